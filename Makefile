@@ -44,11 +44,12 @@ docs-figures: $(VENV)/.installed-dev $(VENV)/.installed-docs
 	$(BIN)/python -m docs.terminal_picture
 	$(BIN)/python -m docs.notebook
 	$(BIN)/python -m docs.screenshots
+	$(BIN)/python -m docs.first_evaluation
 
 check-data: have-data $(VENV)/.installed
 	$(BIN)/python -m data_prep check
 
-# The embedded model: six stages of training, a smaller vocabulary, and calibration. A stopped training is resumed; to run
+# The embedded model: eight stages of training, a smaller vocabulary, and calibration. A stopped training is resumed; to run
 # a step again, remove its output. ENCODER is a hub id, or a directory where the hub cannot be reached.
 PREPARED := data/prepared
 ENCODER := intfloat/multilingual-e5-small
@@ -64,8 +65,14 @@ $(MINI)/config.json: runs/mini-omissions/small/config.json
 runs/mini-omissions/small/config.json: runs/mini-omissions/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
 
-runs/mini-omissions/result.json: runs/mini-taught/result.json $(PREPARED)/omissions.jsonl
+runs/mini-omissions/result.json: runs/mini-marks/result.json $(PREPARED)/omissions.jsonl
 	$(call train,mini-omissions)
+
+runs/mini-marks/result.json: runs/mini-source/result.json
+	$(call train,mini-marks)
+
+runs/mini-source/result.json: runs/mini-taught/result.json $(PREPARED)/taught-source.jsonl
+	$(call train,mini-source)
 
 runs/mini-taught/result.json: runs/mini-meaning/result.json $(PREPARED)/taught.jsonl
 	$(call train,mini-taught)
@@ -143,6 +150,10 @@ $(PREPARED)/omissions.jsonl: $(OMITTED)
 # Scored by the model that learned from judgments only.
 $(PREPARED)/taught.jsonl: runs/mini-judgments/result.json
 	$(BIN)/python -m data_prep teach --teacher $(<D)/model --sources 60 --output $@
+
+# Scored by the model that learned from those; read without the reference.
+$(PREPARED)/taught-source.jsonl: runs/mini-taught/result.json
+	$(BIN)/python -m data_prep teach --teacher $(<D)/model --sources 130 --similarity 0 --seed 7 --by-source --output $@
 
 $(PREPARED)/contrasts.jsonl: $(wildcard data_prep/contrasts/*.tsv) | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep contrasts --output $@

@@ -140,6 +140,8 @@ def _add_teach(parser: argparse.ArgumentParser) -> None:
     _add(parser, "--systems", 10, "largest number of translations of a source", "N")
     _add(parser, "--similarity", 0.4, "weight of the similarity to the reference in the score", "W")
     _add(parser, "--seed", 0, "random seed", "N")
+    text = "leave out the references, so that the scores are learned from the source"
+    parser.add_argument("--by-source", action="store_true", help=text)
 
 
 def _download(options: argparse.Namespace) -> None:
@@ -203,7 +205,9 @@ def _teach(options: argparse.Namespace) -> None:
     import matese
     from data_prep import teaching  # imports torch
 
-    how = teaching.Teaching(options.sources, options.systems, options.similarity, options.seed)
+    how = teaching.Teaching(
+        options.sources, options.systems, options.similarity, options.seed, by_source=options.by_source
+    )
     with _progress() as progress:
         teachers = [matese.load(name, precision="bf16") for name in options.teacher]
         _write(options.output, teaching.build(_store(options), teachers, how, progress))

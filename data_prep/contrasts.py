@@ -5,7 +5,7 @@
 - **CANNOT** (`meaning/cannot-wmt`, evaluation part): English sentences beside paraphrases and beside the opposite.
 - **NTREX-128** (`meaning/ntrex-128`): translations by professionals, some in two variants of a language (Spanish of
   Spain and of Mexico), of which one is the reference of the other; and the same with one injected error of meaning.
-- **Our own** (`data_prep/contrasts/*.tsv`): a reference, another correct wording, and a wrong one close to the
+- **Our own** (`data_prep/contrasts/*.tsv`): a reference, another correct wording, and a wrong one, mostly close to the
   reference.
 
 Each Rating is of the rater `contrasts`, without an error or with a Major one, which has a place where it is known.

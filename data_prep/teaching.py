@@ -34,12 +34,14 @@ class Teaching:
         n_systems: most translations of a source.
         similarity: weight of the similarity in the score, 0 to 1.
         seed: of the draw.
+        by_source: whether the reference is left out of what is written, so that the score is learned from the source.
     """
 
     n_sources: int = 100
     n_systems: int = 10
     similarity: float = 0.4
     seed: int = 0
+    by_source: bool = False
 
 
 def build(
@@ -58,7 +60,8 @@ def build(
             segments = [segment for item in drawn for segment in _segments(item, how.n_systems, rng)]
             scores = _scores(segments, teachers, how.similarity)
             for segment, score in zip(segments, scores.tolist(), strict=True):
-                yield Rating(segment, RATER, None, estimate=Estimate(round(score, 3), "mqm"))
+                kept = replace(segment, references=()) if how.by_source else segment
+                yield Rating(kept, RATER, None, estimate=Estimate(round(score, 3), "mqm"))
 
 
 def _segments(item: Item, n_systems: int, rng: random.Random) -> Iterator[Segment]:

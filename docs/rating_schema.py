@@ -19,7 +19,9 @@ _NEVER_NULL = ("references", "source_errors", "omissions", "unplaced", "text", "
 
 
 def schema() -> dict[str, Any]:
-    """Returns the JSON Schema of the lines that are written: every key is required, except for `tokens` and `votes`.
+    """Returns the JSON Schema of the lines that are written: every key is required, except for three.
+
+    These are `tokens`, `segment_name` and `votes`.
 
     Files of earlier versions are valid too: `deviation` is not required.
     """
@@ -27,7 +29,8 @@ def schema() -> dict[str, Any]:
     text = re.sub(r"(#/\$defs/\w+?)Keys\b", r"\1", json.dumps(components))
     parts = {name.removesuffix("Keys"): _as_written(part) for name, part in json.loads(text).items()}
     line = parts.pop("Line")
-    line["required"].remove("tokens")
+    for name in ("tokens", "segment_name"):
+        line["required"].remove(name)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Rating", **line, "$defs": parts}
 
 

@@ -46,7 +46,12 @@ def draw() -> str:
     for rating in matese.load("mini", precision="float32").annotate_segments(segments):
         console.print()
         console.print(terminal.draw(rating, width=WIDTH), end="")
-    svg = console.export_svg(title="matese tag", theme=DIMMED_MONOKAI, unique_id="matese")
+    return to_svg(console, "matese tag")
+
+
+def to_svg(console: Console, title: str) -> str:
+    """Returns what a console has recorded."""
+    svg = console.export_svg(title=title, theme=DIMMED_MONOKAI, unique_id="matese")
     # rich's template loads its font from a server; without it the viewer's own monospaced font is used.
     svg = re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
     return re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE)

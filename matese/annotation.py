@@ -204,7 +204,7 @@ class Segment:
         key: where it stands.
         extra: other columns of the table that it comes from, passed on as they are; segments are compared without them.
         line: of the file that it comes from, from 1; only for messages, and not stored in files.
-        name: what the file calls it, such as "unit title" or "id 17"; only for readers, and not stored in files.
+        name: what the file calls it, such as "unit title" or "id 17"; only for readers, and stored in our JSONL alone.
     """
 
     hypothesis: str

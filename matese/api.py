@@ -102,6 +102,7 @@ def evaluate(
     interval_scale: float = 1.0,
     good: float | None = None,
     common: bool = False,
+    sentinels: bool = False,
 ) -> Evaluation:
     """Compares predicted ratings with gold ones; `figures` of the result has all figures by name.
 
@@ -122,6 +123,7 @@ def evaluate(
         interval_scale: factor of the intervals of expected scores in the figures `uncertainty.*`.
         good: least human score of a good translation, for `pass_curves`: precision and recall at every threshold.
         common: compare only the segments that all sides have; without it, a side that lacks some is an error.
+        sentinels: also compute the figures of predictions that are bad by construction, see `span_sentinels`.
 
     Raises:
         InputError: if the ratings cannot be compared.
@@ -151,7 +153,15 @@ def evaluate(
     if rater is not None or merge is not None:
         prediction = raters.on_texts_of(golds.ratings, prediction)
         other = None if other is None else raters.on_texts_of(golds.ratings, other)
-    return evaluation.evaluate(golds, prediction, options, by=by, versus=other, humans=_ceiling(rated.ratings, merge))
+    return evaluation.evaluate(
+        golds,
+        prediction,
+        options,
+        by=by,
+        versus=other,
+        sentinels=sentinels,
+        humans=_ceiling(rated.ratings, merge),
+    )
 
 
 def agreement(
@@ -236,7 +246,7 @@ def read_scores(
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
     selected = selection or ScoreSelection()
-    made = baselines.make_baselines(
+    made = baselines.make_for_correlation(
         selected.baselines, encoder=selected.encoder, layer=selected.layer, weights=mqm.GOOGLE
     )
     is_folder = isinstance(gold, str | PathLike) and Path(gold).is_dir()
@@ -267,7 +277,7 @@ def compare(
     Args:
         systems: ratings of two systems or more, one rating per segment.
         weights: penalties of errors, or the name of a preset.
-        filters: select the segments to compare: texts as in `matese compare --help`, or filters of
+        filters: select the segments to compare: texts as in `matese compare --help-all`, or filters of
             `evaluation.systems.segment_filters`.
         rater: the rater to take, if a segment has several.
         merge: how to merge several raters of a segment.

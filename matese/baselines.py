@@ -11,16 +11,19 @@ import numpy as np
 
 from matese import mqm
 from matese.errors import UsageError, near_miss, one_of
-from matese.evaluation.metrics import lexical_metrics
+from matese.evaluation.metrics import lexical_metrics, sentinels
 from matese.evaluation.metrics.correlation_options import (
     BASELINES,
     EDIT_BASELINES,
     EMBEDDING_BASELINES,
+    FITTED_BASELINES,
     SACREBLEU_BASELINES,
     SENTINEL_BASELINES,
+    FittedName,
     base_name,
 )
-from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, Systems
+from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, FittedBaseline, Systems
+from matese.evaluation.statistics.arrays import FloatArray
 
 if TYPE_CHECKING:
     from matese.model.annotator import Annotator
@@ -37,8 +40,8 @@ def make_baselines(
 ) -> list[Baseline]:
     """Returns metrics, with their models loaded.
 
-    A model that marks errors gives the MQM score of its spans under its name. If it also gives an expected score, that
-    is NAME.expected.
+    Metrics that need an encoder name it: "BERTScore (mini)". A model that marks errors gives the MQM score of its spans
+    under its name. If it also gives an expected score, that is NAME.expected.
 
     Args:
         metrics: `BASELINES`, embedded models, directories of models, or hub ids; metrics that are made already stay.
@@ -59,11 +62,14 @@ def make_baselines(
     >>> make_baselines(["chrff"])
     Traceback (most recent call last):
     matese.errors.UsageError: unknown metric 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, wer, eed, \
-sentinel-src, sentinel-mt, bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
+sentinel-src, sentinel-mt, sentinel-src-fit, sentinel-mt-fit, bertscore, bertscore-idf, yisi, \
+or a model: an embedded one, a directory or a hub id
     """
     if isinstance(metrics, str):
         raise UsageError(f"metrics {metrics!r}: must be a list of names, not one text")
     chosen = list(dict.fromkeys(metric for metric in metrics if isinstance(metric, str)))
+    if fitted := [name for name in FITTED_BASELINES if name in chosen]:
+        raise UsageError(f"{fitted[0]} is fitted to human scores, which only correlate has: must be another metric")
     variants = {name: title for name, title in EMBEDDING_BASELINES.items() if name in chosen}
     for option, value in (("encoder", encoder), ("layer", layer)):
         if value is not None and not variants:
@@ -82,6 +88,54 @@ sentinel-src, sentinel-mt, bertscore, bertscore-idf, yisi, or a model: an embedd
     for name, title in zip(models, titles(models), strict=True):
         made.append(_of_model(name, title, mqm.find_weights(weights), loading or {}))
     return made
+
+
+def make_for_correlation(
+    metrics: Sequence[str], *, encoder: str | None = None, layer: int | None = None, weights: mqm.AnyWeights = "matese"
+) -> list[Baseline | FittedBaseline]:
+    """Returns the metrics of `make_baselines` and sentinels that are fitted to human scores, which use the encoder too.
+
+    Raises:
+        UsageError, InputError, ModelError: as `make_baselines`.
+    """
+    fitted = [name for name in FITTED_BASELINES if name in metrics]
+    others = [name for name in metrics if name not in FITTED_BASELINES]
+    is_for_others = not fitted or any(name in EMBEDDING_BASELINES for name in others)
+    made = make_baselines(
+        others,
+        encoder=encoder if is_for_others else None,
+        layer=layer if is_for_others else None,
+        weights=weights,
+    )
+    return [*made, *_sentinels(fitted, encoder or "mini", layer)]
+
+
+def _sentinels(names: Sequence[FittedName], encoder: str, layer: int | None) -> list[FittedBaseline]:
+    if not names:
+        return []
+    from matese.model.bertscore import BertScore
+    from matese.model.storage import checkpoint
+
+    states = BertScore(checkpoint.resolve(encoder), layer=layer)
+
+    def scorer(name: FittedName) -> FittedBaseline:
+        return FittedBaseline(
+            FITTED_BASELINES[name], lambda systems, golds: [_score_by_fit(name, states, systems, golds)]
+        )
+
+    return [scorer(name) for name in names]
+
+
+def _score_by_fit(
+    name: FittedName, states: BertScore, systems: Systems, golds: Mapping[str, FloatArray]
+) -> BaselineScores:
+    segments = [segment for of_system in systems.values() for segment in of_system]
+    vectors = states.mean_states([lexical_metrics.text_of(segment, name) for segment in segments])
+    gold = np.concatenate([golds[system] for system in systems])
+    scores = sentinels.cross_fit(vectors, gold, sentinels.folds(segments))
+    ends = np.cumsum([len(of_system) for of_system in systems.values()])[:-1]
+    by_system = dict(zip(systems, np.split(scores, ends), strict=True))
+    return BaselineScores.of_means(name, f"{name}|{states.states}|folds:{sentinels.N_FOLDS}", by_system)
 
 
 def is_model(name: str) -> bool:
@@ -123,9 +177,11 @@ def _of_encoder(encoder: str, layer: int | None, variants: Mapping[Variant, str]
     from matese.model.bertscore import BertScore
     from matese.model.storage import checkpoint
 
-    title = ", ".join(variants.values())
+    (name,) = titles([encoder])
+    named: dict[Variant, str] = {variant: f"{title} ({name})" for variant, title in variants.items()}
+    title = ", ".join(named.values())
     scorer = BertScore(checkpoint.resolve(encoder), layer=layer)
-    return Baseline(title, lambda systems: _score_by_encoder(scorer, variants, title, systems))
+    return Baseline(title, lambda systems: _score_by_encoder(scorer, named, title, systems))
 
 
 def _score_by_encoder(

@@ -210,6 +210,16 @@ def replacing(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def beside(output: str | Path) -> Path:
+    """Returns the name of the file that keeps the state of a run beside its output.
+
+    >>> str(beside("out/spans.jsonl"))
+    'out/spans.jsonl.part'
+    """
+    path = Path(output)
+    return path.with_name(f"{path.name}.part")
+
+
 def is_temporary(path: Path) -> bool:
     """Whether a killed process left this file or directory, which was to replace another one."""
     return path.name.startswith(_TEMPORARY)

@@ -82,7 +82,8 @@ def write(
     Args:
         ratings: what is written.
         path: of the file; formats that are folders need a new or empty one.
-        format: name of the format, as `matese convert --help` lists them; None for the format that the path ends in.
+        format: name of the format, as `matese convert --help-all` lists them; None for the format that the path ends
+            in.
         weights: penalties for the scores in the file, or the name of a preset.
         template: XLIFF and PO only: the file that the texts come from.
         strict: raise an InputError if the format cannot hold everything.

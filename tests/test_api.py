@@ -176,7 +176,7 @@ def test_baselines_of_ratings() -> None:
     # The texts of A are the references, and a reference is no system otherwise.
     selection = ScoreSelection(baselines=("bleu", "chrf", "yisi", "mini"), with_human=True)
     correlation = matese.correlate(golds, selection=selection, options=CorrelationOptions(n_flips=20, n_samples=100))
-    names = ["BLEU", "chrF", "YiSi-like", "mini", "mini.expected"]
+    names = ["BLEU", "chrF", "YiSi-like (mini)", "mini", "mini.expected"]
     assert list(correlation.figures["de-en"]) == names
     assert correlation.figures["de-en"]["chrF"]["system.pearson"].value == pytest.approx(0.9, abs=0.1)
     assert correlation.pairs[0].signatures["mini"].startswith("matese|model:mini@")

@@ -14,7 +14,7 @@ from tests.markdown import ROOT
 
 CARD = ROOT / "matese" / "models" / "mini" / "README.md"
 README = ROOT / "README.md"
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 EARLIER = {"mini@c3611808"}
 """Weights of pages that were not measured again; these pages say so."""
 RESULTS = [path for path in card.RESULTS.glob("*-mini.json") if path.stem != "choosing-mini"]

@@ -213,12 +213,36 @@ def test_comparison_shows_what_became_of_errors(window: Page, tmp_path: Path) ->
     assert heading.startswith("segment 2")
     assert "difference +9" in heading
     browser.point_at(window, "mark.minor")
-    assert window.locator("#details").inner_text() == "Minor, softened: less severe\n1999"
+    assert window.locator("#details").inner_text() == "Minor, less severe\n1999"
+    assert window.locator("#changes label").all_inner_texts() == ["fixed", "less severe"]
     window.click("#changes input[value=softened]")
     window.click("#changes input[value=fixed]")
     browser.expect_status(window, "0 of 2")
     assert window.locator("circle.better").count() == 1
     assert window.locator(".verdict").inner_text().startswith("No significant difference between new and old: new")
+
+
+def test_a_narrow_page_does_not_overflow_and_its_tables_scroll(window: Page, tmp_path: Path) -> None:
+    names = ("a-system-with-a-long-name-and-no-space-in-it", "another-system-with-a-name-that-is-as-long", "short")
+    for system in names:
+        errors = (ErrorSpan(3, 6, MAJOR, confidence=0.5), ErrorSpan(7, 12, MINOR, confidence=0.9))
+        segment = Segment("Er sah Hanna 1999.", "He saw Anna.", ("Er sah Anna.",), SegmentKey(system=system, index=0))
+        write(tmp_path / f"{system}.jsonl", [Rating(segment, "m", errors)])
+    page = tmp_path / "compare.html"
+    files = [str(tmp_path / f"{system}.jsonl") for system in names]
+    assert main(["compare", *files, "--bootstrap", "0", "--html", str(page)]) == 0
+    opened = window.context.browser
+    assert opened is not None
+    with opened.new_page(viewport={"width": 400, "height": 800}) as narrow:
+        show(narrow, page)
+        assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
+        right = "(boxes) => Math.max(...boxes.map((box) => box.getBoundingClientRect().right))"
+        assert (
+            narrow.locator(".controls > :not([hidden]), .controls input, .controls select").evaluate_all(right) <= 400
+        )
+        wide = narrow.locator(".scroll").first
+        assert wide.evaluate("(box) => box.scrollWidth > box.clientWidth")
+        assert "gradient" in wide.evaluate("(box) => getComputedStyle(box).backgroundImage")
 
 
 def test_words_that_differ_are_framed(window: Page, tmp_path: Path) -> None:

@@ -15,17 +15,25 @@ import pytest
 import yaml
 
 import matese
-from docs import terminal_picture
+from docs import first_evaluation, terminal_picture
 from matese.formats.tables import jsonl
 from matese.render import terminal
 from tests.markdown import HUB_ID, RAW, ROOT, blocks, commands, run_command
 from tests.training.material import TOKENIZER
 
 # docs/correct.md has a test of its own, since people act between its commands.
-PAGES = ("README.md", *(f"docs/{name}.md" for name in ("getting-started", "mark", "compare", "checks", "training")))
-PAGES += tuple(f"docs/{name}.md" for name in ("scale", "choose", "explain", "uncertainty", "language-model"))
-FORMAT_PAGES = ("docs/formats.md", "docs/jsonl.md")
-"""Pages whose Python reads what the commands of the first one write."""
+NAMES = (
+    "first-evaluation",
+    "mark",
+    "explain",
+    "compare",
+    "choose",
+    "models",
+    "formats",
+    "operation",
+    "research/training",
+)
+PAGES = ("README.md", *(f"docs/{name}.md" for name in NAMES))
 
 
 @pytest.fixture
@@ -93,20 +101,15 @@ def test_every_block_runs(folder: Path, page: str, tiny_model_dir: Path, capfd: 
     run_page(folder, page, tiny_model_dir, capfd)
 
 
-def test_every_block_about_formats_runs(folder: Path, tiny_model_dir: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    for page in FORMAT_PAGES:
-        run_page(folder, page, tiny_model_dir, capfd)
-
-
 def drawn() -> matese.Rating:
     """Returns the rating that the documentation shows as JSON."""
-    (block,) = blocks((ROOT / "docs" / "jsonl.md").read_text(encoding="utf-8"), "json")
+    (block,) = blocks((ROOT / "docs" / "formats.md").read_text(encoding="utf-8"), "json")
     return jsonl.from_json(json.loads(block.text))
 
 
 def test_json_example_follows_the_schema() -> None:
     schema = json.loads((ROOT / "matese" / "formats" / "rating.schema.json").read_text(encoding="utf-8"))
-    (block,) = blocks((ROOT / "docs" / "jsonl.md").read_text(encoding="utf-8"), "json")
+    (block,) = blocks((ROOT / "docs" / "formats.md").read_text(encoding="utf-8"), "json")
     rating = json.loads(block.text)
     jsonschema.Draft202012Validator(schema).validate(rating)
     assert all(rating["hypothesis"][error["start"] : error["end"]] == error["text"] for error in rating["errors"])
@@ -114,7 +117,7 @@ def test_json_example_follows_the_schema() -> None:
 
 
 def test_a_segment_looks_as_it_is_drawn() -> None:
-    (block,) = blocks((ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8"), "text")
+    (block,) = blocks((ROOT / "docs" / "first-evaluation.md").read_text(encoding="utf-8"), "text")
     rating = drawn()
     rating = replace(rating, segment=replace(rating.segment, name="line 10"))  # tagged from a text file
     assert terminal.draw(rating, width=80).plain.rstrip("\n") + "\n" == block.text
@@ -134,13 +137,21 @@ def test_the_embedded_model_marks_what_is_drawn() -> None:
     )
 
 
-def test_terminal_picture_shows_what_the_embedded_model_marks() -> None:
-    def without_figures(svg: str) -> str:
-        return re.sub(r"[\d.₀-₉]+", "#", svg)
+def without_figures(svg: str) -> str:
+    return re.sub(r"[\d.₀-₉]+", "#", svg)
 
+
+def test_terminal_picture_shows_what_the_embedded_model_marks() -> None:
     committed = terminal_picture.PICTURE.read_text(encoding="utf-8")
     assert "http" not in re.sub(r"https?://(www\.w3\.org|www\.textualize\.io)", "", committed)
     assert without_figures(terminal_picture.draw()) == without_figures(committed), "make docs-figures draws it again"
+
+
+def test_the_first_evaluation_shows_what_the_embedded_model_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    committed = (first_evaluation.PICTURES / "first-tag.svg").read_text(encoding="utf-8")
+    drawn_again = first_evaluation.picture(first_evaluation.TAG)
+    assert without_figures(drawn_again) == without_figures(committed), "make docs-figures draws it again"
 
 
 def test_readme_is_short_and_leads_newcomers() -> None:
@@ -152,7 +163,7 @@ def test_readme_is_short_and_leads_newcomers() -> None:
 
 
 def test_every_configuration_is_named() -> None:
-    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "research" / "training.md").read_text(encoding="utf-8")
     paragraphs = [part for part in text.split("\n\n") if "`configs/` holds" in part or "other configurations" in part]
     named = set(re.findall(r"`([a-z0-9*-]+)`", " ".join(paragraphs)))
     shipped = {path.stem for path in (ROOT / "configs").glob("*.yaml")}

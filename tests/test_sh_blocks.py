@@ -25,7 +25,8 @@ from tests.formats import score_files
 from tests.markdown import ROOT, blocks, commands, run_command
 
 NOT_RUN = {
-    r"^(pip|make|export) ": "installs, or sets an environment",
+    r"^(pip|git|cd|make|export) ": "installs, or sets an environment",
+    r"\.sys\.score|^FILE=": "needs the published scores of WMT19",
     r"^(curl|matese serve)|openai:": "needs a server: tests/serving and tests/language_model",
     "a.csv b.xlf c.po": "needs files of one project: tests/cli/test_inputs.py",
     "wmt26|submission.jsonl": "needs the test set of WMT 2026: tests/cli/test_wmt26.py",
@@ -38,7 +39,11 @@ NOT_RUN = {
     r"\.anna\.jsonl": "people correct a page between the commands: tests/test_corrections.py",
     r"appraise|^matese convert batch": "people annotate between the commands: tests/formats/tools",
 }
-PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in (ROOT / "docs", ROOT / "docs" / "research")
+    for path in folder.glob("*.md")
+)
 SENTENCES = (
     ("Er kommt heute nicht.", "He is not coming today.", "Er kommt heute nicht."),
     ("Das Haus ist 12 m hoch.", "The house is 10 m high.", "Das Haus ist 10 m hoch."),

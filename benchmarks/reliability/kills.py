@@ -48,7 +48,13 @@ training: {{learning_rate: 1e-2, batch_tokens: 256, max_epochs: 3, validate_ever
            precision: float32, accelerator: cpu}}
 """
 IMPORTED = (
-    *("matese.model.annotator", "matese.cli.tag", "matese.formats.registry", "matese.formats.writing", "matese.shards"),
+    *(
+        "matese.model.annotator",
+        "matese.cli.tag",
+        "matese.formats.registry",
+        "matese.formats.writing",
+        "matese.journal",
+    ),
     *("matese.render.report_page", "matese.serving.server", "matese.training.run", "matese.cluster.pipeline"),
     *("data_prep.__main__", "data_prep.download", "pooch", "requests", "pyarrow.parquet", "ray.data"),
 )

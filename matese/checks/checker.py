@@ -4,6 +4,8 @@
 |---|---|---|---|
 | `Non-translation` | major | nowhere | the hypothesis is empty |
 | `Accuracy/Source language fragment` | major | hypothesis | it is the source; or stands in the source's script |
+| `Accuracy/Source language fragment` | major | hypothesis | all of it is in the source's language |
+| `Accuracy/Wrong language` | major | hypothesis | all of it is in a third language |
 | `Fluency/Character encoding/Script` | major | hypothesis | it stands in a script of neither language |
 | `Accuracy/Mistranslation/Number` | major | hypothesis | another number than the source has |
 | `Accuracy/Omission/Number` | major | source, omission | a number that the hypothesis has not |
@@ -12,7 +14,8 @@
 | `Fluency/Punctuation/Unpaired mark` | minor | hypothesis | a bracket or quotation mark without its other half |
 
 The language pair of the segment's key ("en-de", "en-es_MX") tells how numbers and which scripts are written. Without it
-numbers are read either way, scripts are not checked, and a copy of the source is an error only beside a reference.
+numbers are read either way, scripts and languages are not checked, and a copy of the source is an error only beside a
+reference. The language itself is checked where py3langid is installed.
 Findings have no confidence.
 """
 
@@ -23,7 +26,7 @@ from dataclasses import replace
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Placed, Rating, Segment, Severity
-from matese.checks import marks, numbers, words
+from matese.checks import language, marks, numbers, words
 from matese.text import languages_of, overlap
 from matese.version import __version__
 
@@ -106,7 +109,9 @@ def _lang_pair(segment: Segment) -> str:
 
 
 def _signature(pair: str) -> str:
-    return f"checks:all|lang_pair:{pair or 'unknown'}"
+    # With py3langid, the language is checked, too.
+    checks = "all+language" if pair and language.is_available() else "all"
+    return f"checks:{checks}|lang_pair:{pair or 'unknown'}"
 
 
 def _findings(
@@ -123,8 +128,13 @@ def _findings(
     if source is not None and is_translated and words.is_copy(text, source) and not is_right:
         start = len(text) - len(text.lstrip())
         return (ErrorSpan(start, len(text.rstrip()), Severity.MAJOR, words.UNTRANSLATED),), ()
+    foreign = list(words.foreign(text, source, references, source_lang=source_lang, target_lang=target_lang))
+    if not foreign:
+        off_target = language.off_target(text, references, source_lang=source_lang, target_lang=target_lang)
+        if found := tuple(off_target):
+            return found, ()
     errors = [
-        *words.foreign(text, source, references, source_lang=source_lang, target_lang=target_lang),
+        *foreign,
         *words.repeated(text, source),
         *marks.unpaired(text, source),
     ]

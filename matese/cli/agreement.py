@@ -6,7 +6,7 @@ import argparse
 
 from matese.cli import evaluate, inputs, messages, options, output
 
-SUMMARY = "compare the errors that several raters marked in the same segments"
+SUMMARY = "compare the errors that several raters marked"
 EPILOG = """RATINGS holds ratings of the same segments by two or more raters. All pairs of ratings of a segment are
 compared in both directions, so precision equals recall. A model with higher figures in matese evaluate agrees with a
 rater better than the raters agree with each other.
@@ -16,7 +16,7 @@ output:
   of each rater      errors per segment, share of Major errors, share of error-free segments, span length, mean score;
                      agreement with the others
   of two raters      the same figures; the first rater counts as GOLD, the second as PRED of matese evaluate
-  docs/evaluation.md defines all of them, and the keys of --json.
+  docs/research/evaluation.md defines all of them, and the keys of --json.
 
 examples:
   matese agreement mqm_newstest2020_ende.tsv

@@ -9,7 +9,7 @@ from matese.cli import messages, model, output
 from matese.errors import check_installed
 from matese.formats.row_issues import IssueCounts
 
-SUMMARY = "write a copy of a model with calibrated confidences and the best operating point"
+SUMMARY = "write a copy of a model with calibrated confidences"
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
 

@@ -8,16 +8,18 @@ from matese.cli import inputs, messages, model, options, output
 
 _TOP = 10
 """Segments with the largest differences that are listed."""
-SUMMARY = "compare systems by the errors in their translations, without a gold standard"
+SUMMARY = "compare systems by the errors in their translations"
+USUAL = ("hyp", "src", "ref", "input", "baseline", "filter", "html", "json", "metrics")
 EPILOG = """RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
 systems. The model marks translations (--hyp, --input) first. Rating i of each system must be of the same segment; if
 the order differs, segments are matched by their keys.
 
 The report has a verdict for each other system against --baseline, or for any two systems; their scores and error rates;
 their differences with the paired bootstrap and the paired permutation test; how many errors are fixed, introduced,
-softened, worsened and kept; and the segments with the largest differences. docs/compare.md defines all figures and the
-keys of --json. The score is minus the penalties of the marked errors, the expected score the model's estimate of the
-score that people would give. Systems are compared by the expected score if all ratings have one, or as --by says.
+less severe, more severe and unchanged; and the segments with the largest differences. docs/compare.md defines all
+figures and the keys of --json. The score is minus the penalties of the marked errors, the expected score the model's
+estimate of the score that people would give. Systems are compared by the expected score if all ratings have one, or as
+--by says.
 
 filters (--filter):
   length=MIN:MAX     sources of MIN to MAX words; either number may be omitted

@@ -9,7 +9,7 @@ from matese.cli import options, output
 from matese.errors import one_of
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-SUMMARY = "write a shell script that completes commands, options and values"
+SUMMARY = "write a shell script that completes commands and options"
 EPILOG = """The script does not start matese, so completion is quick. Save it where the shell looks for completions,
 and again after each update of matese:
 

@@ -15,10 +15,11 @@ from matese.formats.file_endings import ENDINGS
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.registry import TABLE, WRITTEN
 
-SUMMARY = "convert files of ratings between the formats of annotation tools, shared tasks and matese"
+SUMMARY = "convert ratings between the formats of tools and shared tasks"
 _FORMATS = "\n".join(
     f"  {'r' if form.read else '-'}{'w' if form.writes else '-'} {form.name:<16} {form.title}" for form in TABLE
 )
+USUAL = ("to", "from", "lang-pair", "strict", "columns", "rater", "before", "template")
 EPILOG = f"""formats (r: can be read, w: can be written):
 {_FORMATS}
 
@@ -85,7 +86,8 @@ def run(args: argparse.Namespace) -> None:
             ratings = (replace(rating, rater=args.rater) for rating in ratings)
         if args.before is not None:
             ratings = _with_edits(ratings, args.before, how)
-        writing = WriteOptions(args.weights, args.method, args.template, args.score)
+        table = output.table_style(args.input, args.from_, form or "", args.columns)
+        writing = WriteOptions(args.weights, args.method, args.template, args.score, table)
         output.write_ratings(ratings, args.output, form or "", writing, strict=args.strict)
 
 

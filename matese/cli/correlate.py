@@ -9,28 +9,35 @@ from typing import TYPE_CHECKING
 
 from matese.cli import messages, model, options, output
 from matese.errors import one_of
-from matese.evaluation.metrics.correlation_options import RANKED_FIGURES, TESTS, CorrelationOptions, ScoreSelection
+from matese.evaluation.metrics.correlation_options import (
+    POOLED,
+    RANKED_FIGURES,
+    TESTS,
+    CorrelationOptions,
+    ScoreSelection,
+)
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
 
 _FIGURES = ("rank_by", "test", "n_samples", "n_bootstrap", "good")
 SUMMARY = "compare the scores of metrics with those of humans"
+USUAL = ("lang-pairs", "metrics", "gold", "metric", "baseline", "rank-by", "significance", "json")
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV (system,segment,score), or JSONL of
 ratings, whose MQM scores are used. --gold can also be relative ranks of WMT (RR-seglevel.csv), whose only figure is
 segment.darr. Baselines are computed from the texts of TESTSET, or of the ratings of --gold.
 
-figures (docs/correlate.md defines all of them, and the keys of --json):
+figures (docs/research/correlate.md defines all of them, and the keys of --json):
   system    pearson, accuracy (pairwise), spa (soft pairwise accuracy)
-  segment   pearson, kendall_b and kendall_c, each also _by_item and _by_system; darr, acc_eq
+  segment   pearson, kendall_b and kendall_c, each also _by_item and _by_system; pdp, darr, acc_eq
   average   wmt23, wmt24 (the same as in WMT25), over the language pairs
 
   Metrics with the same cluster number do not differ significantly.
 
 examples:
   matese correlate wmt22 --lang-pairs en-de zh-en --baseline bleu chrf --json figures.json
-  matese correlate wmt22 --rank-by average.wmt24
+  matese correlate wmt22 --rank-by average.wmt24 --by domain
   matese correlate --gold newstest2020.avg_seg_scores.tsv --metric BLEU.seg.score mini.jsonl
   matese correlate --gold ratings.jsonl --baseline chrf yisi mini Unbabel/wmt22-comet-da
 """
@@ -51,13 +58,22 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     text = "human scores: a file, or their name in TESTSET (default: as in mt-metrics-eval, or mqm)"
     group.add_argument("--gold", metavar="NAME|FILE", help=text)
     group.add_argument("--metric", nargs="+", action="extend", default=[], metavar="FILE", help="scores of a metric")
+    text = (
+        "show people as metrics, to see what metrics can reach: other human scores of TESTSET, or, of ratings, one "
+        "rater or any, who is compared with the other raters"
+    )
+    group.add_argument("--human-metric", nargs="+", default=[], metavar="NAME", help=text)
     text = "the reference (default: as in mt-metrics-eval, or the one that most metrics used)"
     group.add_argument("--ref", metavar="NAME", help=text)
     text = "number of the first segment in JSONL and CSV, or in FILE: 0 or 1 (default: 0, if texts or a 0 show it)"
     group.add_argument(
         "--first-segment", type=_first_segment, action="append", default=[], metavar="[FILE=]N", help=text
     )
-    group.add_argument("--with-human", action="store_true", help="include human translations as systems")
+    humans = group.add_mutually_exclusive_group()
+    text = "include human translations as systems (default: where the official task of TESTSET did)"
+    humans.add_argument("--with-human", action="store_true", default=None, help=text)
+    text = "leave out human translations"
+    humans.add_argument("--without-human", dest="with_human", action="store_false", default=None, help=text)
     group.add_argument("--without", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
     outliers = group.add_mutually_exclusive_group()
     outliers.add_argument("--without-outliers", action="store_true", help="leave out systems far from the median (MAD)")
@@ -91,6 +107,7 @@ def _add_figures(group: argparse._ArgumentGroup) -> None:
         "metric, in --json and --plot"
     )
     group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
+    group.add_argument("--by", choices=("domain",), metavar="domain", help="also show figures of each domain")
     text = "compute 95%% intervals from N bootstrap resamples of the segments"
     group.add_argument("--bootstrap", dest="n_bootstrap", type=whole, metavar="N", help=text)
 
@@ -103,9 +120,11 @@ def run(args: argparse.Namespace) -> None:
     selection = ScoreSelection(
         lang_pairs=tuple(dict.fromkeys(args.lang_pairs)),
         metrics=tuple(args.metrics),
+        human_metrics=tuple(args.human_metric),
         reference=args.ref,
         without=tuple(args.without),
         baselines=tuple(args.baseline),
+        by_domain=args.by == "domain",
         first_segment=dict(args.first_segment).get(None),
         first_segments={file: number for file, number in args.first_segment if file is not None},
         **{name: getattr(args, name) for name in names},
@@ -123,6 +142,9 @@ def run(args: argparse.Namespace) -> None:
                 bar.make_way()
                 table = correlation_report.table(evaluation, lang_pair)
                 outputs.write_text(f"{table.caption}\n", table)
+                macro = correlation_report.macro_table(evaluation) if lang_pair == POOLED else None
+                if macro is not None:
+                    outputs.write_text(f"{macro.caption}\n", macro)
                 if (passed := correlation_report.pass_table(evaluation, lang_pair)) is not None:
                     outputs.write_text(f"{passed.caption}\n", passed)
 
@@ -145,7 +167,8 @@ def _holds_verdicts(path: str) -> bool:
 
 def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
-        has_files = args.gold is not None and (args.metric != [] or args.baseline != [] or _holds_verdicts(args.gold))
+        has_metrics = any((args.metric, args.baseline, args.human_metric))
+        has_files = args.gold is not None and (has_metrics or _holds_verdicts(args.gold))
         options.require(has_files, "nothing to compare: give TESTSET, or --gold with --metric files or --baseline")
         for name in ("ref", "with_outliers"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")

@@ -10,7 +10,7 @@ from matese import mqm
 from matese.cli import inputs, model, options, train
 from matese.errors import check_installed
 
-SUMMARY = "train a small model to agree with a large one, on texts without ratings"
+SUMMARY = "train a small model to agree with a large one"
 EPILOG = """examples:
   matese distil Unbabel/XCOMET-XL --student configs/small-xcomet.yaml --data texts.jsonl --output fast --set start=null
   matese distil mini --student configs/small-unified.yaml --data texts.jsonl --output fast --device cuda

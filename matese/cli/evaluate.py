@@ -11,6 +11,7 @@ from matese.cli import inputs, messages, model, options, output
 from matese.errors import counted
 
 SUMMARY = "compare predicted errors with those that humans marked"
+USUAL = ("versus", "weights", "bootstrap", "by", "json", "common", "rater", "merge")
 EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
 order differs, ratings are matched by their keys. Neutral and undecided spans do not count, and Critical spans count as
 Major.
@@ -18,6 +19,7 @@ Major.
 figures:
   mpp, mp, em      spans matched one to one: with partial credit (report mpp micro F1), with any overlap, exactly
   char_wmt23, ...  precision, recall and F1 of marked characters, as in the WMT tasks of 2023 and 2025
+  soft             SoftF1: as characters, but a prediction near the gold one earns something, too
   hsh, tsh         share of the predicted spans (hsh) and of the gold spans (tsh) that overlap one of the other side
   exact, tags      spans with equal units and severity (exact); tags compared unit by unit (tags)
   category         agreement on the main MQM categories of matched spans; --by category adds precision, recall and F1
@@ -29,7 +31,7 @@ figures:
   localisation     how well token scores find erroneous tokens; needs files written with --tokens
   --rater and --merge apply to GOLD. With --merge, segments with several raters have a human ceiling: each rater against
   the others, merged.
-  docs/evaluation.md defines all of them, and the keys of --json.
+  docs/research/evaluation.md defines all of them, and the keys of --json.
 
 examples:
   matese evaluate gold.jsonl spans.jsonl
@@ -50,6 +52,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
     text = "least human score of a good translation: precision and recall at every threshold of the predicted scores"
     group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
+    text = (
+        "also show figures of predictions that are bad by construction: all, none, random, extended and dropped spans"
+    )
+    group.add_argument("--sentinels", action="store_true", help=text)
     options.add_json(parser.add_argument_group("output"))
     text = "compare only the segments that all files have, and report how many of each file are left out"
     parser.add_argument("--common", action="store_true", help=text)
@@ -110,6 +116,7 @@ def run(args: argparse.Namespace) -> None:
             merge=args.merge,
             interval_scale=args.interval_scale,
             good=args.good,
+            sentinels=args.sentinels,
             **how,
         )
         outputs.write_text(*evaluation_report.text(evaluation))

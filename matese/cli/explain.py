@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from matese.model.annotator import Annotator
 
 _ENDINGS = {**output.TEXT, **output.LINES, **output.PAGE}
-SUMMARY = "show which words lower the score of a translation, for any model that gives a score"
+SUMMARY = "show which words lower the score of a translation"
+USUAL = ("hyp", "src", "ref", "by", "format", "output", "limit", "model")
 EPILOG = """methods (--by), with a layer L and a head H; docs/explain.md describes them:
   every model                     leave-one-out, lime
   taggers                         tags

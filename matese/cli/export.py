@@ -8,9 +8,9 @@ from matese import cli
 from matese.cli import model
 from matese.errors import UsageError
 
-SUMMARY = "write a released model of COMET, MetricX or MaTESe as a model directory"
+SUMMARY = "write a COMET, MetricX or MaTESe model as a model directory"
 EPILOG = """A model directory holds the weights as safetensors, the encoder's configuration, the tokenizer and a card
-with the licence. It loads faster than a released model, and without a network. docs/released-models.md lists the
+with the licence. It loads faster than a released model, and without a network. docs/models.md lists the
 models that can be converted.
 
 example:

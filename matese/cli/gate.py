@@ -12,7 +12,11 @@ from matese.files import shown
 FAILED = 1
 _TOP = 10
 """The exit code of a violated limit, and the segments that are listed for each limit."""
-SUMMARY = "check translations against quality limits; the exit code is 1 if a limit is violated"
+SUMMARY = "check translations against limits of quality"
+USUAL = (
+    *("hyp", "src", "ref", "input", "max-major-per-1k", "max-errors-per-1k", "min-score"),
+    *("min-error-free", "baseline", "json"),
+)
 EPILOG = """All given limits are checked. If one is violated, the exit code is 1, and the segments that violate it
 are listed, worst first. A value equal to its limit passes. Blank translations fail unless --max-blank allows them.
 --min-score and --baseline use the expected score if all ratings have one, or the score that --by names. The model

@@ -11,7 +11,7 @@ from matese.formats.registry import BY_NAME
 from matese.render import file_summary
 from matese.render.labels import show
 
-SUMMARY = "show what is in a file of ratings, or the card of a model; without either, list the embedded models"
+SUMMARY = "show what is in a file of ratings, or describe the models"
 EPILOG = """output for a file:
   The format of the file, counts of ratings, segments and spans, and lists of systems, raters and language pairs.
   "spans on words" is the share of spans that begin and end at word boundaries. If it is low in a language with spaces
@@ -19,8 +19,8 @@ EPILOG = """output for a file:
 
 examples:
   matese info mqm_newstest2020_ende.tsv
-  matese info
-  matese info mini
+  matese info                              list the embedded models
+  matese info mini                         show the card of a model
 """
 
 

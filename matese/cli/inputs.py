@@ -41,8 +41,10 @@ def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, h
         text = "leave out segments without the texts that the model needs, and report their number"
         group.add_argument("--skip-incomplete", action="store_true", help=text)
     group = parser.add_argument_group("tables", "all texts in one file or several")
-    text = "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads"
-    text += "; several files of one system are joined"
+    text = (
+        "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads; also text files (.txt), "
+        "with --src or --ref of as many lines; several files of one system are joined"
+    )
     group.add_argument("--input", nargs="+", action="extend", default=[], metavar="FILE", help=text)
     if has_references:
         text = "name of the system, in place of the name that the file has or states"
@@ -66,10 +68,17 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     from matese.formats import segments
 
     if args.input:
-        is_alone = not any(vars(args).get(name) for name in ("hyp", "ref", "src", "test_set"))
-        options.require(is_alone, "--input holds all texts: give it without --hyp, --ref, --src and --test-set")
+        is_alone = not any(vars(args).get(name) for name in ("hyp", "test_set"))
+        options.require(is_alone, "--input holds the translations: give it without --hyp and --test-set")
+        check_stdin([*args.input, *args.src, *(vars(args).get("ref") or [])])
         with read_options(args) as how:
-            systems, form = segments.from_files(args.input, how)
+            systems, form = segments.from_files(
+                args.input,
+                how,
+                sources=args.src,
+                references=vars(args).get("ref") or [],
+                needs_context=needs_context,
+            )
         is_reduced = vars(args).get("ignore_references", False)
         return [segments.without_references(system) for system in systems] if is_reduced else systems, form
     options.require(not vars(args).get("ignore_references"), "--ignore-references is for --input only")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matese.language_model.llm_annotator import LanguageModel
 
 _PREFIX = "openai:"
-_OF_MODELS = ("min_confidence", "batch_tokens", "threads", "tokens", "shard", "uncertainty")
+_OF_MODELS = ("min_confidence", "batch_tokens", "threads", "tokens", "uncertainty")
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
@@ -24,8 +24,9 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     text = "address of the endpoint, such as http://localhost:8080/v1 (default: that of OpenAI)"
     group.add_argument("--base-url", metavar="URL", help=text)
     text = (
-        "prompt=mqm|esa, max_tokens=N, requests_per_minute=N, concurrency=N, timeout=SECONDS, cache=DIR, or "
-        "parameters.NAME=VALUE for a parameter of each request; repeatable"
+        "prompt=mqm|esa, steps=2 (score of esa in a second request), judgements=N (mean score without outliers), "
+        "max_tokens=N, requests_per_minute=N, concurrency=N, timeout=SECONDS, cache=DIR, or parameters.NAME=VALUE for "
+        "a parameter of each request; repeatable"
     )
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
 
@@ -63,6 +64,8 @@ def opened(args: argparse.Namespace) -> Iterator[LanguageModel]:
         args.annotator.removeprefix(_PREFIX),
         base_url=args.base_url or OPENAI,
         prompt=how.prompt,
+        steps=how.steps,
+        judgements=how.judgements,
         parameters=how.parameters,
         limits=how,
         cache_directory=how.cache,

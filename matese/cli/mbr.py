@@ -8,11 +8,12 @@ from contextlib import ExitStack
 
 from matese.cli import inputs, messages, model, options, output
 
-SUMMARY = "choose the translation of each source that is most similar to all other candidates (minimum Bayes risk)"
+SUMMARY = "choose the translation most similar to all other candidates"
+USUAL = ("nbest", "hyp", "src", "format", "output", "utility", "prune", "model")
 EPILOG = f"""{inputs.CANDIDATES}
-  Every candidate is compared with every candidate of its source; its score is the mean, in which equal candidates
-  count repeatedly. The cost grows with the square of their number; --prune and --aggregate lower it. Do not evaluate
-  the choice with the metric that made it: docs/choose.md shows why.
+  Minimum Bayes risk: every candidate is compared with every candidate of its source; its score is the mean, in which
+  equal candidates count repeatedly. The cost grows with the square of their number; --prune and --aggregate lower it.
+  Do not evaluate the choice with the metric that made it: docs/choose.md shows why.
 
 examples:
   matese mbr --nbest samples.txt --src src.txt

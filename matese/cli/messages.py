@@ -120,9 +120,10 @@ class Bar:
     Without a terminal, it is a line now and then, for the log of a job.
     """
 
-    def __init__(self, total: int, unit: str) -> None:
+    def __init__(self, total: int, unit: str, n_earlier: int = 0) -> None:
         self._total = total
         self._unit = unit
+        self._n_earlier = n_earlier
         self._done = 0
         self._silent_since = time.monotonic()
         self._started = self._silent_since
@@ -146,9 +147,12 @@ class Bar:
 
     def _line(self, seconds: float) -> str:
         """Returns how much is done after so many seconds, at what rate, and how much time is left."""
-        rate = self._done / seconds if seconds > 0 else 0.0
+        rate = self._rate(seconds)
         left = timedelta(seconds=round((self._total - self._done) / rate)) if rate else "unknown"
         return f"{self._done:,} of {self._total:,} {self._unit}, {rate:.1f} per second, time left {left}"
+
+    def _rate(self, seconds: float) -> float:
+        return max(self._done - self._n_earlier, 0) / seconds if seconds > 0 else 0.0
 
     def make_way(self) -> None:
         """Hides the bar until the work takes long again."""
@@ -173,15 +177,18 @@ class Bar:
             if self._ended.is_set() or time.monotonic() - self._silent_since <= _PATIENCE:
                 return
             self._progress = self._progress or _start(self._total, self._unit)
-            seconds = time.monotonic() - self._started
-            rate = f"{self._done / seconds:.1f}/s" if self._done and seconds > 0 else ""
-            self._progress.update(self._progress.task_ids[0], completed=self._done, rate=rate)
+            rate = self._rate(time.monotonic() - self._started)
+            shown = f"{rate:.1f}/s" if rate else ""
+            self._progress.update(self._progress.task_ids[0], completed=self._done, rate=shown)
 
 
 @contextlib.contextmanager
-def bar(total: int, unit: str = "segments") -> Iterator[Bar]:
-    """Shows the progress of the body on a terminal; notices and errors hide it."""
-    shown = Bar(total, unit)
+def bar(total: int, unit: str = "segments", *, n_earlier: int = 0) -> Iterator[Bar]:
+    """Shows the progress of the body on a terminal; notices and errors hide it.
+
+    The first `n_earlier` units were done by an earlier run and do not count in the rate.
+    """
+    shown = Bar(total, unit, n_earlier)
     _bars.append(shown)
     try:
         yield shown

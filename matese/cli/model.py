@@ -137,7 +137,7 @@ def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[
             _say_expectation(names[0], lowest)
         # Without dropout in training, its passes are not samples of the model's uncertainty.
         if how is not None and how.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:
-            advice = "its intervals need --interval-scale, see docs/uncertainty.md"
+            advice = "its intervals need --interval-scale, see docs/explain.md"
             messages.info(f"the model was trained without dropout: {advice}")
         yield annotator
 
@@ -193,7 +193,8 @@ def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
     text = (
         "compute metrics from the texts: bleu, chrf or ter with sacrebleu, also with parameters (bleu:tok=intl,lc or "
         "chrf:beta=3); bertscore, bertscore-idf or yisi with an encoder; sentinel-src or sentinel-mt, the length of "
-        "one text; or any model that scores (embedded, a directory or a hub id)"
+        "one text; sentinel-src-fit or sentinel-mt-fit, a regression on it (correlate only); or any model that scores "
+        "(embedded, a directory or a hub id)"
     )
     group.add_argument(name, nargs="+", action="extend", default=[], metavar="NAME", help=text)
 
@@ -201,8 +202,8 @@ def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
 def add_encoder(group: argparse._ArgumentGroup) -> None:
     """Adds the options for the metrics' encoder."""
     text = (
-        "encoder of bertscore and yisi: a model directory, a directory that transformers can load, or a hub id "
-        "(default: mini)"
+        "encoder of bertscore, yisi and the fitted sentinels: a model directory, a directory that transformers can "
+        "load, or a hub id (default: mini)"
     )
     group.add_argument("--encoder", metavar="DIR", help=text)
     text = "layer of the encoder, 0 for its embeddings (default: the highest that reads each text alone, else the last)"

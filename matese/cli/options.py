@@ -40,7 +40,8 @@ _QUIET = "show errors only, no notices and no progress"
 class Command(Protocol):
     """A module named after its command, with a summary (an imperative) and an epilog of the help.
 
-    A command whose `--quiet` does more than leave out notices has its help text in `QUIET`.
+    A command whose `--quiet` does more than leave out notices has its help text in `QUIET`. One with many options names
+    those of `--help` in `USUAL`, without dashes; `--help-all` shows all.
     """
 
     SUMMARY: str
@@ -53,6 +54,8 @@ class Command(Protocol):
         """Runs the command and returns its exit code; None stands for 0."""
 
 
+_N_EXAMPLES = 5
+"""Examples that the help of the usual options shows."""
 _PROSE_WIDTH = 100
 """An indented line of more characters than this continues in the next one."""
 
@@ -92,7 +95,8 @@ def fold(text: str, width: int) -> list[str]:
     for before, line in zip(["", *lines], lines, strict=False):
         indent = len(line) - len(line.lstrip())
         same = indent == len(before) - len(before.lstrip()) and line.strip() and before.strip()
-        if same and (indent == 0 or len(before) > _PROSE_WIDTH):
+        is_listed = line.startswith("  matese ") or re.search(r"\S {2,}\S", line)  # an example, or in columns
+        if same and (indent == 0 or (len(before) > _PROSE_WIDTH and not is_listed)):
             paragraphs[-1] += f" {line.strip()}"
         else:
             paragraphs.append(line)
@@ -104,7 +108,10 @@ def _fold_one(paragraph: str, width: int) -> list[str]:
         return [paragraph]
     margin = re.match(r" *(\S.*?\s{2,}(?=\S))?", paragraph)
     start = margin[0] if margin else ""
-    hanging = len(start) if len(start) <= width // 2 else 4
+    hanging = len(start)
+    if hanging > width // 2:
+        start = " " * (len(paragraph) - len(paragraph.lstrip()))
+        hanging = 4
     return _wrap(paragraph[len(start) :], width, start, " " * hanging)
 
 
@@ -120,12 +127,41 @@ def _wrap(text: str, width: int, first: str = "", others: str = "") -> list[str]
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises an error instead of printing the usage and exiting."""
+    """A parser that raises an error instead of printing the usage and exiting.
+
+    Attributes:
+        usual: the options that `--help` shows, without dashes; all if there are none.
+    """
+
+    usual: tuple[str, ...] = ()
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
         super().__init__(**{"allow_abbrev": False, "formatter_class": _Help, **options})
         # Negative numbers are values, not options; argparse accepts exponents only since Python 3.14.
         self._negative_number_matcher = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
+
+    def format_help(self) -> str:
+        """Returns the help: of the usual options, if not all are, and with examples alone."""
+        if not self.usual:
+            return super().format_help()
+        formatter = self._get_formatter()
+        positional = [action for action in self._actions if not action.option_strings]
+        names = "".join(f" {formatter._format_args(action, str(action.metavar))}" for action in positional)
+        formatter.add_usage(f"%(prog)s [options]{names}", (), ())
+        formatter.add_text(self.description)
+        wanted = {f"--{name}" for name in (*self.usual, "help", "help-all", "quiet")}
+        usual = [action for action in self._actions if wanted.intersection(action.option_strings)]
+        ordered = sorted(usual, key=lambda action: bool({"--help", "--help-all", "--quiet"} & {*action.option_strings}))
+        formatter.start_section("usual options" if ordered else None)
+        formatter.add_arguments([*positional, *ordered])
+        formatter.end_section()
+        examples = re.search(r"^examples:\n(?:  .*\n)+", self.epilog or "", re.MULTILINE)
+        formatter.add_text(examples and "".join(examples[0].splitlines(keepends=True)[: 1 + _N_EXAMPLES]))
+        return formatter.format_help()
+
+    def format_all(self) -> str:
+        """Returns the help of all options."""
+        return super().format_help()
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         """Writes the help; argparse would ignore a full disk or a closed pipe."""
@@ -137,6 +173,18 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raises a UsageError."""
         raise UsageError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
+
+
+class _HelpAll(argparse.Action):
+    """Shows the help of all options."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> NoReturn:
+        from matese.files import naming
+
+        assert isinstance(parser, Parser)
+        with naming("standard output"):
+            sys.stdout.write(parser.format_all())
+        parser.exit()
 
 
 def command(name: str) -> Command:
@@ -157,6 +205,9 @@ def make_parsers(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Par
         description = f"{module.SUMMARY[0].upper()}{module.SUMMARY[1:]}."
         child = subparsers.add_parser(name, help=module.SUMMARY, description=description, epilog=module.EPILOG)
         module.add_options(child)
+        child.usual = getattr(module, "USUAL", ())
+        text = "show all options, explained, and exit" if child.usual else argparse.SUPPRESS
+        child.add_argument("--help-all", action=_HelpAll, nargs=0, help=text)
         child.add_argument("-q", "--quiet", action="store_true", help=getattr(module, "QUIET", _QUIET))
     return parser, dict(subparsers.choices)
 
@@ -181,7 +232,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
-    options = sorted(set(re.findall(r"(?<![\w-])--[a-z](?:[a-z0-9-]*[a-z0-9])?", parser.format_help())))
+    options = sorted(set(re.findall(r"(?<![\w-])--[a-z](?:[a-z0-9-]*[a-z0-9])?", parser.format_all())))
     if argument.startswith("-"):
         name = argument.split("=")[0]
         ending = name.removeprefix("--")

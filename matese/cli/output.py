@@ -26,8 +26,9 @@ from matese.render.tables import Table
 if TYPE_CHECKING:
     from matese.annotation import Rating
     from matese.choosing.choice import Choice
-    from matese.formats.format import WriteOptions
+    from matese.formats.format import TableStyle, WriteOptions
 
+_TABLES = ("csv", "tsv")
 _STDOUT = ("-", "/dev/stdout")
 # Formats of commands by the ending of a file name; `matese.formats.file_endings` has the formats of ratings.
 PAGE = {".html": ("html",)}
@@ -177,6 +178,24 @@ def write_ratings(
         losses = writing.write(ratings, path, name, how, strict=strict)
     if losses:
         messages.info(f"{name}: left out or changed: {writing.describe_losses(losses)}")
+
+
+def table_style(path: str, source_format: str | None, form: str, named: Sequence[str]) -> TableStyle:
+    """Returns how a CSV or TSV is written: if it comes from one, with its separator, mark and headings.
+
+    Args:
+        path: of the input.
+        source_format: of the input; None to detect it.
+        form: of the output.
+        named: the columns that the user has named, as `--columns` takes them.
+    """
+    from matese.formats import detection
+    from matese.formats.format import TableStyle
+    from matese.formats.tables import columns, csv_table
+
+    if form not in _TABLES or not Path(path).is_file() or (source_format or detection.detect(path)) not in _TABLES:
+        return TableStyle()
+    return csv_table.style_of(path, columns.parse(named))
 
 
 def model_directory(path: str) -> Path:

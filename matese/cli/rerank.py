@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from matese.formats.candidates import Candidates
 
 Rated = tuple["Candidates", list[Rating]]
-SUMMARY = "choose the best translation of each source among candidates, without a reference"
+SUMMARY = "choose the best translation of each source among candidates"
+USUAL = ("nbest", "hyp", "src", "format", "output", "feature-weights", "tune", "model")
 EPILOG = f"""{inputs.CANDIDATES}
   RATINGS  files of ratings of several systems, which are used as they are, without a model
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     _System = tuple[str, int, Iterable[Sequence[Rating]]]
     """Name, number of segments, and the ratings of each segment."""
 
-SUMMARY = "score systems by the errors in their translations, marked by a model or given as ratings"
+SUMMARY = "score systems by the errors in their translations"
+USUAL = ("hyp", "src", "ref", "input", "segments", "weights", "json", "model")
 EPILOG = """output:
   On a terminal a table with a header, best system first, with 95% intervals and the p-value of the difference from the
   first system (paired permutation test); elsewhere a header and one line per system, its fields separated by tabs:
@@ -58,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--segments", action="store_true", help="also write the scores of the segments")
     options.add_basis(group)
     options.add_json(group)
-    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
+    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/explain.md explains the intervals"))
     model.add_options(parser, is_main=True)
 
 

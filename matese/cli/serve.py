@@ -12,7 +12,8 @@ from matese.cli.messages import reason
 from matese.errors import UsageError, check_installed
 
 _LAST_PORT = 65535
-SUMMARY = "serve a page that marks errors while you type, or one to correct the marks of a file"
+SUMMARY = "serve a page that marks errors, or one to correct the marks"
+USUAL = ("output", "port", "model", "lang-pair")
 EPILOG = """Needs pip install 'matese[serve]', but no network. Press Ctrl-C to stop the server. A request:
 
   curl http://127.0.0.1:8000/annotate --json '{"segments": [{"hypothesis": "Volga", "references": ["Wolga"]}]}'

@@ -9,7 +9,8 @@ from matese.cli import inputs, messages, model, options, output
 from matese.formats.file_endings import ENDINGS
 
 _OF_MARKS = ("recall", "elsewhere")
-SUMMARY = "inject errors of known kinds into translations, and report which of them a model notices"
+SUMMARY = "inject errors into translations, and report which are noticed"
+USUAL = ("hyp", "src", "ref", "lang-pair", "kinds", "limit", "json", "output", "model")
 EPILOG = """Each kind of error is injected once into each translation where it finds a place: negation, number, entity,
 antonym, word, hallucination (inserted words), omission, untranslated, repetition, order, form, typo, casing,
 punctuation, truncated. The kinds that begin with reference- damage all references instead: omission, word, truncated,

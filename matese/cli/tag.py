@@ -6,37 +6,40 @@ import argparse
 import contextlib
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.cli import inputs, language_model, messages, model, options, output
 from matese.cli.output import Output
+from matese.errors import counted
+from matese.files import beside, is_device
 from matese.mqm import SystemSummary
+from matese.version import __version__
 
 if TYPE_CHECKING:
     from matese.formats.segments import SystemSegments
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator
-    from matese.shards import Shard
 
 Rated = Iterator[tuple[Rating, TokenScores | None]]
 OWN_FORMATS = ("terminal", "jsonl", "html")
 LOCALISATION = ("xliff", "po")
-TABLES = ("csv", "tsv")
 FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own: a wrong span is removed more
 quickly than a missing one is noticed."""
 _FILE_WIDTH = 80
-SUMMARY = "mark the errors of translations, each Minor or Major, and score them"
+SUMMARY = "mark the errors of translations, and score them"
 QUIET = (
     "show errors only, no notices and no progress; without --format, print one score per segment and nothing else "
     "unless the output is a terminal"
 )
+USUAL = ("hyp", "src", "ref", "lang-pair", "input", "format", "output", "only-errors", "sort", "checks", "model")
 EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt
   matese tag --src src.txt --hyp mt.txt                      reference-free
@@ -61,16 +64,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "leave out the references of --input, so that the model reads the source alone"
     parser.add_argument("--ignore-references", action="store_true", help=text)
     _add_output(parser.add_argument_group("output"))
-    _add_scaling(parser.add_argument_group("large jobs", "docs/scale.md compares the two ways"))
+    _add_scaling(parser.add_argument_group("large jobs", "docs/operation.md compares the two ways"))
     text = (
         "run rule-based checks, with the model (also) or without it (only): empty, copied and repeated texts, wrong "
-        "scripts, numbers, brackets, quotation marks and placeholders"
+        "scripts, wrong languages (with the extra 'languages'), numbers, brackets, quotation marks and placeholders"
     )
     ways = options.OneOf("value", ("also", "only"))
     parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
-    language_model.add_options(parser.add_argument_group("language model", "docs/language-model.md explains it"))
-    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
-    text = "also decide which segments are free of errors; the model must be calibrated for that (docs/wmt.md)"
+    language_model.add_options(parser.add_argument_group("language model", "docs/models.md explains it"))
+    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/explain.md explains the intervals"))
+    text = "also decide which segments are free of errors; the model must be calibrated for that (docs/research/wmt.md)"
     parser.add_argument_group("error-free segments").add_argument("--error-free", action="store_true", help=text)
     model.add_options(parser, is_main=True)
 
@@ -96,8 +99,8 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 
 def _add_scaling(group: argparse._ArgumentGroup) -> None:
     text = (
-        "annotate only the I-th of N parts, from 1; run the same command again to resume. With --precision "
-        "float32, the joined parts equal the output of one process byte for byte"
+        "annotate only the I-th of N parts of the segments, from 1; with --precision float32, the joined parts equal "
+        "the output of one process"
     )
     group.add_argument("--shard", type=_shard, metavar="I/N", help=text)
     engines = options.OneOf("engine", ("local", "ray"))
@@ -113,16 +116,16 @@ def _written_formats() -> Sequence[str]:
     return WRITTEN
 
 
-def _shard(value: str) -> Shard:
-    from matese.shards import Shard
-
+def _shard(value: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", value)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise argparse.ArgumentTypeError(f"{value!r} must be I/N, whole numbers, I from 1 to N")
-    return Shard(int(match[1]), int(match[2]))
+    return int(match[1]), int(match[2])
 
 
 def run(args: argparse.Namespace) -> None:
+    from matese.formats import segments
+
     language_model.check(args)
     if args.engine == "ray":
         from matese.cli import cluster
@@ -130,10 +133,9 @@ def run(args: argparse.Namespace) -> None:
         cluster.run(args)
         return
     options.require(args.workers is None, "--workers is for --engine ray only")
-    if args.shard is not None:
-        _annotate_shard(args)
-        return
     output.check_apart(args.output, inputs.given_files(args))
+    if _is_file(args.output):
+        output.check_apart(str(beside(args.output)), inputs.given_files(args))
     form = _format(args)
     has_model = args.checks != "only"
     require = options.require
@@ -148,20 +150,32 @@ def run(args: argparse.Namespace) -> None:
     problem = "--sort cannot be used with --tokens, or with xliff and po, which keep the order of the file"
     require(args.sort == "file" or can_sort, problem)
     with contextlib.ExitStack() as stack:
+        journals = stack.enter_context(contextlib.ExitStack())  # ends after the output is complete
         results = stack.enter_context(output.opened(args.output)) if form in OWN_FORMATS else None
         systems, source_format = inputs.segments(args, needs_context=args.checks != "only")
         n_segments = sum(system.n_segments for system in systems)
+        # Of all parts, so that each is computed as the whole would be.
         how = stack.enter_context(_annotating(args, form, n_segments))
         if how.model is not None:
-            is_cut = not args.only_errors and args.sort == "file"
+            is_cut = not args.only_errors and args.sort == "file" and args.shard is None
             systems = inputs.readable(systems, how.model, args, limit=args.limit if is_cut else None)
-            n_segments = sum(system.n_segments for system in systems)
+        if args.shard is not None:
+            systems = segments.part(systems, *args.shard)
+            is_empty = not any(system.n_segments for system in systems)
+            require(form not in ("terminal", "html") or not is_empty, "--shard: the part has no segment")
+        n_segments = sum(system.n_segments for system in systems)
+        if how.signature and _is_file(args.output):
+            how = journals.enter_context(_resumable(args, systems, how, n_segments))
         summaries = [SystemSummary(system.name, args.weights) for system in systems]
-        rated = _selected(args, systems, source_format, how.annotate, summaries, results)
+        rated = _selected(args, systems, source_format, how, summaries, results)
         if results is None:
             _write_format(args, form, source_format, (rating for rating, _ in rated))
         else:
             _write(args, form, rated, results, n_segments, summaries, how.warnings)
+
+
+def _is_file(path: str | None) -> TypeGuard[str]:
+    return path is not None and path not in ("-", "/dev/stdout") and not is_device(path)
 
 
 def _format(args: argparse.Namespace) -> str:
@@ -185,12 +199,20 @@ class _Annotating:
     Attributes:
         annotate: yields the rating of each segment.
         model: None for the checks alone.
+        signature: names what can change a rating; None if the annotator itself resumes an interrupted run.
         warnings: returns sentences for readers about what was annotated.
+        counted: returns what the warnings and notices are made of.
+        count_on: continues from what an earlier run has counted.
+        n_earlier: number of ratings that an earlier run has left.
     """
 
     annotate: Callable[[Iterable[Segment]], Rated]
     model: Annotator | LanguageModel | None = None
+    signature: str | None = None
     warnings: Callable[[], list[str]] = list
+    counted: Callable[[], Mapping[str, object]] = dict
+    count_on: Callable[[Mapping[str, object]], None] = lambda counts: None
+    n_earlier: int = 0
 
 
 @contextlib.contextmanager
@@ -203,14 +225,19 @@ def _annotating(args: argparse.Namespace, form: str, n_segments: int) -> Iterato
         return checker.add_findings(rating) if args.checks == "also" and rating.errors is not None else rating
 
     if args.checks == "only":
-        yield _Annotating(lambda segments: ((rating, None) for rating in checker.annotate_segments(segments)))
+        found = checker.annotate_segments
+        yield _Annotating(lambda segments: ((rating, None) for rating in found(segments)), signature=__version__)
         return
     if args.annotator is not None:
         with language_model.opened(args) as other:
             marked = other.annotate_segments
             yield _Annotating(lambda segments: ((with_checks(rating), None) for rating in marked(segments)), other)
         return
+    from matese.formats import validation
+
     with model.loaded(args, n_segments) as annotator:
+        from matese.model.annotator import Counts
+
         if args.min_confidence is None and form not in OWN_FORMATS:
             from matese.formats.registry import BY_NAME
 
@@ -225,15 +252,54 @@ def _annotating(args: argparse.Namespace, form: str, n_segments: int) -> Iterato
                 rated = annotator.annotate_tokens(segments)
             return ((with_checks(rating), tokens) for rating, tokens in rated)
 
-        yield _Annotating(annotate, annotator, lambda: annotator.counts.warnings)
+        yield _Annotating(
+            annotate,
+            annotator,
+            " ".join(annotator.signature(kind) for kind in annotator.config.inputs),
+            warnings=lambda: annotator.counts.warnings,
+            counted=lambda: asdict(annotator.counts),
+            count_on=lambda counts: annotator.count_on(validation.convert(counts, Counts)),
+        )
         messages.info(*annotator.counts.notices)
+
+
+# Options that change which ratings are written, where and how fast, but no rating; what is in the inputs is in the
+# texts, and what the model is in its signature.
+_WITHOUT_EFFECT = (
+    *("command", "version", "quiet", "output", "format", "sort", "only_errors", "limit", "skip_incomplete"),
+    *("engine", "workers", "device", "batch_tokens", "threads", "model", "min_confidence"),
+    *("hyp", "src", "ref", "input", "test_set", "lang_pair", "system", "columns", "ignore_references"),
+)
+
+
+@contextlib.contextmanager
+def _resumable(
+    args: argparse.Namespace, systems: Sequence[SystemSegments], how: _Annotating, n_segments: int
+) -> Iterator[_Annotating]:
+    """Yields an annotator that keeps its ratings beside the output until it is complete, and takes those of before."""
+    from matese.formats.segments import in_order
+    from matese.journal import Journal, Origin, digest
+
+    texts = digest((system.name, segment) for system, segment in in_order(systems))
+    options = digest(sorted((name, value) for name, value in vars(args).items() if name not in _WITHOUT_EFFECT))
+    with Journal(beside(args.output), Origin(texts, options, how.signature or "")) as journal:
+        if journal.n_earlier:
+            messages.info(f"resuming after {journal.n_earlier:,} of {counted(n_segments, 'segment')}")
+        annotate = partial(journal.annotate, how=how.annotate, counted=how.counted, count_on=how.count_on)
+        try:
+            yield replace(how, annotate=annotate, n_earlier=journal.n_earlier)
+        except BaseException:
+            if journal.n_kept:
+                kept = f"{journal.n_kept:,} of {counted(n_segments, 'segment')}"
+                messages.info(f"interrupted: {kept} are kept in {journal.path}; the same command resumes")
+            raise
 
 
 def _selected(
     args: argparse.Namespace,
     systems: Sequence[SystemSegments],
     source_format: str | None,
-    annotate: Callable[[Iterable[Segment]], Rated],
+    how: _Annotating,
     summaries: Sequence[SystemSummary],
     results: Output | None,
 ) -> Rated:
@@ -247,8 +313,8 @@ def _selected(
         adapt = BY_NAME[source_format or ""].adapt
     summary_of = {summary.system: summary for summary in summaries}
     to_sort: dict[str, list[Rating]] = {system.name: [] for system in systems}
-    with messages.bar(sum(system.n_segments for system in systems)) as bar:
-        for system, marked, tokens in _annotated(args, systems, annotate):
+    with messages.bar(sum(system.n_segments for system in systems), n_earlier=how.n_earlier) as bar:
+        for system, marked, tokens in _annotated(args, systems, how.annotate):
             rating = marked if adapt is None else adapt(marked, losses)
             summary_of[system].add(rating)
             n_undecided += args.error_free and rating.error_free is None
@@ -265,8 +331,8 @@ def _selected(
             for rating in islice(mqm.worst_first(ratings, summary_of[system].weights), args.limit):
                 yield rating, None
     if n_undecided:
-        problem = "have no error-free label: the model is not calibrated for the texts that they have"
-        messages.info(f"{n_undecided:,} segments {problem}")
+        problem = "without an error-free label: the model is not calibrated for their texts"
+        messages.info(f"{counted(n_undecided, 'segment')} {problem}")
     if losses:
         messages.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
 
@@ -313,7 +379,11 @@ def _annotated(
 
 def _filters(args: argparse.Namespace) -> str:
     """Returns the given options that leave segments out."""
-    filters = {"--only-errors": args.only_errors, "--limit": args.limit is not None}
+    filters = {
+        "--only-errors": args.only_errors,
+        "--limit": args.limit is not None,
+        "--shard": args.shard is not None,
+    }
     return ", ".join(name for name, is_given in filters.items() if is_given)
 
 
@@ -322,14 +392,11 @@ def _write_format(args: argparse.Namespace, form: str, source_format: str | None
 
     is_copy = form == source_format and form in LOCALISATION
     how = WriteOptions(args.weights, template=Path(args.input[0]) if is_copy else None)
-    first = args.input[0] if args.input else ""
-    if form in TABLES and source_format in TABLES and Path(first).is_file():
-        from matese.formats.tables import columns, csv_table
-
-        how = replace(how, table=csv_table.style_of(first, columns.parse(args.columns)))
+    if args.input:
+        how = replace(how, table=output.table_style(args.input[0], source_format, form, args.columns))
     output.write_ratings(ratings, args.output, form, how)
-    if args.only_errors or args.limit is not None:
-        messages.info(f"only some of the segments are written ({_filters(args)})")
+    if filters := _filters(args):
+        messages.info(f"only some of the segments are written ({filters})")
 
 
 def _write(
@@ -391,38 +458,3 @@ def _draw(
 
 def _part(n_written: int, n_segments: int) -> str:
     return f"{n_written:,} of {n_segments:,} segments" if n_written < n_segments else ""
-
-
-def _annotate_shard(args: argparse.Namespace) -> None:
-    """Annotates one part; a part that is complete is only checked."""
-    from matese import shards
-    from matese.files import is_device
-    from matese.formats.segments import in_order
-
-    is_file = args.output not in (None, "-") and not is_device(args.output)
-    options.require(is_file and _format(args) == "jsonl", "--shard needs --output FILE.jsonl")
-    is_whole = not args.only_errors and args.limit is None
-    options.require(is_whole, "--shard writes all of its segments: leave out --only-errors and --limit")
-    options.require(args.checks is None, "--shard: leave out --checks, and run them in a separate command")
-    target = Path(args.output)
-    for path in (target, shards.part_of(target)):
-        output.check_apart(str(path), inputs.given_files(args))
-    systems, _ = inputs.segments(args)
-    n_segments = sum(system.n_segments for system in systems)
-    # Of all parts, so that each is computed as the whole would be.
-    with model.loaded(args, n_segments) as annotator:
-        systems = inputs.readable(systems, annotator, args)
-        indices = args.shard.indices(sum(system.n_segments for system in systems))
-        segments = islice((segment for _, segment in in_order(systems)), indices.start, indices.stop)
-        is_resumed = shards.part_of(target).exists()
-        is_complete = target.exists()
-        numbers = shards.annotate(segments, len(indices), target, annotator, with_tokens=args.tokens)
-        n_done = next(numbers)
-        if is_complete:
-            messages.info(f"{target} is complete: nothing to do")
-            return
-        if is_resumed:
-            messages.info(f"resuming after {n_done:,} of {len(indices):,} segments")
-        for _ in messages.progress(numbers, len(indices) - n_done):
-            pass
-        messages.info(*annotator.counts.notices)

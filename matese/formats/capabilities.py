@@ -73,6 +73,7 @@ class Capabilities:
         scales: of overall judgements and estimates.
         needs: fields that must have a value; a missing one is written as an empty text, an index as a count from 0.
         extra: whether other columns of a table.
+        columns: other columns that it holds if not all.
         votes: whether the votes of several predictions for an error.
         error_free: whether a model's decision that a segment is free of errors.
         replaced: (regular expression, replacement) for single characters that the format cannot write.
@@ -85,6 +86,7 @@ class Capabilities:
     scales: tuple[Scale, ...] = get_args(Scale)
     needs: tuple[Needed, ...] = ()
     extra: bool = False
+    columns: tuple[str, ...] = ()
     votes: bool = False
     error_free: bool = False
     replaced: tuple[tuple[str, str], ...] = ()
@@ -165,7 +167,10 @@ class Reducer:
             self.losses[kind] += int(count)
 
     def _segment(self, segment: Segment) -> Segment:
-        self._lose("other columns", 0 if self.capabilities.extra else len(segment.extra or ()))
+        extra = segment.extra
+        if extra is not None and not self.capabilities.extra:
+            extra = {name: value for name, value in extra.items() if name in self.capabilities.columns} or None
+            self._lose("other columns", len(segment.extra or ()) - len(extra or ()))
         source = segment.source
         if not self.capabilities.holds("source"):
             self._lose("sources", source is not None)
@@ -177,7 +182,7 @@ class Reducer:
             self._name("source", "sources", source),
             tuple(map(self._text, references)),
             self._key(segment.key or SegmentKey()),
-            segment.extra if self.capabilities.extra else None,
+            extra,
             name=segment.label or None,
         )
 

@@ -6,11 +6,12 @@ import heapq
 import os
 import stat
 import sys
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, repeat
+from itertools import count, islice, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,39 @@ def in_order(systems: Iterable[SystemSegments]) -> Iterator[tuple[SystemSegments
     placed = (zip(system.places or (), repeat(system), system.read(), strict=False) for system in together)
     for _, system, segment in heapq.merge(*placed, key=itemgetter(0)):
         yield system, segment
+
+
+def part(systems: Sequence[SystemSegments], number: int, count: int) -> list[SystemSegments]:
+    """Returns one of several parts, which together hold every segment once and in order (see `in_order`).
+
+    Args:
+        systems: all of them, either of one file or each of its own. One without a segment in the part is left out,
+            unless all are.
+        number: of the part, from 1.
+        count: number of parts.
+    """
+    n_segments = sum(system.n_segments for system in systems)
+    start = n_segments * (number - 1) // count
+    stop = n_segments * number // count
+    every_place = sorted(place for system in systems for place in system.places or ())
+    parts = []
+    n_before = 0
+    for system in systems:
+        if system.places is None:
+            first = start - n_before
+            end = stop - n_before
+        else:
+            first = bisect_left(system.places, every_place[start]) if start < n_segments else system.n_segments
+            end = bisect_left(system.places, every_place[stop]) if stop < n_segments else system.n_segments
+        parts.append(_between(system, max(first, 0), min(max(end, 0), system.n_segments)))
+        n_before += system.n_segments
+    return [system for system in parts if system.n_segments > 0] or parts[:1]
+
+
+def _between(system: SystemSegments, first: int, end: int) -> SystemSegments:
+    places = None if system.places is None else system.places[first:end]
+    n_segments = max(end - first, 0)
+    return replace(system, n_segments=n_segments, read=lambda: islice(system.read(), first, end), places=places)
 
 
 def without_references(system: SystemSegments) -> SystemSegments:
@@ -181,32 +215,104 @@ def from_file(
     ], name
 
 
-def from_files(paths: Sequence[str], options: ReadOptions | None = None) -> tuple[list[SystemSegments], str | None]:
+def from_files(
+    paths: Sequence[str],
+    options: ReadOptions | None = None,
+    *,
+    sources: Sequence[str] = (),
+    references: Sequence[str] = (),
+    needs_context: bool = True,
+) -> tuple[list[SystemSegments], str | None]:
     """Returns the segments of each system in several files, and the format if all files have the same one.
 
     Segments of one system in several files follow one another; each file is a document of its own unless it names its
     documents. See `from_file`.
 
+    Args:
+        paths: files in any format that can be read, and text files (`.txt`) with one translation per line.
+        options: how they are read.
+        sources: text files, each the source of every text file among `paths` that has as many lines.
+        references: text files, likewise.
+        needs_context: whether a text file must have a source or a reference.
+
     Raises:
         FormatError: if a file cannot be read.
-        InputError: if a file is given twice.
+        InputError: if a file is given twice, or the sources and references do not fit the text files.
     """
-    if len(paths) == 1:
-        return from_file(paths[0], options)
     for path, times in Counter(paths).items():
         if times > 1:
             raise InputError(f"{path} is given {times} times; give it once")
+    texts = [path for path in paths if _is_text(path)]
+    context = _Context(texts, sources, references)
+    if not texts and len(paths) == 1:
+        return from_file(paths[0], options)
     parts: dict[str, list[tuple[str, int, SystemSegments]]] = {}
     formats = set()
     n_before = 0
     for path, document in zip(paths, short_names(paths), strict=True):
-        systems, form = from_file(path, options)
+        if path in texts:
+            systems = context.read(path, options, needs_context=needs_context)
+            form = "text"
+        else:
+            systems, form = from_file(path, options)
         formats.add(form)
         for system in systems:
             parts.setdefault(system.name, []).append((document, n_before, system))
         n_before += sum(len(system.places or ()) for system in systems)
     joined = [_joined(name, of_system) for name, of_system in parts.items()]
     return joined, formats.pop() if len(formats) == 1 else None
+
+
+def _is_text(path: str) -> bool:
+    """Whether a file holds one translation per line: it is called so and in no other format."""
+    from matese.formats import detection
+
+    if not path.removesuffix(".gz").lower().endswith(".txt") or not os.path.isfile(path):
+        return False
+    try:
+        detection.detect(path)
+    except FormatError:
+        return True
+    return False
+
+
+class _Context:
+    """The sources and references of text files, which fit where they have as many lines."""
+
+    def __init__(self, texts: Sequence[str], sources: Sequence[str], references: Sequence[str]) -> None:
+        if not texts and (sources or references):
+            option = "--src" if sources else "--ref"
+            raise InputError(f"{option} is for text files; of --input, each file holds all of its texts itself")
+        lengths = {path: _open(path).n_lines for path in (*texts, *sources, *references)}
+        for path in (*sources, *references):
+            if lengths[path] not in [lengths[text] for text in texts]:
+                others = ", ".join(f"{text} {lengths[text]:,}" for text in texts)
+                has = f"{path} has {counted(lengths[path], 'line')} and {others}"
+                raise InputError(f"{has}: line i of a source or reference must belong to line i of a text file")
+        self._sources = {text: [path for path in sources if lengths[path] == lengths[text]] for text in texts}
+        self._references = {text: [path for path in references if lengths[path] == lengths[text]] for text in texts}
+
+    def read(self, path: str, options: ReadOptions | None, *, needs_context: bool) -> list[SystemSegments]:
+        """Returns the segments of the system in a text file."""
+        sources = self._sources[path]
+        references = self._references[path]
+        if len(sources) > 1:
+            raise InputError(f"{' and '.join(sources)} have as many lines as {path}: must be one source")
+        if needs_context and not sources and not references:
+            allowed = "give its source or reference, a text file of as many lines, with --src or --ref"
+            raise InputError(f"{path} holds translations alone: {allowed}")
+        from matese.formats.format import STRICT
+
+        how = options or STRICT
+        (system,) = from_texts(
+            [path],
+            references,
+            sources[0] if sources else None,
+            lang_pair=how.lang_pair,
+            test_set=how.test_set,
+            system=how.system,
+        )
+        return [replace(system, places=range(system.n_segments))]
 
 
 def _joined(name: str, parts: Sequence[tuple[str, int, SystemSegments]]) -> SystemSegments:

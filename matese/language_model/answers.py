@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -44,6 +45,10 @@ class _Answer(msgspec.Struct, frozen=True):
     score: float | None = None
 
 
+class _Score(msgspec.Struct, frozen=True):
+    score: float
+
+
 @dataclass
 class QuoteCounts:
     """How quotes were found.
@@ -58,7 +63,16 @@ class QuoteCounts:
     kinds: Counter[str] = field(default_factory=Counter)
 
 
-def read(text: str, segment: Segment, prompt: Prompt, name: PromptName, counts: QuoteCounts, *, rater: str) -> Rating:
+def read(
+    text: str,
+    segment: Segment,
+    prompt: Prompt,
+    name: PromptName,
+    counts: QuoteCounts,
+    *,
+    rater: str,
+    has_score: bool = True,
+) -> Rating:
     """Returns the rating that an answer stands for.
 
     An error whose quote occurs nowhere keeps its severity and category, without a place.
@@ -70,16 +84,15 @@ def read(text: str, segment: Segment, prompt: Prompt, name: PromptName, counts: 
         name: of the prompt.
         counts: get the quotes of this answer.
         rater: of the rating.
+        has_score: whether an answer to `esa` must have the score.
 
     Raises:
         AnswerError: if the answer does not have the requested form; `counts` are unchanged then.
     """
     answer = _parse(text)
     estimate = None
-    if name == "esa":
-        if answer.score is None or not 0 <= answer.score <= 100:
-            raise AnswerError(f"score is {answer.score}: must be a number from 0 to 100")
-        estimate = Estimate(answer.score, "esa")
+    if name == "esa" and has_score:
+        estimate = _estimate(answer.score)
     rows = [(error, _severity(error.severity), _category(error.category)) for error in dict.fromkeys(answer.errors)]
     placed = [_placed(error, severity, category, segment, prompt, counts) for error, severity, category in rows]
     unique = dict.fromkeys(pair for pair in placed if not isinstance(pair[0], UnplacedError))
@@ -87,6 +100,40 @@ def read(text: str, segment: Segment, prompt: Prompt, name: PromptName, counts: 
     in_source = [error for error, is_in_source in unique if is_in_source and isinstance(error, ErrorSpan)]
     elsewhere = [error for error, is_in_source in unique if not is_in_source]
     return rating_of(segment, rater, (*elsewhere, *unplaced), in_source, estimate=estimate)
+
+
+def read_errors(text: str) -> list[dict[str, Any]]:
+    """Returns the errors of an answer, with the keys `text`, `quote`, `occurrence` and `severity`.
+
+    Raises:
+        AnswerError: if the answer does not have the requested form.
+    """
+    names = ("text", "quote", "occurrence", "severity")
+    return [{name: getattr(error, name) for name in names} for error in dict.fromkeys(_parse(text).errors)]
+
+
+def read_score(text: str) -> Estimate:
+    """Returns the score of an answer that has nothing else.
+
+    Raises:
+        AnswerError: if it has none from 0 to 100.
+    """
+    answer = None
+    problem = f"no JSON object with `score` in {shortened(text)}"
+    for value in _objects(text, "score"):
+        try:
+            answer = validation.convert(value, _Score)
+        except InputError as error:
+            problem = str(error)
+    if answer is None:
+        raise AnswerError(f"{problem}; it must be the requested JSON")
+    return _estimate(answer.score)
+
+
+def _estimate(score: float | None) -> Estimate:
+    if score is None or not 0 <= score <= 100:
+        raise AnswerError(f"score is {score}: must be a number from 0 to 100")
+    return Estimate(score, "esa")
 
 
 def _placed(
@@ -123,7 +170,7 @@ def _parse(text: str) -> _Answer:
     """Returns the last JSON object with `errors` in a text: models may think aloud before it, or fence it."""
     answer = None
     problem = f"no JSON object with `errors` in {shortened(text)}"
-    for value in _objects(text):
+    for value in _objects(text, "errors"):
         try:
             answer = validation.convert(value, _Answer)
         except InputError as error:
@@ -133,8 +180,8 @@ def _parse(text: str) -> _Answer:
     return answer
 
 
-def _objects(text: str) -> Iterator[object]:
-    """Yields the outermost JSON objects of a text that have the key `errors`."""
+def _objects(text: str, key: str) -> Iterator[object]:
+    """Yields the outermost JSON objects of a text that have a key."""
     decoder = json.JSONDecoder()
     place = -1
     for _ in range(_MOST_STARTS):
@@ -145,7 +192,7 @@ def _objects(text: str) -> Iterator[object]:
             value, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict) and "errors" in value:
+        if isinstance(value, dict) and key in value:
             yield value
             place = end - 1
 

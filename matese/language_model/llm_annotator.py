@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import ModelError, UsageError, counted, near_miss, one_of
-from matese.language_model import answers, prompts
+from matese.errors import ModelError, UsageError, check_least, counted, near_miss, one_of
+from matese.language_model import answers, judgements, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
 from matese.language_model.cache import AnswerCache
-from matese.language_model.client import Client, RefusedRequestError, RunLimits
+from matese.language_model.client import Client, Completion, RefusedRequestError, RunLimits
 from matese.language_model.prompts import PROMPTS, Prompt, PromptName
 from matese.ratings import Ratings
 from matese.version import __version__
@@ -33,8 +33,6 @@ _WARMER = 0.4
 """After an unusable answer the request is repeated, each time at a higher temperature."""
 _HOPELESS = 5
 """A run stops after this many unusable answers if there was no usable one."""
-_DEFAULTS: Mapping[str, object] = {"temperature": 0}
-"""Of a request; `response_format` is added."""
 _QUOTES = {
     answers.INEXACT: "differ from the text in case, spaces or quotation marks",
     answers.AMBIGUOUS: "occur several times: the model's count decides",
@@ -50,11 +48,15 @@ class Settings(RunLimits):
 
     Attributes:
         prompt: "mqm" or "esa".
+        steps: 2 to ask for the score of "esa" in a second request, which shows the errors.
+        judgements: how often each segment is judged.
         parameters: of each request.
         cache: directory of answers.
     """
 
     prompt: PromptName = "mqm"
+    steps: int = 1
+    judgements: int = 1
     parameters: dict[str, Any] = field(default_factory=dict)
     cache: str | None = None
 
@@ -67,8 +69,10 @@ class Answered:
         rating: `errors` is None if no answer could be used.
         problem: why no answer could be used; None if one could.
         quotes: how the quotes of the answer were found.
-        is_cached: whether the answer was on disk.
+        is_cached: whether all answers were on disk.
         model: that answered, as the endpoint names it; "" if none was asked.
+        n_outliers: judgements that were left out because their score was far from the others.
+        n_lacking: further judgements for which no answer could be used.
     """
 
     rating: Rating
@@ -76,6 +80,8 @@ class Answered:
     quotes: QuoteCounts
     is_cached: bool = False
     model: str = ""
+    n_outliers: int = 0
+    n_lacking: int = 0
 
 
 @dataclass
@@ -90,6 +96,8 @@ class Tally:
         n_tokens: of prompts and answers, as the endpoint counts them.
         n_retries: requests that were repeated after a failure.
         models: that answered, as the endpoint names them.
+        n_outliers: judgements that were left out as outliers.
+        n_lacking: judgements without a usable answer, of segments with another one.
     """
 
     n_segments: int = 0
@@ -99,6 +107,8 @@ class Tally:
     n_tokens: int = 0
     n_retries: int = 0
     models: Counter[str] = field(default_factory=Counter)
+    n_outliers: int = 0
+    n_lacking: int = 0
 
     def add(self, answered: Answered) -> None:
         """Counts a segment."""
@@ -108,6 +118,8 @@ class Tally:
         self.quotes.kinds += answered.quotes.kinds
         self.problems[answered.problem or ""] += answered.problem is not None
         self.models[answered.model] += bool(answered.model)
+        self.n_outliers += answered.n_outliers
+        self.n_lacking += answered.n_lacking
 
     def notices(self, model: str) -> list[str]:
         """Returns sentences about inexact quotes, segments without a usable answer, and the cost."""
@@ -122,6 +134,9 @@ class Tally:
             failed = f"{n_failed:,} of {self.n_segments:,} segments got no usable answer and have no rating"
             problem, _ = self.problems.most_common(1)[0]
             sentences.append(f"{failed} (most often: {problem}); the same command asks again for these only")
+        for n, what in ((self.n_outliers, "left out as outliers"), (self.n_lacking, "without a usable answer")):
+            if n:
+                sentences.append(f"{counted(n, 'judgement')} of segments with others: {what}")
         answered_before = f"{counted(self.n_segments, 'segment')}, {self.n_cached:,} of them answered before"
         cost = f"{answered_before}; {counted(self.n_tokens, 'token')}"
         others = [name for name in self.models if name not in ("", model)]
@@ -143,6 +158,8 @@ class LanguageModel:
         *,
         base_url: str = OPENAI,
         prompt: PromptName = "mqm",
+        steps: int = 1,
+        judgements: int = 1,
         parameters: Mapping[str, object] | None = None,
         limits: RunLimits = RunLimits(),  # noqa: B008  (frozen)
         cache_directory: str | Path | None = None,
@@ -154,8 +171,12 @@ class LanguageModel:
             model: as the endpoint names it.
             base_url: address of the endpoint, to which "/chat/completions" is added.
             prompt: "mqm" for errors with categories, "esa" for errors and a score from 0 to 100.
-            parameters: of each request, beside the default `temperature` 0 and `response_format`, a JSON Schema; None
-                as a value leaves a default out.
+            steps: 2 to ask for the score of "esa" in a second request, which shows the errors of the first answer, as
+                GEMBA-ESA does.
+            judgements: how often each segment is judged. Of several, the mean score counts, without outliers; see
+                `judgements.combine`.
+            parameters: of each request, beside the default `temperature` (0, or 1 for several judgements) and
+                `response_format`, a JSON Schema; None as a value leaves a default out.
             limits: of time, rate and cost.
             cache_directory: of answers; None for one in the user's cache folder.
             weights: penalties of errors, or the name of a preset; named in the signature.
@@ -168,6 +189,9 @@ class LanguageModel:
             raise UsageError("model has no name; give one that the endpoint has")
         if prompt not in PROMPTS:
             raise UsageError(f"unknown prompt {prompt!r}{near_miss(prompt, PROMPTS)} must be {one_of(PROMPTS)}")
+        if steps not in (1, 2) or (steps == 2 and prompt != "esa"):
+            raise UsageError(f"steps={steps} with prompt={prompt}: must be 1, or 2 with prompt=esa")
+        check_least(1, judgements=judgements)
         for name in parameters or {}:
             if name in ("model", "messages", "stream", "n"):
                 raise UsageError(f"parameter {name} is set by matese; choose another one")
@@ -176,6 +200,9 @@ class LanguageModel:
         self.tally = Tally()
         self._base_url = base_url.rstrip("/")
         self._prompt = prompt
+        self._n_steps = steps
+        self._n_judgements = judgements
+        self._defaults = {"temperature": 0 if judgements == 1 else 1}
         self._limits = limits
         self._weights = mqm.find_weights(weights)
         self._parameters = dict(parameters or {})
@@ -236,12 +263,13 @@ class LanguageModel:
         """Returns a text that names everything that can change a rating of segments with these texts."""
         texts = (segment.source is not None, bool(segment.references))
         inputs = {(True, False): "source", (False, True): "reference"}.get(texts, "source+reference")
-        parameters = {**_DEFAULTS, **self._parameters}
+        parameters = {**self._defaults, **self._parameters}
         digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:8]
         fields = {
             "annotator": f"openai:{self.model}",
             "endpoint": self._base_url.partition("://")[2].partition("/")[0],
-            "prompt": f"{self._prompt}@{prompts.version(self._prompt)}",
+            "prompt": f"{self._prompt}@{prompts.version(self._prompt, n_steps=self._n_steps)}",
+            **({} if self._n_judgements == 1 else {"judgements": self._n_judgements}),
             "parameters": f"temperature{parameters['temperature']}@{digest}",
             "inputs": inputs,
             "refs": min(len(segment.references), 1),
@@ -269,35 +297,83 @@ class LanguageModel:
         segment = segment.without_blanks()
         rater = self.signature(segment)
         if not segment.hypothesis.strip():
-            return Answered(answers.of_blank(segment, self._prompt, rater=rater), None, QuoteCounts())
+            blank = answers.of_blank(segment, self._prompt, rater=rater)
+            if self._n_judgements > 1:
+                blank = replace(blank, estimate=judgements.combine([blank], self._weights).estimate)
+            return Answered(blank, None, QuoteCounts())
         self.check_texts(segment)
-        prompt = prompts.build(self._prompt, segment)
+        every = [self._judged(http, segment, rater, number) for number in range(self._n_judgements)]
+        judged = [answered for answered in every if answered.problem is None]
+        if len(every) == 1 or not judged:
+            return every[0]
+        combined = judgements.combine([answered.rating for answered in judged], self._weights)
+        nearest = judged[combined.nearest]
+        return replace(
+            nearest,
+            rating=replace(nearest.rating, estimate=combined.estimate),
+            is_cached=all(answered.is_cached for answered in judged),
+            n_outliers=combined.n_outliers,
+            n_lacking=len(every) - len(judged),
+        )
+
+    def _judged(self, http: Client, segment: Segment, rater: str, number: int) -> Answered:
+        """Returns the result of one judgement, in one step or two."""
+        prompt = prompts.build(self._prompt, segment, has_score=self._n_steps == 1)
+        quotes = QuoteCounts()
+        try:
+            completion, is_cached, rating = self._ask(
+                http,
+                prompt,
+                number,
+                lambda text: answers.read(
+                    text, segment, prompt, self._prompt, quotes, rater=rater, has_score=self._n_steps == 1
+                ),
+            )
+            if self._n_steps == 2:
+                second = prompts.build_score(segment, answers.read_errors(completion.text))
+                completion, is_cached_too, estimate = self._ask(http, second, number, answers.read_score)
+                is_cached = is_cached and is_cached_too
+                rating = replace(rating, estimate=estimate)
+        except (RefusedRequestError, AnswerError) as error:
+            return Answered(Rating(segment, rater, None), str(error), QuoteCounts())
+        return Answered(rating, None, quotes, is_cached, completion.model)
+
+    def _ask(self, http: Client, prompt: Prompt, number: int, read: Callable[[str], A]) -> tuple[Completion, bool, A]:
+        """Returns the answer of a request, whether it was on disk, and what was read from it.
+
+        Args:
+            http: that sends the request, if there is no answer on disk.
+            prompt: what is asked.
+            number: of the judgement; each has an answer of its own on disk.
+            read: raises an AnswerError if an answer cannot be used.
+
+        Raises:
+            RefusedRequestError: if the endpoint refuses the request.
+            AnswerError: if no attempt got an answer that can be used.
+        """
         body = self._body(prompt)
-        known = self._cache.get(self._base_url, body)
-        problem = ""
+        place = body if number == 0 else {**body, "judgement": number}
+        known = self._cache.get(self._base_url, place)
+        problem = AnswerError("not asked")
         for attempt in range(_N_ATTEMPTS):
-            quotes = QuoteCounts()
             is_cached = known is not None and attempt == 0
             try:
                 completion = known if known is not None and is_cached else http.complete(_warmer(body, attempt))
                 if completion.is_cut:
                     raise AnswerError("answer is cut off at the limit of tokens")
-                rating = answers.read(completion.text, segment, prompt, self._prompt, quotes, rater=rater)
-            except RefusedRequestError as error:
-                problem = str(error)
-                break
+                result = read(completion.text)
             except AnswerError as error:
-                problem = str(error)
+                problem = error
                 continue
             if not is_cached:
-                self._cache.put(self._base_url, body, completion)
-            return Answered(rating, None, quotes, is_cached, completion.model)
-        return Answered(Rating(segment, rater, None), problem, QuoteCounts())
+                self._cache.put(self._base_url, place, completion)
+            return completion, is_cached, result
+        raise problem
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         """Returns the request, which depends on nothing but the arguments and the segment's texts and languages."""
         form = {"name": "annotation", "strict": True, "schema": prompt.schema}
-        defaults = {**_DEFAULTS, "response_format": {"type": "json_schema", "json_schema": form}}
+        defaults = {**self._defaults, "response_format": {"type": "json_schema", "json_schema": form}}
         parameters = {name: value for name, value in {**defaults, **self._parameters}.items() if value is not None}
         return {"model": self.model, "messages": list(prompt.messages), **parameters}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -366,6 +367,10 @@ class Annotator:
         """How many segments were handled in a special way so far."""
         return replace(self._counts, lowered_batch_tokens=self.predictor.lowered_batch_tokens)
 
+    def count_on(self, counts: Counts) -> None:
+        """Continues from the counts of an earlier run, whose segments are not annotated again."""
+        self._counts = counts
+
     def with_options(self, options: Options) -> Annotator:
         """Returns an annotator with the same loaded model, other options, and counts that start at 0."""
         return Annotator(self.predictor, options, name=self.name, origin=self._origin)
@@ -465,17 +470,19 @@ class Annotator:
 
     def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating[Any]]:
         """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
-        model_inputs = (self._counted_input(segment, number) for number, segment in enumerate(segments, start=1))
-        for result in self.predictor.annotate(model_inputs, self.options):
-            self._counts = self._counts.plus(result, self.config)
+        has_blanks: deque[bool] = deque()  # of the segments that were taken some batches ahead
+
+        def inputs() -> Iterator[ModelInput]:
+            for number, segment in enumerate(segments, start=1):
+                model_input = self._model_input(segment, number)
+                has_blanks.append(model_input.segment is not segment)
+                yield model_input
+
+        for result in self.predictor.annotate(inputs(), self.options):
+            counts = self._counts.plus(result, self.config)
+            self._counts = replace(counts, blank_texts=counts.blank_texts + has_blanks.popleft())
             signature = self.signature(result.model_input.inputs, len(result.rating.segment.references))
             yield replace(result, rating=replace(result.rating, rater=signature))
-
-    def _counted_input(self, segment: Segment, number: int) -> ModelInput:
-        model_input = self._model_input(segment, number)
-        if model_input.segment is not segment:
-            self._counts = replace(self._counts, blank_texts=self._counts.blank_texts + 1)
-        return model_input
 
     def check_texts(self, segment: Segment) -> None:
         """Raises a ModelError if a segment lacks a text that the model needs."""

@@ -76,11 +76,16 @@ class BertScore:
         self._unweighted = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
         self._name = f"{directory.name}@{checkpoint.fingerprint(directory)}"
 
+    @property
+    def states(self) -> str:
+        """Names the encoder and the layer, as in signatures."""
+        return f"model:{self._name}|layer:{self._layer}"
+
     def signature(self, variant: Variant) -> str:
         """Returns everything that the scores depend on."""
         name, _, idf = variant.partition("-")
         how = f"alpha:{_ALPHA}" if name == "yisi" else f"idf:{'yes' if idf else 'no'}"
-        return f"{name}|model:{self._name}|layer:{self._layer}|{how}"
+        return f"{name}|{self.states}|{how}"
 
     def score(
         self, systems: Mapping[str, Sequence[Segment]], variants: Sequence[Variant]
@@ -112,6 +117,11 @@ class BertScore:
                 scores = [max(self._f(name, *pair, weights[name]) for pair in of_segment) for of_segment in pairs]
                 by_variant[name][system] = np.array(scores, dtype=np.float64)
         return by_variant
+
+    def mean_states(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Returns the mean of the normalised states of each text's tokens, (texts, width)."""
+        embedded = self._embed(texts)
+        return np.stack([embedded[text][0].mean(dim=0).numpy() for text in texts]).astype(np.float64)
 
     @torch.inference_mode()
     def _embed(self, texts: Sequence[str]) -> dict[str, Embedded]:

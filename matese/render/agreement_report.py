@@ -48,7 +48,7 @@ def text(agreement: RaterAgreement) -> Iterator[object]:
 
 
 def to_json(agreement: RaterAgreement, *, name: str) -> dict[str, Any]:
-    """Returns all figures of the ratings of this name as one object, whose keys docs/evaluation.md lists."""
+    """Returns all figures of the ratings of this name as one object, whose keys docs/research/evaluation.md lists."""
     with_intervals = agreement.options.n_resamples > 0
     others = agreement.others
     with_others = {rater: nest_figures(figures, with_intervals=False) for rater, figures in others.items()}

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from matese.errors import counted
-from matese.evaluation.metrics import meta_evaluation
+from matese.evaluation.metrics import averages, meta_evaluation
 from matese.evaluation.metrics.correlation_options import POOLED, POOLED_FIGURES
 from matese.evaluation.statistics import pass_fail
 from matese.render.json_objects import finite, nest
@@ -40,7 +40,7 @@ _TOP_N = {
 
 def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
     """Returns the table of a language pair or of "pooled"; its caption names the pair."""
-    title = f"{len(evaluation.pairs)} language pairs pooled"
+    title = f"{evaluation.n_pooled} language pairs pooled"
     for pair in evaluation.pairs:
         if pair.lang_pair == lang_pair:
             reference = "" if pair.reference is None else f", {pair.reference}"
@@ -59,6 +59,26 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
         cells = (_cell(figures[metric].get(name), intervals.get(name)) for name in shown)
         rows.append([metric, cluster, *cells])
     return Table(header, rows, title)
+
+
+def macro_table(evaluation: MetaEvaluation) -> Table | None:
+    """Returns the figure that orders the metrics, or the parts of an average, by language pair; None for one pair."""
+    pairs = [pair.lang_pair for pair in evaluation.pairs if pair.domain is None]
+    rank_by = evaluation.options.rank_by
+    if len(pairs) < 2:
+        return None
+    parts = {"average.wmt23": averages.WMT23, "average.wmt24": averages.WMT24}.get(rank_by, (rank_by,))
+    # A pooled accuracy is no mean of those of the language pairs.
+    mean = rank_by if rank_by.startswith("average.") else f"macro.{rank_by}"
+    pooled = evaluation.figures[POOLED]
+    shown = [(lang_pair, part) for lang_pair in pairs for part in parts]
+    rows = [
+        [metric, _cell(pooled[metric][mean], None)]
+        + [_cell(evaluation.figures[lang_pair][metric].get(part), None) for lang_pair, part in shown]
+        for _, metric in _order(pooled, None, mean)
+    ]
+    header = ["metric", "mean", *(f"{lang_pair} {part}" if len(parts) > 1 else lang_pair for lang_pair, part in shown)]
+    return Table(header, rows, f"{rank_by} by language pair")
 
 
 def pass_table(evaluation: MetaEvaluation, lang_pair: str) -> Table | None:
@@ -108,7 +128,7 @@ def signatures(evaluation: MetaEvaluation) -> str:
 def undefined(evaluation: MetaEvaluation) -> Iterator[str]:
     """Yields why figures of the tables are undefined."""
     for lang_pair, figures in evaluation.figures.items():
-        if lang_pair == POOLED and len(evaluation.pairs) == 1:
+        if lang_pair == POOLED and evaluation.n_pooled == 1:
             continue
         reasons: dict[tuple[str, str], list[str]] = {}
         for metric, of_metric in figures.items():
@@ -121,13 +141,14 @@ def undefined(evaluation: MetaEvaluation) -> Iterator[str]:
 
 
 def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:
-    """Returns all results as one object, whose keys docs/correlate.md lists."""
+    """Returns all results as one object, whose keys docs/research/correlate.md lists."""
     return {
         "version": __version__,
         "settings": asdict(evaluation.options),
         "lang_pairs": {
             pair.lang_pair: {
                 "gold": pair.gold.name,
+                "domain": pair.domain,
                 "reference": pair.reference,
                 "systems": list(pair.gold.systems if pair.ranked is None else pair.ranked),
                 "segments": None if pair.gold.segment is None else pair.gold.segment.shape[1],

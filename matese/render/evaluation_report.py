@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
 _OF_GROUPS = ("mpp.micro.precision", "mpp.micro.recall", "mpp.micro.f1", "char_wmt25.f1", "hsh", "tsh", "score.pearson")
+_OF_SENTINELS = (
+    "mpp.micro.f1",
+    "mp.micro.f1",
+    "em.micro.f1",
+    "char_wmt23.f1",
+    "char_wmt25.f1",
+    "soft.f1",
+    "hsh",
+    "tsh",
+)
 _OF_PASSES = ("threshold", "precision", "recall", "f1", "passed")
 _OF_CATEGORIES = (
     *("tsh", "mpp.micro.recall", "hsh", "mpp.micro.precision"),
@@ -52,6 +62,10 @@ def text(evaluation: Evaluation) -> Iterator[object]:
             figures = (decimal(group.figures[key].value) for key in shown)
             rows.append([name, *("-" if n is None else f"{n:,}" for n in counts), *figures])
         yield Table([grouping, "segments", "gold", "predicted", *shown], rows)
+    if evaluation.sentinels:
+        compared = {"prediction": predicted.figures, **evaluation.sentinels}
+        rows = [[name, *(decimal(figures[key].value) for key in _OF_SENTINELS)] for name, figures in compared.items()]
+        yield Table(["sentinel", *_OF_SENTINELS], rows)
     if evaluation.pass_curves:
         best = {name: pass_fail.best(points) for name, points in evaluation.pass_curves.items()}
         rows = [
@@ -84,7 +98,7 @@ def _heading(evaluation: Evaluation) -> str:
 
 
 def to_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Returns all figures as one object, whose keys docs/evaluation.md lists."""
+    """Returns all figures as one object, whose keys docs/research/evaluation.md lists."""
     whole = _prediction(evaluation.predicted, evaluation)
     if evaluation.groups:
         whole["by"] = {
@@ -102,6 +116,10 @@ def to_json(evaluation: Evaluation) -> dict[str, Any]:
         whole["pass"] = {
             name: [{key: finite(value) for key, value in asdict(one).items()} for one in points]
             for name, points in evaluation.pass_curves.items()
+        }
+    if evaluation.sentinels:
+        whole["sentinels"] = {
+            name: nest_figures(of_sentinel, with_intervals=False) for name, of_sentinel in evaluation.sentinels.items()
         }
     if evaluation.ceiling is not None:
         figures = nest_figures(evaluation.ceiling.figures, with_intervals=False)

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating
+from matese.errors import counted
 from matese.render.labels import severity_label, show
 from matese.text import severity_rank
 
@@ -75,7 +76,7 @@ def html_list(ratings: Sequence[Rating]) -> str:
     n_more = len(ratings) - _MOST_SHOWN
     rest = [f"<div>{n_more:,} more {'rating' if n_more == 1 else 'ratings'}</div>"] if n_more > 0 else []
     if len(ratings) > 1 and all(rating.errors is not None for rating in ratings):
-        rest.append(_row(f"mean score of {len(ratings):,} ratings", f"{mqm.corpus_score(ratings):.4g}"))
+        rest.append(_row(f"mean score of {counted(len(ratings), 'rating')}", f"{mqm.corpus_score(ratings):.4g}"))
     if len(raters) == 1 and (rater := ratings[0].rater) is not None:
         rest.append(_row("rater", _escape(rater)))
     return "<hr>".join([*parts, "".join(rest)] if rest else parts)

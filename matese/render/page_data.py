@@ -11,6 +11,7 @@ from typing import Any
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity
+from matese.formats.tables import jsonl
 from matese.render.labels import place_label
 from matese.text import Utf16Text
 
@@ -120,7 +121,8 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
     """Returns a translation with the number of its system; what is empty is left out.
 
     `text` of an omission is the number of a reference, -1 for the source; `heat` has that number, -2 for the
-    hypothesis, and start, end and shade of each token. `key` and `extra` are for the ratings that a reader saves.
+    hypothesis, and start, end and shade of each token. `key`, `called` and `extra` are for the ratings that a reader
+    saves.
     """
     rating = translation.rating
     segment = rating.segment
@@ -137,6 +139,7 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
         "unplaced": [_severity_and_category(error) for error in rating.unplaced],
         "whole": None if whole is None else _without_nulls(asdict(whole), digits=4),
         "heat": [[number, _heat(spans, number, segment)] for number, spans in translation.heat],
+        "called": jsonl.own_name(segment),
         "key": None if segment.key is None else _without_nulls({name: getattr(segment.key, name) for name in _KEY}),
         "extra": segment.extra,
     }

@@ -1,4 +1,4 @@
-"""Fit the confidence of spans, and the minimum confidence of marked spans, on dev data after training."""
+"""Fit the confidence and severity of spans, and the minimum confidence of marked spans, on dev data after training."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from matese.annotation import Rating, Segment, TokenScores
+from matese.annotation import Rating, Segment, Severity, TokenScores
 from matese.model import copy_and_blank
 from matese.model.heads.tags import decoding
 from matese.model.heads.tags.confidence import SpanConfidence, span_features
@@ -38,6 +38,8 @@ class Spans:
         segments: number of the segment of each predicted span.
         met: for each rater's span, the numbers of the predicted spans that share a character with it.
         is_marked: (segments,), whether the rater marked an error.
+        major_shares: (spans,), share of the Major tags in the error probability of the predicted spans.
+        n_severe: number of the raters' spans that are Minor, and that are Major.
     """
 
     features: Array
@@ -45,6 +47,8 @@ class Spans:
     segments: Sequence[int]
     met: Sequence[Sequence[int]]
     is_marked: Array
+    major_shares: Array
+    n_severe: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -99,9 +103,11 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
     is_hit: list[bool] = []
     segments: list[int] = []
     met: list[list[int]] = []
+    major_shares: list[float] = []
     texts = [with_inputs(gold.segment, inputs) for gold in golds]
     for number, (gold, (rating, tokens)) in enumerate(zip(golds, annotate(texts), strict=True)):
         ranges = np.array(tokens.ranges).reshape(-1, 2)
+        probabilities = np.array(tokens.probabilities).reshape(len(ranges), -1)
         theirs = gold.errors or ()
         first = len(features)
         ours = rating.errors or ()
@@ -109,10 +115,20 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
             features.append(span_features(span.confidence or 0.0, decoding.count_tokens(span, ranges)))
             is_hit.append(any(overlap(span, other) for other in theirs))
             segments.append(number)
+            major_shares.append(decoding.major_share(probabilities[decoding.tokens_of(span, ranges)]))
         met += [[first + at for at, span in enumerate(ours) if overlap(span, other)] for other in theirs]
     is_marked = np.array([bool(gold.errors) for gold in golds], dtype=np.float64)
     as_array = np.array(features, dtype=np.float64).reshape(-1, 2)
-    return Spans(as_array, np.array(is_hit, dtype=np.float64), segments, met, is_marked)
+    severities = [span.severity for gold in golds for span in gold.errors or ()]
+    return Spans(
+        features=as_array,
+        is_hit=np.array(is_hit, dtype=np.float64),
+        segments=segments,
+        met=met,
+        is_marked=is_marked,
+        major_shares=np.array(major_shares, dtype=np.float64),
+        n_severe=(severities.count(Severity.MINOR), severities.count(Severity.MAJOR)),
+    )
 
 
 def _usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
@@ -128,7 +144,7 @@ def _usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
 
 
 def fit(spans: Spans, inputs: InputKind, min_probability: float) -> SpanConfidence:
-    """Fits a logistic regression of hits on the features of spans."""
+    """Fits a logistic regression of hits on the features of spans, and as many Major spans as the raters'."""
     features = torch.from_numpy(spans.features)
     parameters = torch.zeros(3, dtype=torch.float64, requires_grad=True)
 
@@ -138,7 +154,18 @@ def fit(spans: Spans, inputs: InputKind, min_probability: float) -> SpanConfiden
 
     minimise([parameters], loss)
     probability, length, offset = (round(value, 6) for value in parameters.detach().tolist())
-    return SpanConfidence(inputs, min_probability, probability, length, offset)
+    return SpanConfidence(inputs, min_probability, probability, length, offset, _least_major(spans))
+
+
+def _least_major(spans: Spans) -> float | None:
+    """Returns the share of Major tags from which as many of the spans are Major as of the raters' spans.
+
+    None if the raters marked spans of one severity only, or there are no spans.
+    """
+    n_minor, n_major = spans.n_severe
+    if not n_minor or not n_major or not len(spans.major_shares):
+        return None
+    return round(float(np.quantile(spans.major_shares, n_minor / (n_minor + n_major))), 6)
 
 
 def _confidences(spans: Spans, fitted: SpanConfidence) -> Array:

@@ -64,6 +64,7 @@ class DataConfig:
         rater_groups: raters who mark or score differently from the others, for example more often, or test sets with
             such raters. Their bias in tags and scores is learned separately and is not part of the model.
         contrast_raters: raters whose ratings teach only the meaning head.
+        marked_contrasts: those of `contrast_raters` whose ratings teach the tags, too.
         texts: sources and references of test sets, for ratings whose file lacks them, such as raw MQM TSV. With several
             test sets, a rating belongs to the one that has its source.
         lang_pair: language pair of files that do not state it; null for none.
@@ -76,6 +77,7 @@ class DataConfig:
     merge: Literal["union", "majority"] | None = None
     rater_groups: tuple[str, ...] = ()
     contrast_raters: tuple[str, ...] = ()
+    marked_contrasts: tuple[str, ...] = ()
     texts: tuple[TextsConfig, ...] = ()
     lang_pair: str | None = None
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from matese import files
 from matese.annotation import Segment
-from matese.errors import InputError
+from matese.errors import InputError, counted
 from matese.formats.tables import jsonl
 from matese.model.annotator import Annotator
 from matese.training import run, run_setup
@@ -62,7 +62,7 @@ def distil(
     output.mkdir(parents=True, exist_ok=True)
     for name, texts in ((TRAIN, train), (DEV, held_out)):
         _label(teacher, texts, output / name)
-        shown.print(f"{name}: {len(texts):,} segments labelled by {teacher.name}", highlight=False)
+        shown.print(f"{name}: {counted(len(texts), 'segment')} labelled by {teacher.name}", highlight=False)
     data = dataclasses.replace(config.data, train=(str(output / TRAIN),), dev=(str(output / DEV),), shares=())
     student = dataclasses.replace(config, data=data, output=str(output / RUN))
     is_begun = (output / RUN / run_setup.SETTINGS).is_file()

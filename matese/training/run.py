@@ -15,7 +15,7 @@ import torch
 from rich.console import Console
 from transformers import PreTrainedTokenizerBase
 
-from matese.errors import InputError
+from matese.errors import InputError, counted
 from matese.files import write_lines
 from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
@@ -192,7 +192,7 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())
-        console.print(f"{name}: {len(corpus):,} segments{skipped}", highlight=False)
+        console.print(f"{name}: {counted(len(corpus), 'segment')}{skipped}", highlight=False)
     for kind in inputs:
         if kind not in dev.usable_inputs():
             console.print(f"dev: {kind} is not validated because no segment has its texts", highlight=False)

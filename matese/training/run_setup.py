@@ -163,7 +163,7 @@ def targets(config: Config) -> tuple[HeadTargets, ...]:
     """Returns what the model of the settings learns."""
     if config.regression is not None:
         return WordLabelTargets(config.regression.severities), QualityTargets(config.tagger)
-    return registry.targets(config.tagger, config.data.contrast_raters)
+    return registry.targets(config.tagger, config.data.contrast_raters, config.data.marked_contrasts)
 
 
 def trained_alone(config: Config, heads: Sequence[HeadTargets]) -> list[HeadTargets]:

@@ -39,7 +39,7 @@ def test_all_at_once_and_who_says_so() -> None:
     segment = Segment("Es kostet kostet kostet 15 € (мир", "It costs €17 at %s in 2020.", key=KEY)
     (rating,) = checker.annotate_segments([segment])
     assert rating.rater is not None
-    assert rating.rater.startswith("matese|checks:all|lang_pair:en-de_CH|version:")
+    assert rating.rater.startswith("matese|checks:all+language|lang_pair:en-de_CH|version:")
     assert [(error.category, segment.hypothesis[error.start : error.end]) for error in rating.errors or ()] == [
         (words.REPEATED, "kostet kostet"),
         (numbers.CHANGED, "15"),

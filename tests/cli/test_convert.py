@@ -152,3 +152,73 @@ def test_references_are_joined_to_raw_ratings(run: Run, folder: Path) -> None:
     refused = run("convert", "raw.tsv", "out.jsonl", "--src", "other.src", "--ref", "one.ref").refused()
     assert "no rating belongs" in refused
     assert not (folder / "out.jsonl").exists()
+
+
+XLIFF = """<?xml version="1.0"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file original="a" source-language="en" target-language="de" datatype="plaintext"><body>
+<trans-unit id="a"><source>Remove it</source><target>Lösche es</target></trans-unit>
+<trans-unit id="b"><source>Save</source><target>Sparen</target></trans-unit>
+<trans-unit id="c"><source>Quit</source><target>Beenden</target></trans-unit>
+</body></file></xliff>
+"""
+PO = """msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\nLanguage: de\\n"
+
+msgid "Remove it"
+msgstr "Lösche es"
+
+msgid "Save"
+msgstr "Sparen"
+
+msgid "Quit"
+msgstr "Beenden"
+"""
+CSV = "\ufeffNr;src;MT\n1;Remove it;Lösche es\n2;Save;Sparen\n3;Quit;Beenden\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("app.xlf", XLIFF),
+        ("app.po", PO),
+        ("app.csv", CSV),
+        ("app.xlsx", CSV),
+    ],
+)
+def test_what_a_reviewer_has_saved_goes_back(run: Run, folder: Path, name: str, content: str) -> None:
+    given = name.replace(".xlsx", ".csv")
+    (folder / given).write_text(content, encoding="utf-8")
+    assert run("tag", "--checks", "only", "--input", given, "--output", "given.jsonl").code == 0
+    # As the page writes it: two of three are reviewed, with comments.
+    rows = [json.loads(line) for line in (folder / "given.jsonl").read_text(encoding="utf-8").splitlines()]
+    change = {"start": 0, "end": 6, "text": "Sparen", "severity": "major", "category": "Accuracy", "confidence": None}
+    saved = [
+        rows[0] | {"rater": "anna", "errors": [], "unplaced": [], "estimate": None, "comment": 'Is it "es"?'},
+        rows[1] | {"rater": "anna", "errors": [change], "unplaced": [], "estimate": None, "comment": None},
+    ]
+    (folder / "mt.anna.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in saved), encoding="utf-8")
+    template = ("--template", name) if name in ("app.xlf", "app.po") else ()
+    ran = run("convert", "mt.anna.jsonl", f"corrected-{name}", *template)
+    assert ran.code == 0, ran.err
+    assert "other columns" not in ran.err
+    assert run("convert", f"corrected-{name}", "back.jsonl").code == 0
+    back = [json.loads(line) for line in (folder / "back.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["hypothesis"] for row in back][:2] == ["Lösche es", "Sparen"]
+    assert [row["rater"] for row in back][:2] == ["anna", "anna"]
+    assert [row.get("comment") or None for row in back][:2] == ['Is it "es"?', None]
+    assert [row["errors"] for row in back] == [[], [change], None][: len(back)]
+
+
+def test_a_csv_keeps_its_separator_mark_and_headings(run: Run, folder: Path) -> None:
+    (folder / "in.csv").write_text(CSV, encoding="utf-8")
+    for command in (
+        ("convert", "in.csv", "out.csv"),
+        ("tag", "--checks", "only", "--input", "in.csv", "--output", "out.csv"),
+    ):
+        assert run(*command).code == 0
+        header = (folder / "out.csv").read_text(encoding="utf-8").partition("\n")[0]
+        assert header.startswith('\ufeff"')
+        assert {'"src"', '"MT"', '"Nr"'} <= set(header.removeprefix("\ufeff").split(";"))
+    assert run("convert", "in.csv", "out.tsv").code == 0
+    assert "\t" in (folder / "out.tsv").read_text(encoding="utf-8").partition("\n")[0]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
     about = found["lang_pairs"]["en-de"]
     assert about == {
         "gold": "mqm",
+        "domain": None,
         "reference": "refA",
         "systems": ["A", "B", "C", "D"],
         "segments": 3,
@@ -77,7 +79,7 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
 
 
 def test_every_key_is_documented(run: Run, wmt: str) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "correlate.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "research" / "correlate.md").read_text(encoding="utf-8")
     found = figures(run, wmt, "--bootstrap", "5")
     nodes = [*found["metrics"]["BLEU"]["en-de"].items(), *found["metrics"]["BLEU"]["pooled"].items()]
     keys = {*found, *found["lang_pairs"]["en-de"], *found["rankings"]["en-de"], *(name for name, _ in nodes)}
@@ -121,7 +123,9 @@ def test_what_is_standard_comes_from_mt_metrics_eval(run: Run, folder: Path) -> 
     )
     assert figures(run, "mine", "--ref", "refB")["lang_pairs"]["en-de"]["reference"] == "refB"
     refused = run("correlate", "mine", "--ref", "refB", "--metrics", "primary").err.splitlines()[-1]
-    assert refused.startswith("matese: en-de: the primary metrics are unknown: must be of a WMT test set of 2021 to")
+    assert refused.startswith(
+        "matese: en-de: the primary metrics are unknown: must be of a WMT test set of 2021 to 2025"
+    )
 
 
 def test_gold_of_each_level_and_outliers_of_mt_metrics_eval(run: Run, folder: Path) -> None:
@@ -140,6 +144,51 @@ def test_gold_of_each_level_and_outliers_of_mt_metrics_eval(run: Run, folder: Pa
     assert "Online-G.1556" in figures(run, "wmt20", "--with-outliers")["lang_pairs"]["en-de"]["systems"]
 
 
+def renamed(root: Path, lang_pair: str) -> str:
+    """Gives the files of the little test set another language pair; returns the name of its directory."""
+    for path in sorted(root.rglob("en-de*"), reverse=True):
+        path.rename(path.with_name(path.name.replace("en-de", lang_pair)))
+    return root.name
+
+
+@pytest.mark.parametrize(
+    ("test_set", "lang_pair", "option", "systems"),
+    [
+        ("wmt24", "en-de", [], ["A", "B", "C", "D", "refA"]),
+        ("wmt24", "en-de", ["--without-human"], ["A", "B", "C", "D"]),
+        ("wmt24", "en-es", [], ["A", "B", "C", "D"]),
+        ("wmt24", "en-es", ["--with-human"], ["A", "B", "C", "D", "refB"]),
+        ("wmt25", "en-ko_KR", [], ["A", "B", "C", "D"]),
+    ],
+)
+def test_human_translations_are_systems_where_the_official_task_scored_them(
+    run: Run, folder: Path, test_set: str, lang_pair: str, option: list[str], systems: list[str]
+) -> None:
+    root = score_files.make(folder / test_set)
+    if lang_pair == "en-de":  # whose standard reference is B, so that the scored human translation is A
+        for path in (root / "human-scores").iterdir():
+            path.write_text(path.read_text().replace("refB", "refA"))
+    assert figures(run, renamed(root, lang_pair), *option)["lang_pairs"][lang_pair]["systems"] == systems
+
+
+@pytest.mark.parametrize(
+    ("lang_pair", "name", "gold"),
+    [
+        ("en-zh_CN", "esa-human1", "esa-human1"),
+        ("en-zh_CN", "esa", "esa"),
+        ("en-mas_KE", "esa-human1", "esa-human1"),
+        ("ja-zh_CN", "esa-human1", "mqm"),
+    ],
+)
+def test_the_human_scores_of_wmt25(run: Run, folder: Path, lang_pair: str, name: str, gold: str) -> None:
+    root = score_files.make(folder / "wmt25")
+    for level in ("sys", "seg"):
+        scores = root / "human-scores" / f"en-de.mqm.{level}.score"
+        scores.with_name(f"en-de.{name}.{level}.score").write_text(scores.read_text())
+    found = figures(run, renamed(root, lang_pair), "--metrics", "primary")
+    assert (found["lang_pairs"][lang_pair]["gold"], set(found["metrics"])) == (gold, {"BLEU", "chrF"})
+
+
 def test_outliers_are_left_out(run: Run, wmt: str) -> None:
     scores = {"A": 0, "B": -0.1, "C": -0.2, "D": -9}
     path = Path(wmt) / "human-scores" / "en-de.far.sys.score"
@@ -153,6 +202,107 @@ def test_intervals(run: Run, wmt: str) -> None:
     low, high = found["metrics"]["BLEU"]["en-de"]["intervals"]["system"]["pearson"]
     assert low <= high <= 1
     assert found["rankings"]["en-de"]["test"] == "bootstrap"
+
+
+def test_figures_by_domain_are_those_of_its_segments_alone(run: Run, folder: Path) -> None:
+    """The first two segments are social, the third is news; a test set of the first two has the same figures."""
+    whole = score_files.make(folder / "whole")
+    write(whole / "documents" / "en-de.docs", "social d1", "social d2", "news d3")
+    (whole / "metric-scores" / "en-de" / "Old-refA.sys.score").write_text("A 1\nB 2\nC 3\nD 4\nrefB 5\n")
+    half = score_files.make(folder / "half")
+    write(half / "documents" / "en-de.docs", "social d1", "social d2")
+    for path in half.rglob("*.txt"):
+        write(path, *path.read_text().splitlines()[:2])
+    for path in half.rglob("*.seg.score"):
+        write(path, *(line for number, line in enumerate(path.read_text().splitlines()) if number % 3 < 2))
+    for path in half.rglob("*.sys.score"):
+        path.unlink()
+    by_domain = figures(run, "whole", "--by", "domain")
+    assert [*by_domain["lang_pairs"]] == ["en-de", "en-de.news", "en-de.social"]
+    assert by_domain["lang_pairs"]["en-de.social"]["segments"] == 2
+    of_half = figures(run, "half")["metrics"]
+    for name, of_metric in of_half.items():
+        for level in ("system", "segment"):
+            expected = {key: value for key, value in of_metric["en-de"][level].items() if key != "spa"}  # random flips
+            found = by_domain["metrics"][name]["en-de.social"][level]
+            assert {key: found[key] for key in expected} == pytest.approx(expected)
+    assert by_domain["metrics"]["BLEU"]["pooled"] == figures(run, "whole")["metrics"]["BLEU"]["pooled"]
+    assert "en-de.news" not in by_domain["metrics"]["Old"]
+    assert "no figures by domain of Old" in run("correlate", "whole", "--by", "domain").err
+    table = run("correlate", "whole", "--by", "domain", "--samples", "20").out
+    assert ["en-de.news: 4 systems, refA" in table, "pooled" in table] == [True, False]
+
+
+def test_figures_by_domain_of_ratings(run: Run, folder: Path) -> None:
+    line = '{{"hypothesis": "t", "system": "{}", "index": {}, "domain": {}, "errors": [{}]}}'
+    error = '{"start": 0, "end": 1, "severity": "minor"}'
+    rows = [("A", 1), ("B", 2), ("C", 3)]
+
+    def ratings(*domains: str) -> list[str]:
+        return [
+            line.format(system, index, domain, ", ".join([error] * n))
+            for system, n in rows
+            for index, domain in enumerate(domains)
+        ]
+
+    write(folder / "gold.jsonl", *ratings('"news"', "null"))
+    write(folder / "none.jsonl", *ratings("null", "null"))
+    found = figures(run, "--gold", "gold.jsonl", "--metric", "none.jsonl", "--by", "domain")["metrics"]["none"]
+    assert {name: node["system"]["pearson"] for name, node in found.items() if name != "pooled"} == {
+        name: pytest.approx(1) for name in ("all", "all.news", "all.none")
+    }
+    refused = run("correlate", "--gold", "none.jsonl", "--metric", "gold.jsonl", "--by", "domain").refused()
+    assert refused.startswith("all: segments have no domain")
+
+
+def test_other_human_scores_of_a_test_set_are_a_metric(run: Run, wmt: str) -> None:
+    """On the translations that both have: all systems but D, whose second scores are missing."""
+    second = {"A": (-1, 0, -1), "B": (0, -2, "None"), "C": (-5, -5, -4), "D": ("None",) * 3, "refB": (0, 0, 0)}
+    path = Path(wmt) / "human-scores" / "en-de.esa.seg.score"
+    write(path, *(f"{system} {score}" for system, own in second.items() for score in own))
+    found = figures(run, wmt, "--human-metric", "esa", "--rank-by", "segment.pearson")
+    assert found["lang_pairs"]["en-de"]["systems"] == ["A", "B", "C"]
+    node = found["metrics"]["human:esa"]["en-de"]
+    gold = (0, -1, -1, -5, -2)
+    human = (-1, -1, 0, -5, -4)
+    assert node["n"]["segment"]["pearson"] == 5
+    assert node["segment"]["pearson"] == pytest.approx(np.corrcoef(gold, human)[0, 1])
+    assert found["metrics"]["BLEU"]["en-de"]["n"]["segment"]["pearson"] == 5
+    refused = run("correlate", wmt, "--human-metric", "asa").err.strip()
+    assert refused.endswith("did you mean 'esa'? must be esa, mqm or wmt.z")
+
+
+RATED = {"ann": (0, 1, 3), "ben": (1, 2, 4), "eve": (0, 2, 5)}
+"""Minor errors of the systems A, B and C by rater."""
+
+
+def rated(raters: Mapping[str, tuple[int, ...]]) -> list[str]:
+    line = '{{"hypothesis": "t", "system": "{}", "index": 0, "rater": "{}", "errors": [{}]}}'
+    error = '{"start": 0, "end": 1, "severity": "minor"}'
+    return [
+        line.format(system, rater, ", ".join([error] * n))
+        for rater, counts in raters.items()
+        for system, n in zip("ABC", counts, strict=True)
+    ]
+
+
+def test_a_rater_is_a_metric_beside_the_others(run: Run, folder: Path) -> None:
+    write(folder / "gold.jsonl", *rated(RATED))
+    write(folder / "mine.jsonl", *rated({"model": (0, 2, 2)}))
+    found = figures(run, "--gold", "gold.jsonl", "--metric", "mine.jsonl", "--human-metric", "eve")["metrics"]
+    others = [-0.5, -1.5, -3.5]
+    for name, own in (("human:eve", (0, -2, -5)), ("mine", (0, -2, -2))):
+        assert found[name]["all"]["system"]["pearson"] == pytest.approx(np.corrcoef(others, own)[0, 1])
+    alone = figures(run, "--gold", "gold.jsonl", "--human-metric", "any")["metrics"]
+    assert list(alone) == ["human:any"]
+    for arguments, problem in (
+        (("--human-metric", "eva"), "gold.jsonl: no rating of rater 'eva', did you mean 'eve'?"),
+        (("--human-metric", "ann", "ben"), "gold.jsonl: ann and ben: must be one rater, or any"),
+    ):
+        assert run("correlate", "--gold", "gold.jsonl", *arguments).refused().startswith(problem)
+    write(folder / "one.jsonl", *rated({"ann": (0, 1, 3)}))
+    refused = run("correlate", "--gold", "one.jsonl", "--human-metric", "any").refused()
+    assert refused.startswith("one.jsonl: no translation with ratings of any and of another rater")
 
 
 def test_averages_rank_what_is_pooled(run: Run, wmt: str) -> None:
@@ -185,11 +335,11 @@ def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
     found = figures(run, wmt, "--baseline", "bertscore", "bertscore-idf", "yisi", "--encoder", "tiny", "--layer", "2")[
         "metrics"
     ]
-    assert {"BERTScore", "BERTScore-idf", "YiSi-like"} < set(found)
-    assert found["BERTScore-idf"]["en-de"]["signature"].endswith("|layer:2|idf:yes")
-    assert isinstance(found["BERTScore"]["en-de"]["system"]["pearson"], float)
+    assert {"BERTScore (tiny)", "BERTScore-idf (tiny)", "YiSi-like (tiny)"} < set(found)
+    assert found["BERTScore-idf (tiny)"]["en-de"]["signature"].endswith("|layer:2|idf:yes")
+    assert isinstance(found["BERTScore (tiny)"]["en-de"]["system"]["pearson"], float)
     found = figures(run, wmt, "--baseline", "yisi")["metrics"]
-    assert found["YiSi-like"]["en-de"]["signature"].startswith("yisi|model:mini@")
+    assert found["YiSi-like (mini)"]["en-de"]["signature"].startswith("yisi|model:mini@")
     for arguments, problem in (
         (("--baseline", "bluu"), "unknown metric 'bluu', did you mean 'bleu'? must be bleu, chrf, ter, wer, eed, "),
         (("--baseline", "no/such/model"), "no model no/such/model: "),
@@ -198,6 +348,18 @@ def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
         (("--baseline", "bertscore", "--encoder", "wmt"), "wmt is not an encoder of transformers: "),
     ):
         assert run("correlate", wmt, *arguments).refused().startswith(problem)
+
+
+def test_fitted_sentinels(run: Run, folder: Path, wmt: str) -> None:
+    (folder / wmt / "sources").mkdir(exist_ok=True)
+    write(folder / wmt / "sources" / "en-de.txt", "One", "Two", "Three")
+    found = figures(run, wmt, "--baseline", "sentinel-src-fit", "sentinel-mt-fit", "--layer", "1")["metrics"]
+    assert found["sentinel-mt-fit"]["en-de"]["signature"].endswith("|layer:1|folds:5")
+    # All systems translate the same sources, so that a metric of the source cannot tell them apart.
+    of_source = found["sentinel-src-fit"]["en-de"]
+    assert [of_source["system"]["pearson"], of_source["segment"]["pearson_by_item"]] == [None, None]
+    write(folder / "a.jsonl", *rated({"ann": (0, 1, 3)}))
+    assert "correlate" in run("compare", "a.jsonl", "--metrics", "sentinel-mt-fit").refused()
 
 
 def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None:
@@ -252,6 +414,27 @@ def test_single_files(run: Run, folder: Path) -> None:
     found = figures(run, "--gold", "gold.tsv", "--metric", "m.jsonl")
     assert found["metrics"]["m"]["all"]["system"]["pearson"] == pytest.approx(1)
     assert found["metrics"]["m"]["all"]["segment"]["kendall_b"] == pytest.approx(1)
+
+
+def test_score_files_of_metrics_that_do_not_run_here(run: Run, folder: Path) -> None:
+    """As docs/models.md says: of plain scores, of errors in JSONL, and of pairs of translations."""
+    human = {"A": (0, -1, -5), "B": (-2, -1, -6), "C": (-9, -5, -6)}
+    write(folder / "human.seg.score", *(f"{system}\t{score}" for system, own in human.items() for score in own))
+    plain = {system: [0.9 + score / 20 for score in own] for system, own in human.items()}
+    write(folder / "ReMedy.seg.score", *(f"{system}\t{score}" for system, own in plain.items() for score in own))
+    errors = [{"hypothesis": "x", "prediction": -score} for own in human.values() for score in own]
+    names = [system for system in human for _ in range(3)]
+    rows = [f"{system}\t{-line['prediction']}" for system, line in zip(names, errors, strict=True)]  # type: ignore[operator]
+    write(folder / "MetricX-25.seg.score", *rows)
+    header = "system,segment,score"
+    relative = {(a, n): sum(human[a][n] - human[b][n] for b in human if b != a) / 2 for a in human for n in range(3)}
+    write(folder / "PEAR.csv", header, *(f"{system},{n},{score}" for (system, n), score in relative.items()))
+    files = ("ReMedy.seg.score", "MetricX-25.seg.score", "PEAR.csv")
+    found = figures(run, "--gold", "human.seg.score", "--metric", *files)["metrics"]
+    for name in ("ReMedy", "MetricX-25"):
+        assert found[name]["all"]["segment"]["pearson"] == pytest.approx(1)
+    assert found["PEAR"]["all"]["segment"]["acc_eq"] == 1
+    assert found["PEAR"]["all"]["segment"]["pdp"] == pytest.approx(1)
 
 
 def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: Path) -> None:
@@ -363,6 +546,29 @@ def test_files_of_several_language_pairs(run: Run, folder: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rank_by", "columns"),
+    [
+        ("segment.kendall_b", ["metric", "mean", "en-de", "zh-en"]),
+        ("average.wmt24", ["metric", "mean", "en-de system.spa", "en-de segment.acc_eq", "zh-en system.spa"]),
+    ],
+)
+def test_all_language_pairs_in_one_table(run: Run, folder: Path, rank_by: str, columns: list[str]) -> None:
+    scores = [("en-de", (1, 2, 3, 4), (1, 2, 3, 4)), ("zh-en", (1, 2, 3, 4), (2, 1, 3, 4))]
+    for name, column in (("gold", 1), ("mine", 2)):
+        rows = [f"{row[0]},{s},{n},{row[column][n]}" for row in scores for s in "ABC" for n in range(4)]
+        write(folder / f"{name}.csv", "lang_pair,system,segment,score", *rows)
+    ran = run("correlate", "--gold", "gold.csv", "--metric", "mine.csv", "--rank-by", rank_by, "--samples", "20")
+    title, table = ran.out.partition(f"{rank_by} by language pair\n")[1:]
+    assert title != ""
+    header, row = table.splitlines()[:2]
+    assert [name for name in columns if name not in header] == []
+    if rank_by == "segment.kendall_b":
+        _, mean, first, second = row.split()
+        assert float(mean) == pytest.approx((float(first) + float(second)) / 2, abs=1e-4)
+        assert float(first) == 1
+
+
 def test_a_constant_metric_is_said(run: Run, folder: Path) -> None:
     write(folder / "gold", *(f"{s} {n}" for n, s in enumerate("ABCD")))
     write(folder / "one", *(f"{s} 1" for s in "ABCD"))
@@ -447,7 +653,7 @@ def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str
 
 @pytest.mark.parametrize(("ties", "darr"), [("discordant", 0.2), ("neither", 0.4), ("excluded", 0.5)])
 def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) -> None:
-    page = (ROOT / "docs" / "correlate.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "research" / "correlate.md").read_text(encoding="utf-8")
     (block,) = (one for one in blocks(page, "text") if one.text.startswith("system,"))
     rows = [line.split(",") for line in block.text.splitlines()]
     for place, name in ((2, "human.csv"), (3, "metric.csv")):

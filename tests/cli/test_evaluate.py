@@ -16,7 +16,7 @@ from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
 
-FIGURES = {"em", "mp", "mpp", "char_wmt23", "char_wmt25", "hsh", "tsh", "exact", "tags", "score"}
+FIGURES = {"em", "mp", "mpp", "char_wmt23", "char_wmt25", "soft", "hsh", "tsh", "exact", "tags", "score"}
 KEYS = FIGURES | {"gold", "predicted", "raters", "settings", "segments", "spans"}
 SENTENCES = ("Das Haus am See ist alt.", "Es regnet, und wir gehen.", "", "Der Hund schläft 你好!")
 GOLD: tuple[list[ErrorSpan], ...] = (
@@ -150,6 +150,14 @@ def test_another_prediction(run: Run, folder: Path) -> None:
     assert 0 < difference["p"] <= 1
     ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--versus", "old.jsonl")
     assert "minus old.jsonl" in ran.out
+
+
+def test_sentinels(run: Run) -> None:
+    found = whole(run, "gold.jsonl", "pred.jsonl", "--sentinels")["sentinels"]
+    assert list(found) == ["all", "none", "random", "extended", "dropped"]
+    assert set(found["none"]) == FIGURES - {"score"}
+    assert found["none"]["mpp"]["micro"]["recall"] == 0
+    assert "sentinel" in run("evaluate", "gold.jsonl", "pred.jsonl", "--sentinels").out
 
 
 def test_raters_are_the_ceiling(run: Run, folder: Path) -> None:

@@ -19,7 +19,8 @@ from tests.cli.conftest import Run, write
         ("--hyp - - --ref ref.txt", "- is given 2 times"),
         ("--hyp mt.txt -t mt.txt -r ref.txt", "mt.txt is given 2 times: each system must be given once"),
         ("--ref ref.txt", "no translations: give --hyp FILE or --input FILE"),
-        ("--input a.csv --ref ref.txt", "--input holds all texts: give it without --hyp, --ref"),
+        ("--input a.csv --hyp mt.txt", "--input holds the translations: give it without --hyp"),
+        ("--input a.csv --ref ref.txt", "--ref is for text files; of --input, each file holds"),
         ("-t mt.txt -r ref.txt --columns hypothesis=mt", "--columns is for --input only"),
         ("-t mt.txt --test-set wmt22", "--test-set needs --lang-pair, such as en-de"),
         ("-t mt.txt -s src.txt --test-set wmt22 --lang-pair en-de", "--test-set has source and references; leave out"),
@@ -157,3 +158,54 @@ def test_a_system_is_renamed(run: Run, folder: Path) -> None:
     refused = run("convert", "columns.csv", "-", "--to", "jsonl", "--system", "B", *columns).refused()
     assert refused.startswith("columns.csv: has the systems mtA and mtB: B can name only one")
     assert "can name only one" in run("compare", "a.csv", "two.csv", "--system", "B").refused()
+
+
+PO = 'msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "A tree"\nmsgstr "Ein Baum"\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("mt.txt", "--ref", "ref.txt"), [("mt", "line 1"), ("mt", "line 2"), ("mt", "line 3")]),
+        (("mt.txt", "--src", "ref.txt", "--system", "x"), [("x", "line 1"), ("x", "line 2"), ("x", "line 3")]),
+        (
+            ("a.csv", "two.txt", "c.po", "--src", "src2.txt", "--system", "x"),
+            [("x", "line 2"), ("x", "line 1"), ("x", "line 2"), ("x", "unit 'A tree' (line 4)")],
+        ),
+        (
+            ("mt.txt", "two.txt", "--ref", "ref.txt", "--ref", "src2.txt", "--src", "src2.txt"),
+            [("mt", "line 1"), ("mt", "line 2"), ("mt", "line 3"), ("two", "line 1"), ("two", "line 2")],
+        ),
+    ],
+)
+def test_text_files_among_others(
+    run: Run, folder: Path, arguments: tuple[str, ...], expected: list[tuple[str, str]]
+) -> None:
+    write(folder / "a.csv", "source,target", "a house,ein Haus")
+    write(folder / "two.txt", "eins", "zwei")
+    write(folder / "src2.txt", "one", "two")
+    (folder / "c.po").write_text(PO)
+    systems, _ = inputs.segments(options.parse(["tag", "--input", *arguments]))
+    found = [(system.name, segment.label) for system in systems for segment in system.read()]
+    assert found == expected
+    texts = [segment for system in systems for segment in system.read()]
+    assert all(segment.source is not None or segment.references for segment in texts)
+    assert run("tag", "--model", "{tiny}", "--input", *arguments).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("mt.txt",), "mt.txt holds translations alone: give its source or reference"),
+        (("mt.txt", "a.csv", "--src", "src2.txt"), "src2.txt has 2 lines and mt.txt 3: line i of a source"),
+        (("mt.txt", "--src", "ref.txt", "--src", "mt2.txt"), "ref.txt and mt2.txt have as many lines as mt.txt"),
+        (("a.csv", "--src", "ref.txt"), "--src is for text files"),
+        (("mt.txt", "mt.txt", "--ref", "ref.txt"), "mt.txt is given 2 times"),
+    ],
+)
+def test_text_files_that_lack_something(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
+    write(folder / "a.csv", "source,target", "a house,ein Haus")
+    write(folder / "src2.txt", "one", "two")
+    write(folder / "mt2.txt", "eins", "zwei", "drei")
+    assert run("tag", "--input", *arguments).refused().startswith(problem)
+    assert run("tag", "--checks", "only", "--input", "mt.txt").code == 0

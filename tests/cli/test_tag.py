@@ -32,7 +32,7 @@ def test_jsonl(run: Run) -> None:
     ]
     assert [line["references"] for line in lines] == [[text] for text in REFERENCES]
     assert [line["source"] for line in lines] == [None] * 3
-    assert all(tuple(line) == jsonl.KEYS[:-1] for line in lines)
+    assert all(tuple(line) == jsonl.KEYS[:-2] for line in lines)
     assert (lines[1]["errors"], lines[1]["score"], lines[1]["expected_score"]) == ([], -25, -25)
     assert lines[1]["unplaced"] == [{"severity": "major", "category": "Non-translation"}]
     assert str(lines[0]["rater"]).startswith("matese|model:tiny@")
@@ -348,7 +348,7 @@ def test_checks_alone_need_no_model(run: Run, folder: Path) -> None:
     ran = run(*CHECKS, "--src", "src.txt", "--lang-pair", "en-de", "--model", "there is none")
     assert (ran.code, ran.err) == (0, "")
     first, second, third = objects(ran.out)
-    assert str(first["rater"]).startswith("matese|checks:all|lang_pair:en-de|version:")
+    assert str(first["rater"]).startswith("matese|checks:all+language|lang_pair:en-de|version:")
     assert [(one["text"], one["confidence"]) for one in first["errors"]] == [("16", None), ("(", None)]  # type: ignore[attr-defined]
     assert (first["lang_pair"], first["score"], first["expected_score"]) == ("en-de", -6, None)
     assert [one["category"] for one in second["unplaced"]] == ["Non-translation"]  # type: ignore[attr-defined]
@@ -415,11 +415,11 @@ def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
     checked = run("tag", "--checks", "only", "--input", "spans.jsonl", "--lang-pair", "en-de", "--format", "jsonl")
     assert {line["lang_pair"] for line in objects(checked.out)} == {"en-de"}
     problem = run("tag", "--input", "mt.txt").refused()
-    assert problem.startswith("mt.txt: a text file: mark it first")
+    assert problem.startswith("mt.txt holds translations alone: give its source or reference")
     for arguments, problem in [
         ((), "no translations: give --hyp FILE or --input FILE"),
         (("--hyp", "mt.txt"), "nothing to compare with: give --ref"),
-        (("--input", "spans.jsonl", "--src", "ref.txt"), "--input holds all texts: give it without"),
+        (("--input", "spans.jsonl", "--src", "ref.txt"), "--src is for text files"),
         (("--checks", "only", "--hyp", "mt.txt", "--tokens", "--format", "jsonl"), "--tokens needs a model"),
         (("--checks", "alone", "--hyp", "mt.txt"), "--checks: unknown value 'alone'"),
         (("--input", "spans.jsonl", "--output", "spans.jsonl"), "--output spans.jsonl is the input spans.jsonl"),

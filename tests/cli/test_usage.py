@@ -69,6 +69,24 @@ def test_help(run: Run, command: str) -> None:
     assert f"usage: matese {command} " in ran.out
 
 
+@pytest.mark.parametrize("name", ["", *options.COMMANDS])
+def test_the_help_fits_one_screen_and_hides_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("COLUMNS", "82")
+    lines = run(*filter(None, [name]), "--help").out.splitlines()
+    assert len(lines) <= 50
+    assert max(map(len, lines)) <= 80
+    if name:
+        every = run(name, "--help-all").out
+        assert max(map(len, every.splitlines())) <= 80
+        assert not re.search(r"^  matese .* matese ", every, re.MULTILINE), "each example begins a line"
+        _, commands = options.make_parsers([name])
+        usual = commands[name].usual
+        known = {option for action in commands[name]._actions for option in action.option_strings}
+        assert {f"--{one}" for one in usual} <= known
+        assert all(option in every for option in known - {"--help-all"})
+        assert ("--help-all" in "".join(lines)) == bool(usual)
+
+
 def test_version(run: Run) -> None:
     ran = run("--version")
     assert run("-v") == ran

@@ -216,7 +216,8 @@ def test_devices_that_a_cluster_does_not_have() -> None:
 
 
 def test_commands_of_the_page_are_understood() -> None:
-    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operation.md").read_text(encoding="utf-8")
+    text = page.split("\n## Clusters\n")[1].split("\n## ")[0]
     blocks = "\n".join(re.findall(r"```(?:ba)?sh\n(.*?)```", text, re.DOTALL)).replace("\\\n", "")
     lines = re.findall(r"\bmatese (tag [^;\n]*)", re.sub(r"\$\w+/", "1/", blocks))
     assert [options.parse(shlex.split(line)).command for line in lines] == ["tag"] * 4

@@ -80,7 +80,7 @@ def test_what_differs() -> None:
 
 def test_our_own_contrasts() -> None:
     files = sorted(contrasts.OWN.glob("*.tsv"))
-    assert len(files) == 22
+    assert len(files) == 24
     sources = []
     for path in files:
         with open(path, encoding="utf-8", newline="") as stream:
@@ -89,7 +89,7 @@ def test_our_own_contrasts() -> None:
                 assert all(text and text == text.strip() for text in row.values()), path
                 assert len({row["reference"], row["correct"], row["wrong"]}) == 3, (path, row)
                 sources.append(row["source"])
-    assert len(set(sources)) == len(sources) > 1200
+    assert len(set(sources)) == len(sources) > 4500
     rated = list(contrasts.own())
     assert len(rated) == 4 * len(sources)
     assert sum(map(is_same, rated)) == 2 * len(sources), "neither likeness nor its lack tells right from wrong"

@@ -30,14 +30,15 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return Store(tmp_path)
 
 
-def build(store: Store, similarity: float) -> dict[str, float]:
+def build(store: Store, similarity: float, *, by_source: bool = False) -> dict[str, float]:
     teacher = matese.load("mini")
-    rated = teaching.build(store, [teacher], Teaching(5, 10, similarity), lambda _: None)
+    rated = teaching.build(store, [teacher], Teaching(5, 10, similarity, by_source=by_source), lambda _: None)
     scores = {}
     for rating in rated:
         assert rating.errors is None
         assert rating.estimate is not None
         assert rating.segment.source == "The dog sleeps."
+        assert bool(rating.segment.references) is not by_source
         scores[rating.segment.hypothesis] = rating.estimate.value
     return scores
 
@@ -49,3 +50,4 @@ def test_the_teachers_score_and_the_similarity(store: Store) -> None:
     assert blended.keys() == taught.keys()
     assert blended != taught
     assert max(blended.values()) <= 0
+    assert build(store, 0.0, by_source=True) == taught, "the teacher reads the reference nevertheless"

@@ -1,4 +1,4 @@
-"""What docs/security.md promises of the package as a whole."""
+"""What docs/operation.md promises of the package as a whole."""
 
 from __future__ import annotations
 

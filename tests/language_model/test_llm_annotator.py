@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import matese
 from matese.annotation import ErrorSpan, Estimate, Omission, Severity, UnplacedError
-from matese.errors import ModelError, UsageError
+from matese.errors import InputError, ModelError, UsageError
 from matese.language_model import connection
 from matese.language_model.client import RunLimits
 from tests.language_model.endpoint import GOOD, KEY, Endpoint, Handler, serving
@@ -83,6 +84,84 @@ def test_esa(tmp_path: Path) -> None:
     with serving(answering(error("neu", category=None), score=40)) as endpoint:
         (rating,) = model(endpoint, tmp_path, prompt="esa").annotate(TEXTS[:1], sources=SOURCES[:1])
     assert (rating.estimate, rating.errors) == (Estimate(40, "esa"), (ErrorSpan(13, 16, Severity.MAJOR),))
+
+
+def test_the_score_of_esa_in_a_second_step(tmp_path: Path) -> None:
+    def behave(handler: Handler, number: int, body: dict[str, Any]) -> None:
+        asked = json.loads(body["messages"][-1]["content"])
+        is_second = "errors" in asked
+        assert ("score" in str(body["response_format"])) is is_second
+        handler.answer(json.dumps({"score": 35} if is_second else {"errors": [error("neu")]}))
+
+    with serving(behave) as endpoint:
+        annotator = model(endpoint, tmp_path, prompt="esa", steps=2)
+        (rating,) = annotator.annotate(TEXTS[:1], sources=SOURCES[:1])
+        one_step = model(endpoint, tmp_path, prompt="esa")
+        assert annotator.signature(rating.segment) != one_step.signature(rating.segment)
+        assert model(endpoint, tmp_path, prompt="esa", steps=2).annotate(TEXTS[:1], sources=SOURCES[:1]) == [rating]
+        assert len(endpoint.bodies) == 2, "both answers are on disk"
+    assert (rating.estimate, rating.errors) == (
+        Estimate(35, "esa"),
+        (ErrorSpan(13, 16, Severity.MAJOR, "Fluency/Grammar"),),
+    )
+    shown = json.loads(endpoint.bodies[1]["messages"][-1]["content"])
+    assert shown["errors"] == [{"text": "translation", "quote": "neu", "occurrence": 1, "severity": "major"}]
+    assert (shown["source"], shown["translation"]) == (SOURCES[0], TEXTS[0])
+
+
+@pytest.mark.parametrize("second", ["Good.", '{"score": 101}', '{"score": "high"}', '{"errors": []}'])
+def test_a_second_step_without_a_score_is_no_rating(tmp_path: Path, second: str) -> None:
+    with serving(lambda handler, number, body: handler.answer(GOOD if number % 4 == 1 else second)) as endpoint:
+        annotator = model(endpoint, tmp_path, prompt="esa", steps=2)
+        with pytest.raises(ModelError, match="gave no usable answer"):
+            annotator.annotate(TEXTS[:1], sources=SOURCES[:1])
+        assert len(endpoint.bodies) == 4, "the errors are not asked for again"
+
+
+def test_several_judgements_without_outliers(tmp_path: Path) -> None:
+    scores = [80, 81, 79, 10, 82, 78, 80, 80]
+
+    def behave(handler: Handler, number: int, body: dict[str, Any]) -> None:
+        quotes = ["neu"] if scores[number - 1] == 80 else []
+        handler.answer(json.dumps({"errors": [error(quote) for quote in quotes], "score": scores[number - 1]}))
+
+    with serving(behave) as endpoint:
+        annotator = model(endpoint, tmp_path, prompt="esa", judgements=8)
+        (rating,) = annotator.annotate(TEXTS[:1], sources=SOURCES[:1])
+        again = model(endpoint, tmp_path, prompt="esa", judgements=8)
+        assert again.annotate(TEXTS[:1], sources=SOURCES[:1]) == [rating]
+        assert (len(endpoint.bodies), again.tally.n_cached) == (8, 1)
+    assert {body["temperature"] for body in endpoint.bodies} == {1}
+    assert "|judgements:8|" in annotator.signature(rating.segment)
+    assert rating.estimate is not None
+    kept = [score for score in scores if score != 10]
+    assert rating.estimate == Estimate(sum(kept) / 7, "esa", 78, 82, statistics.pstdev(kept))
+    assert [(one.start, one.end) for one in rating.errors or ()] == [(13, 16)], "those of the score nearest to the mean"
+    assert annotator.tally.n_outliers == 1
+    assert any(
+        "1 judgement of segments with others: left out as outliers" in one for one in annotator.tally.notices("tiny")
+    )
+
+
+def test_judgements_without_a_score_are_compared_by_their_errors(tmp_path: Path) -> None:
+    """One answer cannot be used, and is counted; a blank translation has a score, too."""
+
+    def behave(handler: Handler, number: int, body: dict[str, Any]) -> None:
+        answers = ["Fine."] * 3 + [GOOD, json.dumps({"errors": [error("neu"), error("Haus")]})]
+        handler.answer(answers[number - 1])
+
+    with serving(behave) as endpoint:
+        annotator = model(endpoint, tmp_path, judgements=3)
+        rated, blank = annotator.annotate([TEXTS[0], " "], sources=SOURCES[:2])
+    assert rated.estimate == Estimate(-5, "mqm", -10, 0, 5)
+    assert blank.estimate == Estimate(-25, "mqm", -25, -25, 0)
+    assert annotator.tally.n_lacking == 1
+
+
+@pytest.mark.parametrize("options", [{"steps": 2}, {"steps": 3, "prompt": "esa"}, {"judgements": 0}])
+def test_steps_and_judgements_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        matese.LanguageModel("tiny", cache_directory=tmp_path, **options)
 
 
 def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:

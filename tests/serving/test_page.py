@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +36,8 @@ def address(tiny_model_dir: Path) -> Iterator[str]:
 def page(window: Page, address: str) -> Page:
     with browser.without_problems(window):
         window.goto(address)
-        expect(window.locator("#hypothesis")).to_be_focused()
+        expect(window.locator("#source")).to_be_focused()
+        assert window.locator("textarea").evaluate_all("boxes => boxes.map((box) => box.id)")[0] == "source"
     return window
 
 
@@ -54,6 +56,7 @@ def answer(address: str, hypothesis: str, reference: str) -> Any:
 def test_errors_are_marked_as_one_types(page: Page, address: str) -> None:
     problem = page.locator("#problem")
     with browser.without_problems(page):
+        page.keyboard.press("Tab")
         page.keyboard.type("Das ist gut.")
         expect(problem).to_have_text("a reference or a source must be given, too")
         page.click("#reference")
@@ -99,12 +102,21 @@ def test_example_and_table(page: Page, tmp_path: Path) -> None:
         browser.expect_status(page, "3 segments, ")
         assert page.locator("#hypothesis").input_value() == ""
         with page.expect_download() as download:
-            page.click("#save")
+            page.click("#jsonl")
         assert [rating.segment.hypothesis for rating in matese.read(download.value.path())] == [
             "Das ist gut.",
             "x",
             "der Text",
         ]
+        with page.expect_download() as download:
+            page.click("#csv")
+        assert download.value.suggested_filename == "ratings.csv"
+        saved = download.value.path().read_text(encoding="utf-8")
+        rows = list(csv.DictReader(saved.removeprefix("\ufeff").splitlines()))
+        assert saved.startswith("\ufeff")
+        assert [row["reference"] for row in rows] == ["Das ist schlecht.", "y", "ein Text"]
+        assert rows[0]["marked errors"].startswith(("Minor: »", "Major: »"))
+        assert float(rows[0]["MQM score"]) < 0
 
 
 def test_problems_are_shown(page: Page) -> None:

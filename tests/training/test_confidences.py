@@ -110,3 +110,24 @@ def test_a_kind_of_input_with_too_few_spans_keeps_its_probabilities() -> None:
     assert (reference.inputs, source.inputs) == ("reference", "source")
     assert source.min_probability == 0.15, "less probable tokens are not marked, however low the minimum confidence is"
     assert source.of(0.2, n_tokens=3) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("n_major", range(5))
+def test_as_many_spans_are_major_as_of_the_raters(n_major: int) -> None:
+    shares = (0.1, 0.4, 0.3, 0.6)
+    places = tuple(ErrorSpan(*place, Severity.MINOR, confidence=0.5) for place in TOKENS[:4])
+    theirs = tuple(
+        ErrorSpan(*place, Severity.MAJOR if number < n_major else Severity.MINOR)
+        for number, place in enumerate(TOKENS[:4])
+    )
+    tokens = TokenScores(TOKENS[:4], tuple((0.0, 1 - share, 0.0, share, 0.0) for share in shares))
+    gold = Rating(Segment(TEXT, None, ("reference",)), "rater", theirs)
+    found = confidences.collect(
+        lambda segments: ((Rating(segment, "model", places), tokens) for segment in segments), [gold], "reference"
+    )
+    major = confidences.fit(found, "reference", 0.1).major
+    if n_major in (0, len(shares)):
+        assert major is None  # the raters marked spans of one severity only
+    else:
+        assert major is not None
+        assert sum(share >= major for share in shares) == n_major

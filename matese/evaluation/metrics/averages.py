@@ -9,7 +9,12 @@ import numpy as np
 
 from matese.evaluation.metrics import metric_ranking, pairwise_accuracy, significance
 from matese.evaluation.metrics.correlation import Measurement
-from matese.evaluation.metrics.correlation_options import DEFAULTS, CorrelationOptions
+from matese.evaluation.metrics.correlation_options import (
+    DEFAULTS,
+    SEGMENT_FIGURES,
+    SYSTEM_FIGURES,
+    CorrelationOptions,
+)
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.metric_ranking import PairTest
 from matese.evaluation.metrics.score_arrays import LangPairScores
@@ -28,7 +33,8 @@ def pool(
     `system.accuracy` is computed from the added counts. `average.wmt23` (Freitag et al. 2023) is the weighted mean of
     this accuracy, with the number of language pairs as weight, and of each pair's system Pearson, segment Pearson (both
     as (r + 1) / 2) and acc-eq, with weight 1. `average.wmt24` (Freitag et al. 2024, also used in 2025) is the mean of
-    each pair's soft pairwise accuracy and acc-eq.
+    each pair's soft pairwise accuracy and acc-eq. `macro.` and the name of a figure of language pairs is its mean over
+    them.
     """
     names = [name for name in pairs[0].metrics if all(name in pair.metrics for pair in pairs)]
     golds = [pair.gold.system for pair in pairs]
@@ -43,6 +49,7 @@ def pool(
             "system.accuracy": total,
             "average.wmt23": _average([(total.number, len(parts)), *_weighted(parts, WMT23)]),
             "average.wmt24": _average(_weighted(parts, WMT24)),
+            **{f"macro.{figure}": _mean(parts, figure) for figure in (*SYSTEM_FIGURES, *SEGMENT_FIGURES)},
         }
     return pooled
 
@@ -100,6 +107,11 @@ def average_test(pairs: Sequence[LangPairScores], figure: str, options: Correlat
 def _weighted(parts: Sequence[MetricFigures], names: Sequence[str]) -> list[tuple[float, float]]:
     """Returns figures of each language pair on a scale from 0 to 1, NaN where undefined, with weight 1."""
     return [(to_unit(name, part[name].number) if name in part else math.nan, 1.0) for part in parts for name in names]
+
+
+def _mean(parts: Sequence[MetricFigures], figure: str) -> Measurement:
+    """Returns the mean of a figure over the language pairs."""
+    return _average([(part[figure].number if figure in part else math.nan, 1.0) for part in parts])
 
 
 def _average(parts: Sequence[tuple[float, float]]) -> Measurement:

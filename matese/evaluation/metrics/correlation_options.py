@@ -22,6 +22,7 @@ TieRule = Literal["discordant", "neither", "excluded"]
 SacrebleuName = Literal["bleu", "chrf", "ter"]
 EditName = Literal["wer", "eed"]
 SentinelName = Literal["sentinel-src", "sentinel-mt"]
+FittedName = Literal["sentinel-src-fit", "sentinel-mt-fit"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
 TESTS: tuple[Test, ...] = get_args(Test)
@@ -33,13 +34,24 @@ SENTINEL_BASELINES: Mapping[SentinelName, str] = {
     "sentinel-mt": "length of the translation",
 }
 """Metrics that read one text only, so that a fair meta-evaluation ranks them last (Perrella et al. 2024)."""
+FITTED_BASELINES: Mapping[FittedName, str] = {
+    "sentinel-src-fit": "regression on the source",
+    "sentinel-mt-fit": "regression on the translation",
+}
+"""Sentinels that need an encoder, and human scores of other documents, which they are fitted to."""
 EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "bertscore": "BERTScore",
     "bertscore-idf": "BERTScore-idf",
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
-BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES, *EMBEDDING_BASELINES)
+BASELINES: tuple[str, ...] = (
+    *SACREBLEU_BASELINES,
+    *EDIT_BASELINES,
+    *SENTINEL_BASELINES,
+    *FITTED_BASELINES,
+    *EMBEDDING_BASELINES,
+)
 """Baselines that are not models."""
 
 
@@ -65,19 +77,28 @@ CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
     "segment.kendall_c_by_item": ("c", "item"),
     "segment.kendall_c_by_system": ("c", "system"),
 }
-SEGMENT_FIGURES = (*CORRELATIONS, "segment.pdp", "segment.darr", "segment.acc_eq", "segment.epsilon")
+SEGMENT_FIGURES = (
+    *CORRELATIONS,
+    "segment.pdp",
+    "segment.darr",
+    "segment.acc_eq",
+    "segment.epsilon",
+    "segment.acc_eq_held_out",
+)
 POOLED = "pooled"
 """Name of the figures of all language pairs together, beside the names of language pairs."""
 POOLED_FIGURES = ("system.accuracy", "average.wmt23", "average.wmt24")
 RANKED_FIGURES = (
     *SYSTEM_FIGURES,
-    *(name for name in SEGMENT_FIGURES if name != "segment.epsilon"),
+    *(name for name in SEGMENT_FIGURES if name not in ("segment.epsilon", "segment.acc_eq_held_out")),
     *POOLED_FIGURES[1:],
 )
-"""Figures that metrics can be ranked by; `docs/correlate.md` defines them."""
+"""Figures that metrics can be ranked by; `docs/research/correlate.md` defines them."""
 
 DARR_THRESHOLD = 25.0
 """Points of a direct assessment by which two translations must differ: Bojar et al. 2017."""
+ANY_RATER = "any"
+"""Name for one rater of each segment, whoever that is."""
 PRIMARY = "primary"
 """Name for all metrics that mt-metrics-eval lists as primary submissions or baselines of a test set."""
 N_FLIPS = 1_000
@@ -138,9 +159,12 @@ class ScoreSelection:
         lang_pairs: of a test set; empty for all.
         metrics: their names, with or without the reference in them, or "primary"; empty for all.
         gold: name of the human scores of a test set; None for those of mt-metrics-eval, or "mqm".
+        human_metrics: people whose scores are compared as those of a metric, see `human_metrics`: names of other human
+            scores of a test set, or, of ratings with several raters, one rater or "any".
         reference: whose metrics are compared; None for that of mt-metrics-eval, or the one that most metrics used.
         with_human: whether human translations are systems: those of a test set other than the standard reference, and
-            in ratings those that are a reference.
+            in ratings those that are a reference. None for as in the official task of a test set of mt-metrics-eval,
+            which scored them in some language pairs only, and for False otherwise.
         without: systems to leave out.
         baselines: metrics to compute: `BASELINES`, those of sacrebleu also with parameters ("chrf:beta=3"), or models
             that score.
@@ -150,6 +174,7 @@ class ScoreSelection:
             must then confirm.
         first_segments: numbers of the first segments of single files, by their paths as given, and of ratings, by the
             name of the metric or "gold"; they precede `first_segment` and what a format says.
+        by_domain: whether to compute the figures of each domain, too.
         without_outliers: whether to leave out systems far from the median human score.
         with_outliers: whether to keep the systems of a test set that mt-metrics-eval leaves out as outliers.
     """
@@ -157,18 +182,20 @@ class ScoreSelection:
     lang_pairs: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     gold: str | None = None
+    human_metrics: tuple[str, ...] = ()
     reference: str | None = None
-    with_human: bool = False
+    with_human: bool | None = None
     without: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     encoder: str | None = None
     layer: int | None = None
     first_segment: int | None = None
     first_segments: Mapping[str, int] = field(default_factory=dict)
+    by_domain: bool = False
     without_outliers: bool = False
     with_outliers: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("lang_pairs", "metrics", "without", "baselines"):
+        for name in ("lang_pairs", "metrics", "human_metrics", "without", "baselines"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} is a str: must be a sequence of strings")

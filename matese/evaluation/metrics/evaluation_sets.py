@@ -11,9 +11,9 @@ import numpy as np
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, counted, near_miss, one_of
-from matese.evaluation.metrics import ranked_pairs, score_arrays
+from matese.evaluation.metrics import human_metrics, ranked_pairs, score_arrays
 from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
-from matese.evaluation.metrics.lexical_metrics import Baseline
+from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, FittedBaseline
 from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.formats import detection
 from matese.formats.corpora import mt_metrics_eval, published_test_sets, relative_ranks, score_files
@@ -36,7 +36,7 @@ def from_test_set(
     selection: ScoreSelection,
     report: Callable[[str], None] = lambda _: None,
     *,
-    baselines: Sequence[Baseline] = (),
+    baselines: Sequence[Baseline | FittedBaseline] = (),
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of a test set.
 
@@ -60,6 +60,10 @@ def from_test_set(
                 f"{lang_pair}: no metric has scores with {reference} or without; choose another with --ref"
             )
         pairs.append(scored)
+        if selection.by_domain:
+            documents = test_set.documents(lang_pair) if test_set.has_documents(lang_pair) else []
+            domains = {number: domain for number, (domain, _) in enumerate(documents)}
+            pairs += _by_domain(scored, domains, report)
     return pairs
 
 
@@ -73,11 +77,28 @@ def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> 
     left_out = dict.fromkeys((reference or "").split("."), "is the reference")
     if meta is not None and not selection.with_outliers:
         left_out |= dict.fromkeys(meta.outliers, "is an outlier")
-    if not selection.with_human:
+    scores_humans = meta is not None and meta.scores_humans
+    if not (scores_humans if selection.with_human is None else selection.with_human):
         left_out |= {name: "is a human translation" for name in references if name not in left_out}
     gold = _gold(test_set, lang_pair, selection.gold, meta)
     files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in chosen.items()]
+    if selection.human_metrics:
+        people = {human_metrics.title(name): test_set.gold(lang_pair, name) for name in selection.human_metrics}
+        named = [replace(scores, name=name) for name, scores in people.items()]
+        gold, *others = human_metrics.in_common([gold, *named])
+        files += others
+        chosen |= {name: scores.name for name, scores in people.items()}
     return replace(_combine(lang_pair, gold, files, selection, left_out), reference=reference, full_names=chosen)
+
+
+def _by_domain(
+    pair: LangPairScores, domains: Mapping[SegmentName, str | None], report: Callable[[str], None]
+) -> list[LangPairScores]:
+    """Returns the scores of each domain; reports the metrics that score systems only."""
+    parts = score_arrays.by_domain(pair, domains)
+    if lacking := [name for name, metric in pair.metrics.items() if metric.segment is None]:
+        report(f"{pair.lang_pair}: no figures by domain of {', '.join(lacking)}: no scores of segments")
+    return parts
 
 
 def _reference(
@@ -100,8 +121,10 @@ def _reference(
 
 def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMeta | None) -> MetricScores:
     """Returns the human scores of a name; by default those of mt-metrics-eval for each level, or MQM scores."""
-    standard = {} if meta is None or wanted is not None else meta.gold
-    if not standard or not {*standard.values()} <= {*test_set.golds(lang_pair)}:
+    known = {*test_set.golds(lang_pair)}
+    candidates = [] if meta is None or wanted is not None else [meta.gold, meta.earlier_gold]
+    standard = next((names for names in candidates if names and {*names.values()} <= known), None)
+    if standard is None:
         return test_set.gold(lang_pair, wanted or "mqm")
     gold = test_set.gold(lang_pair, standard["sys"])
     if standard["seg"] == standard["sys"]:
@@ -131,14 +154,14 @@ def _texts(test_set: TestSet, pair: LangPairScores) -> Texts:
 
 
 def _add_baselines(
-    pair: LangPairScores, texts: Texts, baselines: Sequence[Baseline], report: Callable[[str], None]
+    pair: LangPairScores, texts: Texts, baselines: Sequence[Baseline | FittedBaseline], report: Callable[[str], None]
 ) -> LangPairScores:
     metrics = dict(pair.metrics)
     signatures = {}
     names = pair.gold.numbers or list(next(iter(texts.values())))
     for baseline in baselines:
         report(f"scoring {pair.lang_pair} by {baseline.title}")
-        for scored in baseline.score({system: list(segments.values()) for system, segments in texts.items()}):
+        for scored in _scored(pair, texts, baseline):
             # A submitted metric keeps its name.
             name = f"{scored.name}.{scored.package}" if scored.name in pair.full_names else scored.name
             of_segments = {
@@ -153,12 +176,27 @@ def _add_baselines(
     return replace(pair, metrics=metrics, signatures=signatures)
 
 
+def _scored(pair: LangPairScores, texts: Texts, baseline: Baseline | FittedBaseline) -> Sequence[BaselineScores]:
+    systems = {system: list(segments.values()) for system, segments in texts.items()}
+    if isinstance(baseline, Baseline):
+        return baseline.score(systems)
+    if pair.gold.segment is None:
+        raise InputError(f"{pair.lang_pair}: no human scores of segments: {baseline.title} is fitted to them")
+    columns = {number: column for column, number in enumerate(pair.gold.numbers)}
+    rows = dict(zip(pair.gold.systems, pair.gold.segment, strict=True))
+    golds = {
+        system: np.array([rows[system][columns[name]] if name in columns else np.nan for name in segments])
+        for system, segments in texts.items()
+    }
+    return baseline.score(systems, golds)
+
+
 def from_files(
     gold: RatingsOrFile,
     metric_inputs: Sequence[tuple[str | None, RatingsOrFile]],
     selection: ScoreSelection,
     *,
-    baselines: Sequence[Baseline] = (),
+    baselines: Sequence[Baseline | FittedBaseline] = (),
     report: Callable[[str], None] | None = None,
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of score files.
@@ -177,10 +215,15 @@ def from_files(
             problem = f"--first-segment {name}={number}: no such file"
             raise InputError(f"{problem}{near_miss(name, called)} must be {one_of(called)}")
     if isinstance(gold, str | PathLike) and relative_ranks.holds_ranks(str(gold)):
-        if baselines:
-            raise InputError(f"{gold}: ranks without texts; baselines need ratings in JSONL")
+        for asked, problem in (
+            (baselines, "ranks without texts; baselines need ratings in JSONL"),
+            (selection.by_domain, "ranks without domains; figures by domain need ratings or a test set"),
+            (selection.human_metrics, "ranks without raters; people as metrics need ratings or a test set"),
+        ):
+            if asked:
+                raise InputError(f"{gold}: {problem}")
         return _from_ranks(str(gold), metric_inputs, selection, report)
-    golds = _read(gold, None, selection, report)
+    golds, people = _golds(gold, selection, report)
     metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
     if baselines and not all(file.texts for file in golds):
@@ -193,26 +236,46 @@ def from_files(
         human = by_lang_pair.get(lang_pair, by_lang_pair.get(None))
         # A file without a language pair belongs to the only one.
         wanted = (lang_pair, None) if len(lang_pairs) == 1 else (lang_pair,)
-        files = _joined([file for file in metrics if file.lang_pair in wanted])
-        if human is None or not (files or baselines):
+        files = [file for file in metrics if file.lang_pair in wanted]
+        of_people = [file for file in people if human is not None and file.lang_pair == human.lang_pair]
+        if human is None or not (files or of_people or baselines):
             lacking = name if human is None else "metrics"
             allowed = "humans and metrics need the same language pairs"
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
-        chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
-        files = {metric: file for metric, file in files.items() if metric in chosen}
-        copies = [] if selection.with_human else _copies_of_reference([human, *files.values()])
-        if copies and report is not None:
-            where = "" if lang_pair is None else f"{lang_pair}: "
-            what = ("system", "is a reference") if len(copies) == 1 else ("systems", "are references")
-            report(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
-        left_out = dict.fromkeys(copies, "is the reference")
-        pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
-        pair = replace(pair, full_names=chosen)
-        if baselines:
-            texts = {system: human.texts[system] for system in pair.gold.systems}
-            pair = _add_baselines(pair, texts, baselines, report or (lambda _: None))
-        pairs.append(pair)
+        pairs += _of_files(lang_pair, human, files, of_people, selection, baselines, report)
     return pairs
+
+
+def _of_files(
+    lang_pair: str | None,
+    human: MetricScores,
+    metrics: Sequence[MetricScores],
+    people: Sequence[MetricScores],
+    selection: ScoreSelection,
+    baselines: Sequence[Baseline | FittedBaseline],
+    report: Callable[[str], None] | None,
+) -> list[LangPairScores]:
+    """Returns the scores of a language pair, and then, if asked for, of its domains; people are always selected."""
+    notify = report or (lambda _: None)
+    files = _joined(metrics)
+    chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
+    files = {metric: file for metric, file in files.items() if metric in chosen} | {file.name: file for file in people}
+    copies = [] if selection.with_human else _copies_of_reference([human, *files.values()])
+    if copies:
+        where = "" if lang_pair is None else f"{lang_pair}: "
+        what = ("system", "is a reference") if len(copies) == 1 else ("systems", "are references")
+        notify(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
+    left_out = dict.fromkeys(copies, "is the reference")
+    pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
+    pair = replace(pair, full_names=chosen)
+    if baselines:
+        texts = {system: human.texts[system] for system in pair.gold.systems}
+        pair = _add_baselines(pair, texts, baselines, notify)
+    if not selection.by_domain:
+        return [pair]
+    segments = {name: text for of_system in human.texts.values() for name, text in of_system.items()}
+    domains = {name: text.key.domain if text.key else None for name, text in segments.items()}
+    return [pair, *_by_domain(pair, domains, notify)]
 
 
 def _from_ranks(
@@ -305,6 +368,40 @@ def _read(
     return scores_of_file
 
 
+def _golds(
+    scored: RatingsOrFile, selection: ScoreSelection, report: Callable[[str], None] | None
+) -> tuple[list[MetricScores], list[MetricScores]]:
+    """Returns the human scores; if people are metrics, those without one rater, and those of this rater."""
+    if not selection.human_metrics:
+        return _read(scored, None, selection, report), []
+    place = _called(scored, None)
+    if len(selection.human_metrics) > 1:
+        raise InputError(f"{place}: {' and '.join(selection.human_metrics)}: must be one rater, or any")
+    (rater,) = selection.human_metrics
+    first = selection.first_segments.get(place, selection.first_segment)
+    if isinstance(scored, str | PathLike):
+        is_jsonl = detection.detect(place) == "jsonl"
+        if not is_jsonl and not detection.holds_ratings(place):
+            raise InputError(f"{place}: scores without raters: must be ratings, to compare one rater with the others")
+        issues = IssueCounts()
+        # Readers of other formats than JSONL count from 0.
+        options = ReadOptions(issues if report else None, first_segment=0 if is_jsonl else first)
+        scored = list(detection.read(place, options))
+        first = first if is_jsonl else 0
+        for message in issues.messages() if report is not None else ():
+            report(message)
+    others, held_out = human_metrics.hold_out(list(scored), rater, place)
+    name = score_files.stem(place)
+    golds = score_files.of_ratings(others, name, place=place, first_segment=first)
+    people = score_files.of_ratings(held_out, name, place=place, first_segment=first)
+    # Of MQM scores and overall scores, only those that both sides have.
+    kinds = {(person.lang_pair, person.name) for person in people}
+    golds = [gold for gold in golds if (gold.lang_pair, gold.name) in kinds]
+    compared = {gold.lang_pair: gold.name for gold in golds}
+    title = human_metrics.title(rater)
+    return golds, [replace(person, name=title) for person in people if person.name == compared.get(person.lang_pair)]
+
+
 def _called(scored: RatingsOrFile, name: str | None) -> str:
     """Returns what `ScoreSelection.first_segments` calls a file or ratings."""
     return str(scored) if isinstance(scored, str | PathLike) else name or "gold"
@@ -315,7 +412,7 @@ def _select(
 ) -> dict[str, str]:
     """Returns the selected metrics: full names by short names."""
     if PRIMARY in selection.metrics and not primary:
-        allowed = "must be of a WMT test set of 2021 to 2024, in a directory of its name in mt-metrics-eval"
+        allowed = "must be of a WMT test set of 2021 to 2025, in a directory of its name in mt-metrics-eval"
         raise InputError(f"{lang_pair}: the primary metrics are unknown: {allowed}")
     for name in selection.metrics:
         if name != PRIMARY and name not in names and name not in names.values():

@@ -19,6 +19,7 @@ from matese.evaluation.metrics.correlation_options import (
     SACREBLEU_BASELINES,
     SENTINEL_BASELINES,
     EditName,
+    FittedName,
     SacrebleuName,
     SentinelName,
 )
@@ -77,6 +78,14 @@ class Baseline:
     score: Callable[[Systems], Sequence[BaselineScores]]
 
 
+@dataclass(frozen=True, slots=True)
+class FittedBaseline:
+    """As `Baseline`, but fitted to the human scores of the segments, (segments,), NaN where missing."""
+
+    title: str
+    score: Callable[[Systems, Mapping[str, FloatArray]], Sequence[BaselineScores]]
+
+
 def of_length(name: SentinelName) -> Baseline:
     """Returns the metric that is minus the number of characters of the source or of the translation.
 
@@ -85,16 +94,25 @@ def of_length(name: SentinelName) -> Baseline:
     """
 
     def length(segment: Segment) -> float:
-        text = segment.source if name == "sentinel-src" else segment.hypothesis
-        if text is None:
-            raise InputError(f"{name}: {describe_segment(segment)} has no source; it needs one")
-        return -float(len(text))
+        return -float(len(text_of(segment, name)))
 
     def score(systems: Systems) -> list[BaselineScores]:
         lengths = {system: np.array([length(one) for one in segments]) for system, segments in systems.items()}
         return [BaselineScores.of_means(name, f"matese|metric:{name}", lengths)]
 
     return Baseline(SENTINEL_BASELINES[name], score)
+
+
+def text_of(segment: Segment, name: SentinelName | FittedName) -> str:
+    """Returns the only text that a sentinel reads.
+
+    Raises:
+        InputError: if it is the source, and there is none.
+    """
+    text = segment.source if name.startswith("sentinel-src") else segment.hypothesis
+    if text is None:
+        raise InputError(f"{name}: {describe_segment(segment)} has no source; it needs one")
+    return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ class MetaEvaluation:
     """How well the metrics of some language pairs agree with humans.
 
     Figures, intervals, rankings and `top_n` are by language pair or `POOLED`, and then by metric. There are no
-    intervals without a bootstrap, and metrics are ranked by a pooled figure or within each language pair.
+    intervals without a bootstrap, and metrics are ranked by a pooled figure or within each language pair. `pairs` may
+    hold a single domain of a language pair, too, under its own name; such parts are not pooled.
     """
 
     options: CorrelationOptions
@@ -46,6 +47,11 @@ class MetaEvaluation:
     intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]]
     rankings: Mapping[str, Ranking]
     top_n: Mapping[str, Mapping[str, TopN]]
+
+    @property
+    def n_pooled(self) -> int:
+        """Number of language pairs, without the single domains."""
+        return len(_whole(self.pairs))
 
 
 def correlate(
@@ -74,7 +80,8 @@ def correlate(
                 else metric_figures.measure(pair.gold, metric, signs, options)
             )
             advance()
-    figures[POOLED] = averages.pool(pairs, figures)
+    whole = _whole(pairs)
+    figures[POOLED] = averages.pool(whole, figures)
     rankings: dict[str, Ranking] = {}
     intervals: dict[str, Mapping[str, Mapping[str, Interval]]] = {}
     evaluation = MetaEvaluation(
@@ -97,10 +104,14 @@ def correlate(
             rankings[pair.lang_pair] = metric_ranking.rank(of_pair, test, options.alpha, advance)
         report(evaluation, pair.lang_pair)
     if is_pooled:
-        rankings[POOLED] = metric_ranking.rank(values[POOLED], _pooled_test(pairs, options), options.alpha)
-    if is_pooled or len(pairs) > 1:
+        rankings[POOLED] = metric_ranking.rank(values[POOLED], _pooled_test(whole, options), options.alpha)
+    if is_pooled or len(whole) > 1:
         report(evaluation, POOLED)
     return evaluation
+
+
+def _whole(pairs: Sequence[LangPairScores]) -> list[LangPairScores]:
+    return [pair for pair in pairs if pair.domain is None]
 
 
 def pass_curves(pair: LangPairScores, good: float) -> dict[str, tuple[PassPoint, ...]]:

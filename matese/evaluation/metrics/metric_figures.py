@@ -55,6 +55,7 @@ def measure(
         else:
             figures["segment.acc_eq"] = Measurement(calibration.accuracy, calibration.n_items)
             figures["segment.epsilon"] = Measurement(calibration.epsilon, calibration.n_items)
+            figures["segment.acc_eq_held_out"] = pairwise_accuracy.acc_eq_held_out(gold.segment, metric.segment)
     return figures
 
 

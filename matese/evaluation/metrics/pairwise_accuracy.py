@@ -6,7 +6,8 @@
   the p-values of the human and of the metric scores in a paired permutation test. A p-value is the share of sign flips
   of the segments' differences whose sum is at least the observed one.
 - acc-eq with tie calibration (Deutsch et al. 2023): the share of pairs of translations that are right. Metric scores
-  that differ by at most epsilon are a tie, which is right if the human scores are tied.
+  that differ by at most epsilon are a tie, which is right if the human scores are tied. Epsilon is the best one for the
+  same segments, or held out: the best one for other segments.
 - The tau-like statistic on daRR (Bojar et al. 2017, Ma et al. 2019): pairs of translations whose human scores differ
   by 25 points or more.
 """
@@ -70,6 +71,10 @@ def soft(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> Measurement
     return Measurement(1.0 - float(distances.mean()), len(distances))
 
 
+N_PARTS = 5
+"""Parts of the segments for a held-out epsilon."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TieCalibration:
     """The acc-eq of one metric.
@@ -109,10 +114,38 @@ def acc_eq(gold: FloatArray, metric: FloatArray) -> TieCalibration | None:
     change = (is_tied[is_pair].astype(np.float64) - (is_ordered & ~is_tied)[is_pair]) * pair_weights(gold)[is_pair]
     distance = np.abs(difference[is_pair])
     epsilon = _best_epsilon(distance, change)
-    is_right = np.where(np.abs(difference) <= epsilon, is_tied, is_ordered & ~is_tied)
-    verdicts = np.where(is_pair, is_right, np.nan)
-    shares = np.where(is_pair, is_right, 0).sum(axis=0)[pairs_of_item > 0] / pairs_of_item[pairs_of_item > 0]
+    verdicts = _verdicts(gold, metric, epsilon)
+    shares = np.nansum(verdicts, axis=0)[pairs_of_item > 0] / pairs_of_item[pairs_of_item > 0]
     return TieCalibration(float(shares.mean()), epsilon, n_items, verdicts)
+
+
+def acc_eq_held_out(gold: FloatArray, metric: FloatArray) -> Measurement:
+    """Returns acc-eq where the epsilon of each part of the segments is the best one for the other parts.
+
+    There are `N_PARTS` runs of neighbouring segments; `n` counts segments. Shape: (systems, segments) twice.
+    """
+    n_segments = gold.shape[1]
+    parts = np.arange(n_segments) * N_PARTS // n_segments
+    shares: list[float] = []
+    for part in np.unique(parts):
+        is_part = parts == part
+        calibration = acc_eq(gold[:, ~is_part], metric[:, ~is_part])
+        if calibration is None:
+            return Measurement(None, 0, problem="too few segments with two rated translations to hold some out")
+        verdicts = _verdicts(gold[:, is_part], metric[:, is_part], calibration.epsilon)
+        n_pairs = np.isfinite(verdicts).sum(axis=0)
+        shares += (np.nansum(verdicts, axis=0)[n_pairs > 0] / n_pairs[n_pairs > 0]).tolist()
+    return Measurement(float(np.mean(shares)), len(shares))
+
+
+def _verdicts(gold: FloatArray, metric: FloatArray, epsilon: float) -> FloatArray:
+    """Returns 1 for a right pair, 0 for a wrong one, NaN without human scores: (pairs, segments)."""
+    human = pair_differences(gold)
+    difference = pair_differences(metric)
+    is_tied = human == 0
+    is_ordered = np.sign(human) == np.sign(difference)
+    is_right = np.where(np.abs(difference) <= epsilon, is_tied, is_ordered & ~is_tied)
+    return np.where(np.isfinite(human), is_right, np.nan)
 
 
 def pair_weights(gold: FloatArray) -> FloatArray:

@@ -20,6 +20,8 @@ MIN_SYSTEMS = 3
 
 RANKED_ROWS = ("better", "worse")
 """The rows of ranked pairs of translations."""
+NO_DOMAIN = "none"
+"""Name of the domain of segments without one."""
 _MAD_SCALE = 1.483
 _MAD_CUTOFF = 2.5
 
@@ -77,6 +79,7 @@ class LangPairScores:
         full_names: name of each metric with its reference.
         signatures: of the computed metrics.
         left_out: systems that are not compared, and why.
+        domain: that all segments are of; None for those of all domains.
         ranked: None, unless humans only ranked pairs of translations (daRR): the systems of these. The rows of `gold`
             and `metrics` are then `RANKED_ROWS` instead of systems, and a column is a pair.
     """
@@ -88,6 +91,7 @@ class LangPairScores:
     full_names: Mapping[str, str] = field(default_factory=dict)
     signatures: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    domain: str | None = None
     ranked: tuple[str, ...] | None = None
 
     @classmethod
@@ -110,6 +114,43 @@ class LangPairScores:
         systems = list(itertools.compress(self.gold.systems, is_selected))
         metrics = {name: metric.select(systems) for name, metric in self.metrics.items()}
         return replace(self, gold=self.gold.select(systems), metrics=metrics)
+
+
+def by_domain(pair: LangPairScores, domains: Mapping[SegmentName, str | None]) -> list[LangPairScores]:
+    """Returns the scores of the segments of each domain, named "LANG_PAIR.DOMAIN", in the order of the domains' names.
+
+    The score of a system is the mean of its segments of the domain. Systems without a human score there are left out,
+    and so are metrics that score systems only. Segments without a domain are of the domain "none".
+
+    Args:
+        pair: human and metric scores.
+        domains: of the segments, by their names.
+
+    Raises:
+        InputError: if humans scored systems only, or no segment has a domain.
+    """
+    if pair.gold.segment is None or not any(domains.values()):
+        lacking = "segments have no human score" if pair.gold.segment is None else "segments have no domain"
+        allowed = "must be in human scores of segments, and in documents/LP.docs or the keys of the ratings"
+        raise InputError(f"{pair.lang_pair}: {lacking}: {allowed} for figures by domain")
+    names = np.array([domains.get(number) or NO_DOMAIN for number in pair.gold.numbers])
+    parts = {domain: _of_domain(pair, domain, names == domain) for domain in sorted(set(names.tolist()))}
+    return [part for part in parts.values() if part.gold.systems]
+
+
+def _of_domain(pair: LangPairScores, domain: str, is_chosen: BoolArray) -> LangPairScores:
+    assert pair.gold.segment is not None
+    is_rated = np.isfinite(pair.gold.segment[:, is_chosen])
+
+    def chosen(scores: Scores) -> Scores:
+        assert scores.segment is not None
+        segment = scores.segment[:, is_chosen]
+        numbers = tuple(itertools.compress(scores.numbers, is_chosen))
+        return replace(scores, system=row_means(np.where(is_rated, segment, np.nan)), segment=segment, numbers=numbers)
+
+    metrics = {name: chosen(metric) for name, metric in pair.metrics.items() if metric.segment is not None}
+    part = replace(pair, lang_pair=f"{pair.lang_pair}.{domain}", gold=chosen(pair.gold), metrics=metrics, domain=domain)
+    return part.select(is_rated.any(axis=1))
 
 
 def from_segments(

@@ -11,7 +11,7 @@ import numpy as np
 from matese.annotation import Rating, TokenScores
 from matese.errors import InputError, one_of
 from matese.evaluation import alignment
-from matese.evaluation.spans import confidence_calibration, groups, pair_statistics, rating_pairs
+from matese.evaluation.spans import confidence_calibration, groups, pair_statistics, rating_pairs, span_sentinels
 from matese.evaluation.spans.confidence_calibration import ReliabilityBin
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
@@ -69,7 +69,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PredictionFigures(Group):
-    """Figures of one prediction, by their dotted names, such as "mpp.micro.f1"; `docs/evaluation.md` defines them.
+    """Figures of one prediction, by their dotted names, such as "mpp.micro.f1".
+
+    `docs/research/evaluation.md` defines them.
 
     Attributes:
         name: of the prediction.
@@ -90,7 +92,8 @@ class Evaluation:
 
     Differences are those of the prediction minus those of the other one. The ceiling has the figures of each rater
     against the other raters of the segment, merged; it is None if segments have one rater. `pass_curves` are the
-    decisions at every threshold of the predicted scores, by score; see `pass_fail`.
+    decisions at every threshold of the predicted scores, by score; see `pass_fail`. `sentinels` are the figures of the
+    spans of `span_sentinels`, by sentinel, if they were asked for.
     """
 
     gold: str
@@ -101,6 +104,7 @@ class Evaluation:
     differences: Mapping[str, Difference] = field(default_factory=dict)
     ceiling: PredictionFigures | None = None
     pass_curves: Mapping[str, tuple[PassPoint, ...]] = field(default_factory=dict)
+    sentinels: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
 
     @property
     def figures(self) -> Mapping[str, Figure]:
@@ -115,6 +119,7 @@ def evaluate(
     *,
     by: Sequence[Grouping] = (),
     versus: NamedRatings | None = None,
+    sentinels: bool = False,
     humans: tuple[Sequence[Rating], Sequence[Rating]] = ((), ()),
 ) -> Evaluation:
     """Returns the figures of a prediction; `matese.evaluate` describes most arguments.
@@ -144,6 +149,7 @@ def evaluate(
         figures,
         {name: _groups(name, statistics, options) for name in by},
         pass_curves=pair_statistics.pass_curves(statistics.pairs, options),
+        sentinels=_sentinels(gold, predicted, options) if sentinels else {},
     )
     if humans[0]:
         others = NamedRatings("other raters", humans[0])
@@ -157,6 +163,15 @@ def evaluate(
     other = _statistics(gold, versus, options)
     differences = pair_statistics.compare(other, statistics, n_resamples=options.n_resamples, seed=options.seed)
     return replace(result, versus=_figures(versus.name, other, options), differences=differences)
+
+
+def _sentinels(gold: NamedRatings, predicted: NamedRatings, options: FigureOptions) -> dict[str, dict[str, Figure]]:
+    """Returns the figures of spans of each sentinel, without intervals."""
+    figures: dict[str, dict[str, Figure]] = {}
+    for name, ratings in span_sentinels.predictions(predicted.ratings, seed=options.seed).items():
+        pairs = rating_pairs.pair_up(gold.ratings, ratings, (gold.name, name))
+        figures[name] = pair_statistics.measure(pair_statistics.of_spans(pairs, options))
+    return figures
 
 
 def _statistics(gold: NamedRatings, predicted: NamedRatings, options: FigureOptions) -> PairStatistics:

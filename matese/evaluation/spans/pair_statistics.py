@@ -20,6 +20,7 @@ from matese.evaluation.spans import (
     confidence_calibration,
     error_free_agreement,
     score_agreement,
+    soft_f1,
     span_hit,
     span_matching,
     token_localisation,
@@ -107,6 +108,7 @@ def of_spans(pairs: Sequence[RatingPair], options: FigureOptions) -> PairStatist
     parts: tuple[Statistic, ...] = (
         span_matching.statistic(pairs, options.rules),
         character_f1.statistic(pairs),
+        soft_f1.statistic(pairs),
         span_hit.statistic([span_hit.span_hit(pair.gold_spans, pair.predicted_spans) for pair in pairs]),
         unit_tags.exact_statistic(tagged, names),
         tags,

@@ -67,7 +67,7 @@ def judged_text(segment: Segment) -> str:
 
 
 def parse(text: str) -> Filter:
-    """Returns the filter that a text such as "length=2:20" names, as `matese compare --help` lists them.
+    """Returns the filter that a text such as "length=2:20" names, as `matese compare --help-all` lists them.
 
     Raises:
         UsageError: if there is no such filter.

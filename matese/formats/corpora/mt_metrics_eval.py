@@ -121,6 +121,10 @@ class TestSet:
         """Returns the names of the systems that have an output."""
         return _names(self.root / "system-outputs" / lang_pair, _SYSTEM_FILE)
 
+    def has_documents(self, lang_pair: str) -> bool:
+        """Whether there is a file of the documents and domains."""
+        return (self.root / "documents" / f"{lang_pair}.docs").is_file()
+
     def documents(self, lang_pair: str) -> list[tuple[str, str]]:
         """Returns domain and document of each segment; raises as `texts`."""
         path = self.root / "documents" / f"{lang_pair}.docs"
@@ -128,7 +132,7 @@ class TestSet:
 
     def n_segments(self, lang_pair: str) -> int | None:
         """Returns the number of segments by the documents or the sources; None without either."""
-        if (self.root / "documents" / f"{lang_pair}.docs").is_file():
+        if self.has_documents(lang_pair):
             return len(self.documents(lang_pair))
         source = _text_file(self.root / "sources" / f"{lang_pair}.txt")
         return sum(1 for _ in read_lines(source)) if source.is_file() else None
@@ -244,12 +248,11 @@ class _Texts:
 
 
 def _read_texts(test_set: TestSet, lang_pair: str, name: str) -> _Texts:
-    has_documents = (test_set.root / "documents" / f"{lang_pair}.docs").is_file()
     return _Texts(
         SegmentKey(name, lang_pair),
         test_set.sources(lang_pair),
         {reference: test_set.reference(lang_pair, reference) for reference in test_set.references(lang_pair)},
-        test_set.documents(lang_pair) if has_documents else None,
+        test_set.documents(lang_pair) if test_set.has_documents(lang_pair) else None,
         {system: test_set.texts(lang_pair, system) for system in test_set.systems(lang_pair)},
     )
 

@@ -24,6 +24,8 @@ class TestSetMeta(msgspec.Struct, frozen=True):
         gold: names of the human scores by level, "sys" and "seg"; empty if there are none.
         primary: metrics that are primary submissions or baselines, without the reference in their names.
         outliers: systems that are left out.
+        scores_humans: whether the official task also scored human translations as systems.
+        earlier_gold: names that the human scores had in earlier releases of the data, as `gold`.
     """
 
     __test__ = False  # its name would make pytest collect it
@@ -32,6 +34,8 @@ class TestSetMeta(msgspec.Struct, frozen=True):
     gold: dict[str, str]
     primary: frozenset[str]
     outliers: tuple[str, ...] = ()
+    scores_humans: bool = False
+    earlier_gold: dict[str, str] = {}
 
 
 def find_meta(test_set: str, lang_pair: str) -> TestSetMeta | None:

@@ -1,12 +1,13 @@
 """Ratings as notes for translators, in XLIFF and PO files.
 
-A note is a header with the rater, and a line for each error::
+A note is a header with the rater, a line for each error, and the lines of the rater's comment::
 
     [matese] "anna"
     Major error (Fluency/Grammar): »löschen« (confidence 44 %) [10..17]
     Minor error in the source: »the the« [4..11]
     Major error, missing in the translation (Accuracy/Omission): »not« (confidence 61 %) [12..15]
     Major error without a place (Accuracy/Omission)
+    Comment: Is this the verb or the noun?
 
 It ends at an empty line, at the next header, or where the comments of its text end. The grammar, in which "?" follows
 what is optional::
@@ -15,6 +16,7 @@ what is optional::
     line   = SEVERITY SIDE? (" (" CATEGORY ")")? (": »" WORDS "«" confidence? place?)?
     confidence = " (confidence " PERCENT " %)"
     place  = " [" START ".." END "]"
+    comment = "Comment: " (TEXT | JSON string)
 
 FORM is the number of a plural form, RATER a JSON string or null, CATEGORY a JSON string unless it is plain. SEVERITY
 and SIDE are the words of `_SEVERITIES` and `_SIDES`; older versions wrote them in German, Spanish and French, too.
@@ -25,7 +27,7 @@ If one rater has rated every text of a file, the rater is named once, in the hea
 
     [matese] "anna" (translations without a note have no errors)
 
-The first line of other notes is then "[matese]" alone, and error-free texts have no note.
+The first line of other notes is then "[matese]" alone, and error-free texts without a comment have no note.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 
 ORIGIN = "matese"
+COMMENT = "comment"
+"""The other column that holds the comment of a segment."""
 T = TypeVar("T")
 
 
@@ -105,6 +109,7 @@ _LINE = re.compile(
     rf"(?: \((?:{_any(_CONFIDENCES)}) (?P<percent>\d{{1,3}}) %\))?"
     r"(?: \[(?P<start>\d{1,18})\.\.(?P<end>\d{1,18})\])?)?"
 )
+_COMMENT_LINE = re.compile(r"Comment: ?(.*)")
 _PLAIN_CATEGORY = re.compile(r"[\w/ .&-]+", re.ASCII)
 
 
@@ -152,7 +157,19 @@ def write(rating: Rating, form: int | None = None, *, names_rater: bool = True) 
     for side in _Side:
         text = _text(rating.segment, side)
         lines += [_line(error, side, text) for error in getattr(rating, side.value) or ()]
+    if comment := comment_of(rating.segment):
+        lines += [f"Comment: {_one_line(text)}" for text in comment.splitlines()]
     return "\n".join(lines)
+
+
+def comment_of(segment: Segment) -> str:
+    """Returns the comment of a segment; "" if there is none."""
+    return str((segment.extra or {}).get(COMMENT) or "")
+
+
+def _one_line(text: str) -> str:
+    is_plain = text == text.strip() != "" and text.isprintable() and not text.startswith('"')
+    return text if is_plain else json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def _line(error: AnyError, side: _Side, text: str) -> str:
@@ -200,8 +217,12 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
     """
     errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
+    comment: list[str] = []
     n_ignored = 0
     for line in note.lines:
+        if of_comment := _COMMENT_LINE.fullmatch(line):
+            comment.append(_comment_line(of_comment[1]))
+            continue
         match = _LINE.fullmatch(line)
         if match is None or bool(match["place"]) not in _HAS_WORDS[_SIDE_OF[match["side"]]]:
             issues.ignore("line of a note", f"{line!r} must be an error, or set apart by an empty line")
@@ -219,8 +240,17 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
             errors.append(
                 Omission("source", None, words.start, words.end, words.severity, words.category, words.confidence)
             )
+    if comment:
+        segment = replace(segment, extra={**(segment.extra or {}), COMMENT: "\n".join(comment)})
     rating = rating_of(segment, _rater(note.rater) if note.rater else of_file, errors, source_errors)
     return replace(rating, errors=None) if n_ignored and not rating.all_errors else rating
+
+
+def _comment_line(text: str) -> str:
+    try:
+        return validation.from_json(text, str) if text.startswith('"') else text
+    except InputError:  # a person wrote it, and not as JSON
+        return text
 
 
 def _span(match: re.Match[str], text: str, issues: RowIssues) -> ErrorSpan:

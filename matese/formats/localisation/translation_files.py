@@ -50,6 +50,7 @@ CAPABILITIES = Capabilities(
     references=0,
     scales=(),
     needs=("source",),
+    columns=(notes.COMMENT,),
 )
 
 
@@ -110,7 +111,7 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         index: [
             notes.write(rating, template.units[index].form, names_rater=not in_header)
             for rating in of_unit
-            if rating.all_errors or not in_header
+            if rating.all_errors or notes.comment_of(rating.segment) or not in_header
         ]
         for index, of_unit in rated.items()
     }

@@ -99,7 +99,7 @@ def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]
             values["references"] = _only_reference(rating)
         yield [_cell(name, values[name]) for name in names]
     if not names:
-        yield [key for key in jsonl.KEYS if key != "tokens"]
+        yield [key for key in jsonl.KEYS if key not in ("tokens", "segment_name")]
 
 
 def _only_reference(rating: Rating) -> str | None:

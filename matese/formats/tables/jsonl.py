@@ -81,8 +81,7 @@ def read_tokens(path: str | Path) -> Iterator[TokenScores | None]:
     Raises:
         FormatError: at the first line whose tokens are not as the module describes them.
     """
-    # Few files have tokens, and the search is faster than parsing.
-    return parse_lines(path, lambda line: _token_scores(line) if '"tokens"' in line else None)
+    return parse_lines(path, token_scores)
 
 
 def loads(line: str) -> Rating:
@@ -143,9 +142,8 @@ def from_json(line: object, number: int | None = None) -> Rating:
 
 def dumps(rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenScores | None = None) -> str:
     """Returns the line of a Rating, without its line end; see `to_json`."""
-    text = json.dumps(
-        to_json(rating, weights=weights, tokens=tokens), ensure_ascii=False, allow_nan=False, default=plain
-    )
+    line = to_json(rating, weights=weights, tokens=tokens, with_name=True)
+    text = json.dumps(line, ensure_ascii=False, allow_nan=False, default=plain)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
@@ -155,7 +153,11 @@ def plain(value: Any) -> object:  # noqa: ANN401
 
 
 def to_json(
-    rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenScores | None = None
+    rating: Rating,
+    *,
+    weights: mqm.AnyWeights = "matese",
+    tokens: TokenScores | None = None,
+    with_name: bool = False,
 ) -> dict[str, object]:
     """Returns a Rating as the object that the module describes.
 
@@ -163,6 +165,7 @@ def to_json(
         rating: any Rating.
         weights: for `score`.
         tokens: for `tokens`; without it the object has no such key.
+        with_name: add `segment_name`, if the file calls the segment by more than its number.
 
     Other columns follow; one with the name of a key is called `input_NAME`.
     """
@@ -189,12 +192,21 @@ def to_json(
         "domain": key.domain,
         "error_free": rating.error_free and dataclasses.asdict(rating.error_free),
     }
+    if with_name and (name := own_name(segment)):
+        line["segment_name"] = name
     if tokens is not None:
         scores = zip(tokens.ranges, tokens.probabilities, strict=True)
         line["tokens"] = [{"start": start, "end": end, "p": list(row)} for (start, end), row in scores]
     if segment.extra:
         line |= {f"input_{name}" if name in KEYS else name: value for name, value in segment.extra.items()}
     return line
+
+
+def own_name(segment: Segment) -> str | None:
+    """Returns the name of a segment, if it says more than its number."""
+    index = segment.key.index if segment.key else None
+    of_number = () if index is None else (f"segment {index + 1}", f"line {index + 1}")
+    return None if segment.name in ("", *of_number) else segment.name
 
 
 def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
@@ -208,7 +220,9 @@ def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int
     key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index, domain)
     overall = row.overall
     estimate = row.estimate
-    segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra, number)
+    known_key = None if key == _NO_KEY else key
+    name = None if row.segment_name is UNSET else row.segment_name
+    segment = Segment(row.hypothesis, row.source, row.references or (), known_key, extra, number, name)
     return Rating(
         segment,
         rater=row.rater,
@@ -267,7 +281,10 @@ def _other_text(name: str, marked: str, text: str, place: str) -> InputError:
     return InputError(f"{name} is {marked!r}: must be {text!r}, the {place} in Unicode code points")
 
 
-def _token_scores(line: str) -> TokenScores | None:
+def token_scores(line: str) -> TokenScores | None:
+    """Returns the `tokens` of a line; None for a line without them. Raises InputError if they are no scores."""
+    if '"tokens"' not in line:  # few files have them, and the search is faster than parsing
+        return None
     row = validation.from_json(line, _TokensOfLine)
     if row.tokens is None:
         return None

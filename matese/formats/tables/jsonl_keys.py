@@ -160,6 +160,8 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         document: the document's name.
         domain: what kind of text it is: "news".
         error_free: a model's decision whether nothing needs correcting, see `matese tag --error-free`.
+        segment_name: what the file that the segment comes from calls it, such as "unit title" or "id 17"; only where
+            that says more than the index.
         tokens: only on request: the model's scores of each token.
     """
 
@@ -182,4 +184,5 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     document: str | None = None
     domain: str | UnsetType | None = UNSET
     error_free: ErrorFreeKeys | UnsetType | None = UNSET
+    segment_name: str | UnsetType | None = UNSET
     tokens: _Tokens = UNSET

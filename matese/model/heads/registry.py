@@ -47,8 +47,16 @@ def networks() -> dict[str, type[HeadNetwork]]:
     }
 
 
-def targets(config: TaggerConfig, contrast_raters: Collection[str] = ()) -> tuple[HeadTargets, ...]:
-    """Returns what the heads of a model learn; the ratings of some raters may teach errors of meaning only."""
+def targets(
+    config: TaggerConfig, contrast_raters: Collection[str] = (), marked_contrasts: Collection[str] = ()
+) -> tuple[HeadTargets, ...]:
+    """Returns what the heads of a model learn.
+
+    Args:
+        config: settings of the model.
+        contrast_raters: raters whose ratings teach errors of meaning only.
+        marked_contrasts: those of them whose ratings teach the tags, too.
+    """
     from matese.model.heads.categories.targets import CategoryTargets
     from matese.model.heads.meaning.targets import MeaningTargets
     from matese.model.heads.omissions.targets import OmissionTargets
@@ -57,4 +65,6 @@ def targets(config: TaggerConfig, contrast_raters: Collection[str] = ()) -> tupl
 
     kinds = (TagTargets, ScoreTargets, OmissionTargets, CategoryTargets, MeaningTargets)
     names = {head.name for head in heads(config)}
-    return tuple(kind(config, contrast_raters) for kind in kinds if kind.name in names)
+    others = frozenset(contrast_raters) - frozenset(marked_contrasts)
+    raters = {"tags": others}
+    return tuple(kind(config, raters.get(kind.name, contrast_raters)) for kind in kinds if kind.name in names)

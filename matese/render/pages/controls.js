@@ -25,7 +25,7 @@ if (isCompared) {
     ORDERS["largest loss first"] = (a, b) => a.difference - b.difference;
   }
 }
-const choices = (id, names, counts) => { // boxes to tick, all ticked; hidden where there is nothing to choose
+const choices = (id, names, counts, labels = names) => { // boxes to tick, all ticked; hidden where there is nothing to choose
   const group = byId(id);
   group.hidden = names.length < 2;
   names.forEach((name, at) => {
@@ -33,7 +33,7 @@ const choices = (id, names, counts) => { // boxes to tick, all ticked; hidden wh
     box.type = "checkbox";
     box.defaultChecked = true;
     box.value = name;
-    group.append(element("label", "", box, ` ${visible(name)}${counts ? ` (${counts[at].toLocaleString("en")})` : ""}`));
+    group.append(element("label", "", box, ` ${visible(labels[at])}${counts ? ` (${counts[at].toLocaleString("en")})` : ""}`));
   });
 };
 const chosen = (id) => {
@@ -49,7 +49,7 @@ for (const row of ROWS) {
 const kinds = ["critical", "major", "minor", "neutral", "undecided", "no error", "not annotated"].filter((kind) => tally.has(kind));
 choices("severities", kinds, kinds.map((kind) => tally.get(kind)));
 const changes = Object.keys(CHANGES).filter((change) => texts.some((text) => text.errors.some((error) => error.change === change)));
-choices("changes", changes);
+choices("changes", changes, null, changes.map((change) => CHANGES[change]));
 choices("systems", DATA.systems);
 const confidences = texts.flatMap((text) => [...text.allErrors, ...text.allOmissions]).map(({ confidence }) => confidence).filter((value) => value != null);
 const certain = byId("certain"), lowestConfidence = Math.floor(100 * confidences.reduce((least, one) => Math.min(least, one), 1));
@@ -57,9 +57,9 @@ certain.parentElement.hidden = new Set(confidences).size < 2;
 certain.min = certain.defaultValue = certain.value = lowestConfidence;
 const hasSpans = texts.some((text) => text.score !== null);
 const hasSystems = ROWS.some((row) => row.translations.length > 1), hasReference = ROWS.some((row) => row.references.length);
-byId("differences").append(new Option("none", "none"));
-if (hasSystems) byId("differences").append(new Option("between systems", "systems"));
-if (hasReference) byId("differences").append(new Option("from the reference", "reference"));
+byId("differences").append(new Option("nothing", "none"));
+if (hasSystems) byId("differences").append(new Option("words that differ between systems", "systems"));
+if (hasReference) byId("differences").append(new Option("words that differ from the reference", "reference"));
 byId("differences").parentElement.hidden = !hasSystems && !hasReference;
 for (const name of Object.keys(ORDERS)) {
   const isFirst = isCompared && name.startsWith("largest difference"); // by default, and now
@@ -106,7 +106,7 @@ const apply = () => {
   });
   const compare = ORDERS[byId("sort").value];
   if (compare) order.sort((a, b) => compare(ROWS[a], ROWS[b]) || a - b);
-  const counted = `${order.length.toLocaleString("en")} of ${ROWS.length.toLocaleString("en")} segments`;
+  const counted = `${order.length.toLocaleString("en")} of ${ROWS.length.toLocaleString("en")} segment${ROWS.length === 1 ? "" : "s"}`;
   const scored = order.flatMap((index) => ROWS[index].translations).filter((text) => isShown(text.system) && (!hasSpans || text.score !== null) && scoreOf(text) !== null);
   const means = DATA.systems.map((system, at) => { // one for each system: a mean over several says nothing
     const own = scored.filter((text) => text.system === at), sum = own.reduce((total, text) => total + scoreOf(text), 0);

@@ -44,12 +44,32 @@ const send = async (type, body) => {
   warning = said.warning ?? "";
   return said.ratings;
 };
+const inWords = (rating) => { // as readable_sheet.py writes errors
+  const title = ({ severity, category }) => [capital(severity ?? "undecided"), category].filter(Boolean).join(" ");
+  const inText = ({ text, reference }) => (text === "source" ? "source" : `reference ${reference + 1}`);
+  const written = [
+    ...(rating.errors ?? []).map((error) => `${title(error)}: »${error.text}«`),
+    ...rating.source_errors.map((error) => `${title(error)} in source: »${error.text}«`),
+    ...rating.omissions.map((error) => `${title(error)} missing from ${inText(error)}: »${error.words}«`),
+    ...rating.unplaced.map((error) => `${title(error)} without a place`),
+  ];
+  return written.join("\n") || (rating.errors ? "no errors" : "");
+};
+const toCsv = (ratings) => { // for people: their program opens it as UTF-8 because of the mark at its beginning
+  const quoted = (value) => `"${String(value ?? "").replaceAll('"', '""')}"`;
+  const rows = ratings.map((rating) => [rating.source, rating.hypothesis, rating.references[0], inWords(rating), rating.score, rating.expected_score]);
+  const header = ["source", "translation", "reference", "marked errors", "MQM score", "expected score"];
+  return `\ufeff${[header, ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("")}`;
+};
+const offer = (id, text, type) => {
+  URL.revokeObjectURL(byId(id).href);
+  byId(id).href = URL.createObjectURL(new Blob([text], { type }));
+};
 const draw = (ratings) => {
   hide();
-  const lines = ratings.map((rating) => `${JSON.stringify(rating)}\n`).join("");
-  URL.revokeObjectURL(byId("save").href);
-  byId("save").href = URL.createObjectURL(new Blob([lines], { type: "application/jsonl" }));
-  byId("save").hidden = !ratings.length;
+  offer("jsonl", ratings.map((rating) => `${JSON.stringify(rating)}\n`).join(""), "application/jsonl");
+  offer("csv", toCsv(ratings), "text/csv");
+  byId("saving").hidden = !ratings.length;
   const rows = ratings.map(toRow), texts = rows.flatMap((row) => row.translations), hasSpans = texts.every((text) => text.score !== null);
   byId("list").replaceChildren(...rows.map((row) => drawRow(row, [""], () => true)));
   const nErrors = texts.reduce((sum, text) => sum + text.errors.length + text.omissions.length, 0);

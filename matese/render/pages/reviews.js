@@ -71,6 +71,7 @@ const lineOf = (text, rater) => {
     test_set: key.test_set ?? null,
     lang_pair: key.lang_pair ?? null,
     document: key.document ?? null,
+    ...(text.called ? { segment_name: text.called } : {}),
   };
   for (const [name, value] of Object.entries(text.extra ?? {})) {
     if (name !== "comment") line[name in line || name === "tokens" ? `input_${name}` : name] = value;

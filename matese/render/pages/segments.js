@@ -1,7 +1,8 @@
 // From the data to elements. Texts become text nodes, never markup.
 const byId = (id) => document.getElementById(id);
 const SEVERITIES = ["undecided", "neutral", "minor", "major", "critical"];
-const CHANGES = { fixed: "gone in the other", introduced: "not in the first", softened: "less severe", worsened: "more severe", kept: "as before" };
+const CHANGES = { fixed: "fixed", introduced: "introduced", softened: "less severe", worsened: "more severe", kept: "unchanged" };
+const DETAILS = { fixed: "gone in the other translation", introduced: "not in the first translation" };
 
 const element = (name, kind, ...children) => {
   const node = document.createElement(name);
@@ -66,7 +67,7 @@ const marked = (text, errors, differences = [], heat = []) => {
     mark.setAttribute("aria-label", `${visible(mark.errors[0].text)}: ${here.map(describe).join("; ")}`);
     box.append(mark);
     for (const error of here.filter((error) => error.end === end && (!error.missing || error === worst))) {
-      const change = error.missing ? " missing" : error.change && error.change !== "kept" ? ` ${error.change}` : "";
+      const change = error.missing ? " missing" : error.change && error.change !== "kept" ? `, ${CHANGES[error.change]}` : "";
       const label = element("sup", SEVERITIES[error.severity], element("span", "", capital(SEVERITIES[error.severity]) + change));
       label.setAttribute("aria-hidden", "true");
       box.append(label);
@@ -81,7 +82,7 @@ const describe = ({ severity, category, confidence, change, missing, votes }) =>
   confidence == null ? "" : `confidence ${Math.round(100 * confidence)} %`,
   votes ? `marked by ${Math.round(100 * votes.share)} % of the predictions` : "",
   votes?.other_severity ? `another severity in ${Math.round(100 * votes.other_severity)} % of these` : "",
-  change ? `${change}: ${CHANGES[change]}` : "",
+  change ? `${CHANGES[change]}${DETAILS[change] ? `: ${DETAILS[change]}` : ""}` : "",
 ].filter(Boolean).join(", ");
 
 const short = (text) => (text.length > 30 ? `${text.slice(0, 29)}\u2026` : text);

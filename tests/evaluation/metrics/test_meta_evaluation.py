@@ -102,6 +102,9 @@ def test_pooled_figures() -> None:
     assert pooled["average.wmt23"].value == pytest.approx(wmt23)
     wmt24 = (sum(value["system.spa"]) + sum(value["segment.acc_eq"])) / 4  # type: ignore[arg-type]
     assert pooled["average.wmt24"].value == pytest.approx(wmt24)
+    for name in ("system.pearson", "system.accuracy", "segment.kendall_b_by_item", "segment.acc_eq_held_out"):
+        assert pooled[f"macro.{name}"].value == pytest.approx(sum(value[name]) / 2)  # type: ignore[arg-type]
+    assert pooled["macro.segment.darr"].value is None
 
 
 def test_only_metrics_of_all_language_pairs_are_pooled() -> None:

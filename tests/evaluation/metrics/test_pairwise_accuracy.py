@@ -12,7 +12,7 @@ from matese.evaluation.metrics import pairwise_accuracy
 from matese.evaluation.metrics.correlation_options import TieRule
 from matese.evaluation.metrics.pairwise_accuracy import TieCalibration
 from matese.evaluation.statistics import permutation_test
-from tests.evaluation.score_tables import accuracy_at, differences, known_pairs, random_scores, sign
+from tests.evaluation.score_tables import accuracy_at, differences, known_pairs, random_scores, share_right, sign
 
 SEEDS = st.integers(0, 10_000)
 
@@ -106,6 +106,25 @@ def test_no_new_ties_may_be_best() -> None:
 def test_acc_eq_without_pairs_is_told() -> None:
     found = pairwise_accuracy.acc_eq(np.array([[1.0, np.nan], [np.nan, 1.0]]), np.ones((2, 2)))
     assert found is None
+
+
+@given(seed=SEEDS)
+def test_a_held_out_epsilon_is_the_best_of_the_other_parts(seed: int) -> None:
+    gold, metric = random_scores(seed, n_segments=10, missing=0.1)
+    shares = []
+    for part in range(5):  # two segments each
+        own, others = ([item for item in range(10) if (item // 2 == part) is is_own] for is_own in (True, False))
+        calibration = pairwise_accuracy.acc_eq(gold[:, others], metric[:, others])
+        assert calibration is not None
+        each = [share_right(gold[:, item], metric[:, item], calibration.epsilon) for item in own]
+        shares += [share for share in each if share is not None]
+    found = pairwise_accuracy.acc_eq_held_out(gold, metric)
+    assert (found.value, found.n) == (pytest.approx(np.mean(shares)), len(shares))
+
+
+def test_nothing_is_held_out_of_one_segment() -> None:
+    one = pairwise_accuracy.acc_eq_held_out(np.array([[1.0], [2.0]]), np.array([[1.0], [2.0]]))
+    assert (one.value, one.n) == (None, 0)
 
 
 def test_sixteen_systems_and_two_thousand_segments_take_no_time() -> None:

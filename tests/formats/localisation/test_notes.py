@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import sampled_from
@@ -112,6 +114,25 @@ def test_a_line_that_is_not_understood(line: str) -> None:
         assert (rating.errors, issues) == (errors, [("ignored", "line of a note")])
         with pytest.raises(FormatError, match=r"a\.po:1: "):
             notes.read(Note(None, '"ann"', (line, *others)), SEGMENT, STRICT)
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["Verb or noun?", "two\nlines", "one\n\nthree", ' "quoted" ', '"', "Major error: »Haus« [4..8]", "\x1b\u2028é"],
+)
+def test_comments(comment: str) -> None:
+    segment = replace(SEGMENT, extra={"comment": comment, "id": 7})
+    for errors in ((), (ErrorSpan(*HOUSE, MINOR),)):
+        (note,) = notes.split(notes.write(Rating(segment, "ann", errors)).split("\n"))
+        rating = notes.read(note, SEGMENT, STRICT)
+        assert rating == Rating(SEGMENT, "ann", errors)
+        assert rating.segment.extra == {"comment": "\n".join(comment.splitlines())}
+
+
+def test_comments_as_people_write_them() -> None:
+    rating, issues = read('Comment: "so" said "he"', "Comment:more", "Minor error: »Haus«")
+    assert rating.segment.extra == {"comment": '"so" said "he"\nmore'}
+    assert (len(rating.all_errors), issues) == (1, [])
 
 
 def test_where_a_note_ends() -> None:

@@ -123,7 +123,7 @@ def test_a_key_is_given_once_whichever_other_key_is_missing(key: str, added: str
 def test_what_is_absent_is_null() -> None:
     line = jsonl.to_json(Rating(Segment(""), None, None))
     empty_lists: dict[str, object] = {"references": [], "source_errors": [], "omissions": [], "unplaced": []}
-    assert line == dict.fromkeys(jsonl.KEYS[:-1]) | {"hypothesis": ""} | empty_lists
+    assert line == dict.fromkeys(jsonl.KEYS[:-2]) | {"hypothesis": ""} | empty_lists
 
 
 def test_only_an_estimate_of_the_score_is_an_expected_score() -> None:
@@ -141,7 +141,9 @@ def test_the_score_counts_by_the_weights() -> None:
 
 def test_tokens_stand_at_the_end_where_they_are_asked_for() -> None:
     scores = TokenScores(((0, 3),), ((0.5, 0.1, 0.1, 0.2, 0.1),))
-    line = jsonl.to_json(PREDICTION, tokens=scores)
+    segment = dataclasses.replace(PREDICTION.segment, name="unit a")
+    named = dataclasses.replace(PREDICTION, segment=segment)
+    line = jsonl.to_json(named, tokens=scores, with_name=True)
     assert list(line) == list(jsonl.KEYS)
     assert line["tokens"] == [{"start": 0, "end": 3, "p": [0.5, 0.1, 0.1, 0.2, 0.1]}]
     assert jsonl.from_json(line) == PREDICTION
@@ -171,7 +173,7 @@ def test_the_schema_file_is_generated() -> None:
 def test_the_schema_is_one_and_knows_every_key() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert list(SCHEMA["properties"]) == list(jsonl.KEYS)
-    assert SCHEMA["required"] == list(jsonl.KEYS[:-1])
+    assert SCHEMA["required"] == list(jsonl.KEYS[:-2])
 
 
 @pytest.mark.parametrize(
@@ -401,3 +403,22 @@ def test_numbers_of_numpy_are_numbers() -> None:
     line = json.loads(jsonl.dumps(dataclasses.replace(rating, estimate=score)))
     assert (line["index"], line["errors"][0]["end"], line["errors"][0]["confidence"]) == (3, 2, 0.5)
     assert (line["expected_score"], line["n"], line["day"]) == (-1.5, 7, "2026-01-02")
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "stored"),
+    [
+        (None, 0, False),
+        ("", 0, False),
+        ("segment 1", 0, False),
+        ("line 1", 0, False),
+        ("line 2", 0, True),  # of a table, whose first line is the header
+        ("line 1", None, True),
+        ("id 17", 16, True),
+        ("unit '\u2028' (line 3)", 4, True),
+    ],
+)
+def test_names_of_segments_that_say_more_than_a_number(name: str | None, index: int | None, stored: bool) -> None:
+    line = jsonl.dumps(Rating(Segment("h", key=SegmentKey(index=index), name=name), "m", ()))
+    assert ("segment_name" in line) == stored
+    assert jsonl.loads(line).segment.name == (name if stored else None)

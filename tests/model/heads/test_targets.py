@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
-from matese.model.heads.learning import IGNORED
+from matese.model.config import TaggerConfig
+from matese.model.heads import registry
+from matese.model.heads.learning import IGNORED, Ragged
 from matese.model.heads.meaning.targets import meaning_labels
 from matese.model.heads.omissions.targets import omission_labels
+from matese.model.heads.tags.bio import B_MAJOR
 from matese.model.texts.encoding import Tokens
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
@@ -69,3 +73,26 @@ def test_errors_of_meaning_are_learned_from_contrasts(
     of_tokens, of_segment = meaning_labels(given, read, CONTRAST)
     assert of_tokens.tolist() == tokens
     assert of_segment == pytest.approx(segment, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("rater", "unplaced", "expected"),
+    [
+        ("rater1", (), [B_MAJOR, 0]),
+        ("contrasts", (), [B_MAJOR, 0]),
+        ("rewordings", (), [IGNORED, IGNORED]),
+        ("contrasts", (UNPLACED,), [IGNORED, IGNORED]),
+        ("rater1", (UNPLACED,), [IGNORED, IGNORED]),
+    ],
+)
+def test_only_marked_contrasts_and_errors_with_a_place_teach_the_tags(
+    rater: str, unplaced: tuple[UnplacedError, ...], expected: list[int]
+) -> None:
+    errors = () if unplaced else (ErrorSpan(0, 1, MAJOR),)
+    given = Rating(Segment("a b"), rater, errors, unplaced=unplaced)
+    read = Tokens(np.zeros(2, np.int32), np.array([[0, 1], [2, 3]], np.int32))
+    tags, *_ = registry.targets(TaggerConfig(), ("contrasts", "rewordings"), ("contrasts",))
+    columns = tags.columns([given], {"a b": read}, Counter())
+    labels = columns["tag_ids"]
+    assert isinstance(labels, Ragged)
+    assert labels[0].tolist() == expected

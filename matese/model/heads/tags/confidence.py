@@ -1,4 +1,4 @@
-"""How sure a span of tags is an error, as `matese calibrate` fits it."""
+"""How sure a span of tags is an error, and how severe, as `matese calibrate` fits both."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class SpanConfidence:
         probability: weight of the log odds of the mean error probability.
         length: weight of the logarithm of the number of tokens.
         offset: log odds added.
+        major: least share of the Major tags in the error probability of a Major span; None for the severity of the most
+            probable tags, which is nearly always the same one in some language pairs.
     """
 
     inputs: InputKind
@@ -32,6 +34,7 @@ class SpanConfidence:
     probability: float
     length: float
     offset: float
+    major: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.min_probability < 1:

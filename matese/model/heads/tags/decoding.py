@@ -170,10 +170,20 @@ def _bias(probability: float) -> FloatArray:
 
 
 def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfidence) -> Iterator[ErrorSpan]:
-    """Yields the spans with their fitted confidence in place of the mean probability."""
+    """Yields the spans with their fitted confidence in place of the mean probability, and their fitted severity."""
     for span in spans:
         n_tokens = count_tokens(span, prediction.ranges)
-        yield replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
+        rated = replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
+        if fitted.major is not None:
+            share = major_share(np.exp(prediction.log_probabilities[tokens_of(span, prediction.ranges)]))
+            rated = replace(rated, severity=Severity.MAJOR if share >= fitted.major else Severity.MINOR)
+        yield rated
+
+
+def major_share(probabilities: FloatArray) -> float:
+    """Returns the share of the Major tags in the error probability of some tokens, (tokens, tags); 0 without tokens."""
+    errors = probabilities[:, bio.O + 1 :].sum()
+    return float(probabilities[:, [bio.B_MAJOR, bio.I_MAJOR]].sum() / errors) if errors else 0.0
 
 
 def within_budget(spans: Iterable[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:

@@ -184,3 +184,12 @@ def test_fitted_confidences_decide_what_is_marked() -> None:
     (plain,) = decoding.decode([prediction], min_confidence=0.1, confidences=[None])
     assert [span.confidence for span in plain] == [0.2, 0.2]
     assert decoding.decode([prediction], min_confidence=0.25, confidences=[None]) == [()]
+
+
+@pytest.mark.parametrize(("major", "expected"), [(None, "minor"), (0.45, "minor"), (0.35, "major")])
+def test_the_fitted_share_of_major_tags_decides_the_severity(major: float | None, expected: str) -> None:
+    rows = np.log(np.array([[0.5, 0.2, 0.1, 0.1, 0.1], [0.5, 0.1, 0.2, 0.1, 0.1]]))
+    prediction = Prediction("a b", np.array([(0, 1), (2, 3)], dtype=np.int32), {"tags": rows})
+    fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0, major)
+    ((span,),) = decoding.decode([prediction], min_confidence=0.1, confidences=[fitted])
+    assert (span.start, span.end, span.severity) == (0, 3, Severity(expected))
