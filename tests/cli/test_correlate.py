@@ -300,6 +300,9 @@ def test_a_rater_is_a_metric_beside_the_others(run: Run, folder: Path) -> None:
         (("--human-metric", "ann", "ben"), "gold.jsonl: ann and ben: must be one rater, or any"),
     ):
         assert run("correlate", "--gold", "gold.jsonl", *arguments).refused().startswith(problem)
+    write(folder / "human.seg.score", "A 1", "B 2", "C 3")
+    refused = run("correlate", "--gold", "human.seg.score", "--metric", "mine.jsonl", "--human-metric", "any").refused()
+    assert refused.startswith("human.seg.score: scores without raters")
     write(folder / "one.jsonl", *rated({"ann": (0, 1, 3)}))
     refused = run("correlate", "--gold", "one.jsonl", "--human-metric", "any").refused()
     assert refused.startswith("one.jsonl: no translation with ratings of any and of another rater")

@@ -15,6 +15,7 @@ from matese.evaluation.metrics import human_metrics, ranked_pairs, score_arrays
 from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
 from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, FittedBaseline
 from matese.evaluation.metrics.score_arrays import LangPairScores
+from matese.files import read_lines
 from matese.formats import detection
 from matese.formats.corpora import mt_metrics_eval, published_test_sets, relative_ranks, score_files
 from matese.formats.corpora.mt_metrics_eval import TestSet
@@ -62,7 +63,7 @@ def from_test_set(
         pairs.append(scored)
         if selection.by_domain:
             documents = test_set.documents(lang_pair) if test_set.has_documents(lang_pair) else []
-            domains = {number: domain for number, (domain, _) in enumerate(documents)}
+            domains: dict[SegmentName, str | None] = {number: domain for number, (domain, _) in enumerate(documents)}
             pairs += _by_domain(scored, domains, report)
     return pairs
 
@@ -242,7 +243,9 @@ def from_files(
             lacking = name if human is None else "metrics"
             allowed = "humans and metrics need the same language pairs"
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
-        pairs += _of_files(lang_pair, human, files, of_people, selection, baselines, report)
+        pairs += _of_files(
+            lang_pair, human, files, people=of_people, selection=selection, baselines=baselines, report=report
+        )
     return pairs
 
 
@@ -250,6 +253,7 @@ def _of_files(
     lang_pair: str | None,
     human: MetricScores,
     metrics: Sequence[MetricScores],
+    *,
     people: Sequence[MetricScores],
     selection: ScoreSelection,
     baselines: Sequence[Baseline | FittedBaseline],
@@ -380,16 +384,18 @@ def _golds(
     (rater,) = selection.human_metrics
     first = selection.first_segments.get(place, selection.first_segment)
     if isinstance(scored, str | PathLike):
-        is_jsonl = detection.detect(place) == "jsonl"
-        if not is_jsonl and not detection.holds_ratings(place):
+        is_other_format = detection.holds_ratings(place)
+        is_jsonl = not is_other_format and next(iter(read_lines(place)), "").lstrip().startswith("{")
+        if not is_jsonl and not is_other_format:
             raise InputError(f"{place}: scores without raters: must be ratings, to compare one rater with the others")
         issues = IssueCounts()
         # Readers of other formats than JSONL count from 0.
         options = ReadOptions(issues if report else None, first_segment=0 if is_jsonl else first)
         scored = list(detection.read(place, options))
         first = first if is_jsonl else 0
-        for message in issues.messages() if report is not None else ():
-            report(message)
+        if report is not None:
+            for message in issues.messages():
+                report(message)
     others, held_out = human_metrics.hold_out(list(scored), rater, place)
     name = score_files.stem(place)
     golds = score_files.of_ratings(others, name, place=place, first_segment=first)

@@ -150,7 +150,7 @@ def _of_domain(pair: LangPairScores, domain: str, is_chosen: BoolArray) -> LangP
 
     metrics = {name: chosen(metric) for name, metric in pair.metrics.items() if metric.segment is not None}
     part = replace(pair, lang_pair=f"{pair.lang_pair}.{domain}", gold=chosen(pair.gold), metrics=metrics, domain=domain)
-    return part.select(is_rated.any(axis=1))
+    return part.select(np.asarray(is_rated.any(axis=1)))
 
 
 def from_segments(

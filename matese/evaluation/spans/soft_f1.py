@@ -9,7 +9,7 @@ means over the segments.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,7 +27,13 @@ _EPS = 1.0
 def statistic(pairs: Sequence[RatingPair]) -> AdditiveStatistic:
     """Returns the figures `soft.precision`, `soft.recall` and `soft.f1`."""
     precision, recall = np.array([_rates(pair) for pair in pairs]).T
-    return AdditiveStatistic.of_means(arrays.rates("soft", precision, recall))
+    columns = arrays.rates("soft", precision, recall)
+
+    def figures(sums: FloatArray) -> Mapping[str, FloatArray]:
+        n, *totals = sums.T
+        return {name: arrays.divide(total, n) for name, total in zip(columns, totals, strict=True)}
+
+    return AdditiveStatistic(np.stack([np.ones(len(pairs)), *columns.values()], axis=1), figures)
 
 
 def _rates(pair: RatingPair) -> tuple[float, float]:

@@ -35,7 +35,7 @@ def test_spans_of_sentinels(
 
 
 def test_an_empty_text_has_no_spans() -> None:
-    assert {name: changed(name, text="") for name in ("all", "none", "random")} == {"all": (), "none": (), "random": ()}  # type: ignore[arg-type]
+    assert {name: changed(name, text="") for name in ("all", "none", "random")} == {"all": (), "none": (), "random": ()}
 
 
 def _kind(span: ErrorSpan) -> tuple[int, str]:
