@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,3 +126,26 @@ def tiny_model_factory(tmp_path_factory: pytest.TempPathFactory, tokenizer: Any)
 def tiny_model_dir(tiny_model_factory: TinyModelFactory) -> Path:
     """A model that reads a reference, a source, or both."""
     return tiny_model_factory(inputs=("reference", "source", "source+reference"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def embedded_models_are_loaded_once() -> Iterator[None]:
+    """A process reads the weights of an embedded model once in each precision and engine, not once in each command."""
+    from matese.model import annotator
+    from matese.model.engines import numpy_engine
+    from matese.model.storage import checkpoint
+
+    embedded = {checkpoint.resolve(name) for name in checkpoint.embedded()}
+    load = annotator._load_predictor
+    remembered = functools.cache(load)
+
+    def load_once(directory: Path, hardware: Any, overrides: Iterable[str], n_segments: int | None) -> Any:
+        if directory not in embedded:
+            return load(directory, hardware, overrides, n_segments)
+        # The number decides between the engines.
+        is_few = n_segments is not None and n_segments <= numpy_engine.most_segments(directory)
+        return remembered(directory, hardware, tuple(overrides), 1 if is_few else None)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(annotator, "_load_predictor", load_once)
+        yield

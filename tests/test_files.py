@@ -99,9 +99,7 @@ def test_text_that_is_not_utf_8(tmp_path: Path, name: str) -> None:
 def test_damaged_gzip_data(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.gz"
     path.write_bytes(content)
-    with pytest.raises(
-        FormatError, match=r"a\.gz:(\d+:)? gzip data are cut off or damaged \(.+\); fetch or write the file again"
-    ):
+    with pytest.raises(FormatError, match=r"a\.gz:(\d+:)? gzip data are cut off or damaged \(.+\); fetch or write the"):
         list(read_lines(path))
 
 

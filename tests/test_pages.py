@@ -219,11 +219,8 @@ def test_comparison_shows_what_became_of_errors(window: Page, tmp_path: Path) ->
     window.click("#changes input[value=fixed]")
     browser.expect_status(window, "0 of 2")
     assert window.locator("circle.better").count() == 1
-    assert (
-        window.locator(".verdict")
-        .inner_text()
-        .startswith("No significant difference between new and old: new +4.50 points")
-    )
+    verdict = window.locator(".verdict").inner_text()
+    assert verdict.startswith("No significant difference between new and old: new +4.50 points")
 
 
 def test_a_narrow_page_does_not_overflow_and_its_tables_scroll(window: Page, tmp_path: Path) -> None:

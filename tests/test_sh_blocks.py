@@ -5,6 +5,7 @@ Blocks of `bash`, `python` and `yaml` run in test_readme.py.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import json
@@ -76,10 +77,25 @@ def ratings(rater: str, n_marked: int) -> list[Rating]:
     return found
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, tiny_model_dir: Path) -> Path:
     """A directory with a small file for each name in the blocks."""
+    directory = tmp_path_factory.mktemp("made")
+    with contextlib.chdir(directory):
+        write_files(tiny_model_dir)
+    return directory
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of these files, the current directory."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    return tmp_path
+
+
+def write_files(model: Path) -> None:
     shutil.copytree(ROOT / "examples", "examples")
     lines = {"mt": 0, "src": 1, "ref": 2, "mt1": 0, "mt2": 2, "source": 1}
     for name, place in lines.items():
@@ -101,7 +117,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path
         score_files.write(
             Path(f"{name}.seg.score"), [f"{one} {-place * n}" for n, one in enumerate("ABC") for place in (5, 0, 1)]
         )
-    for path in list(score_files.make(tmp_path / "wmt22").rglob("*en-de*.*")):
+    for path in list(score_files.make(Path("wmt22")).rglob("*en-de*.*")):
         shutil.copy(path, path.with_name(path.name.replace("en-de", "zh-en")))
     for name in ("metric-scores", "system-outputs"):
         shutil.copytree(f"wmt22/{name}/en-de", f"wmt22/{name}/zh-en")
@@ -109,13 +125,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path
     Path("messages.xlf").write_text(XLIFF)
     write_tables()
     for run in ("xlmr-base/calibrated", "categories/model"):
-        shutil.copytree(tiny_model_dir, Path("runs") / run)
+        shutil.copytree(model, Path("runs") / run)
     loading.save(
         Path("runs/comet-da/model"), loading.load(ROOT / "tests/model/released/comet/estimator"), card="# A model\n"
     )
     assert main(["tag", "--input", "messages.xlf", "--output", "rated.jsonl"]) == 0
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    return tmp_path
 
 
 def write_tables() -> None:
@@ -133,7 +147,7 @@ def test_commands_run(page: str, folder: Path, capfd: pytest.CaptureFixture[str]
         matese.write(ratings("anna", 3)[: len(SENTENCES)], "gold.jsonl")
     for command in sh_commands(page):
         if reason(command) is None:
-            run_command(command)
+            run_command(command.replace("--bootstrap 1000", "--bootstrap 20"))  # a thousand take seconds
     assert "Traceback" not in capfd.readouterr().err
 
 

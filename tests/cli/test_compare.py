@@ -314,35 +314,14 @@ def test_equal_scores_are_told(run: Run, folder: Path) -> None:
         (("old.jsonl",), "old is the only system; a comparison needs two or more"),
         (("old.jsonl", "old.jsonl"), "old.jsonl is given 2 times; give it once"),
         (("old.jsonl", "short.jsonl"), "old has 4 ratings and short 3; both need one for each segment"),
-        (
-            ("old.jsonl", "else.jsonl"),
-            "rating 2 is of different segments: source is 'It rains.' in old and 'It snows.'",
-        ),
-        (
-            ("old.jsonl", "new.jsonl", "--filter", "length=100:"),
-            "the filters leave none of 4 segments (length 100: 0); choose",
-        ),
-        (
-            ("old.jsonl", "new.jsonl", "--filter", "length=7"),
-            "filter length=7: '7' must be MIN:MAX, MIN: or :MAX, whole numbers, MIN",
-        ),
+        (("old.jsonl", "else.jsonl"), "rating 2 is of different segments: source is 'It rains.' in old and 'It"),
+        (("old.jsonl", "new.jsonl", "--filter", "length=100:"), "the filters leave none of 4 segments (length 100: 0)"),
+        (("old.jsonl", "new.jsonl", "--filter", "length=7"), "filter length=7: '7' must be MIN:MAX, MIN: or :MAX"),
         (("old.jsonl", "new.jsonl", "--filter", "errors=5:2"), "filter errors=5:2: '5:2' must be MIN:MAX"),
-        (
-            ("old.jsonl", "new.jsonl", "--filter", "severity=major,mino"),
-            "filter severity: unknown severity 'mino', did you mean 'minor'? must be none, minor, major or critical",
-        ),
-        (
-            ("old.jsonl", "new.jsonl", "--filter", "lenght=3:"),
-            "filter lenght=3:: unknown filter, did you mean 'length'? must be number, name, unique, length=MIN:MAX,",
-        ),
-        (
-            ("old.jsonl", "new.jsonl", "--filter", "glossary=bad.txt"),
-            "bad.txt:2: not a line of a glossary: must be a term",
-        ),
-        (
-            ("old.jsonl", "new.jsonl", "--filter", "glossary=no.txt"),
-            "no.txt: no such file or directory: check the path",
-        ),
+        (("old.jsonl", "new.jsonl", "--filter", "severity=major,mino"), "filter severity: unknown severity 'mino'"),
+        (("old.jsonl", "new.jsonl", "--filter", "lenght=3:"), "filter lenght=3:: unknown filter, did you mean"),
+        (("old.jsonl", "new.jsonl", "--filter", "glossary=bad.txt"), "bad.txt:2: not a line of a glossary: must be a"),
+        (("old.jsonl", "new.jsonl", "--filter", "glossary=no.txt"), "no.txt: no such file or directory: check the"),
         (("old.jsonl", "new.jsonl", "--filter", "number"), "1 segment; intervals need 2 or more"),
         (("old.jsonl", "da.jsonl"), "da.jsonl holds translations without ratings; mark them first"),
         (("old.jsonl", "new.jsonl", "--html", "old.jsonl"), "--html old.jsonl is the input old.jsonl; choose another"),

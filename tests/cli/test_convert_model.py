@@ -96,19 +96,10 @@ def remove(*names: str) -> None:
     ("removed", "message"),
     [
         (("xcomet/checkpoints",), "xcomet/checkpoints/model.ckpt is missing: the download is incomplete; fetch the"),
-        (
-            ("xcomet/hparams.yaml",),
-            "xcomet has no config.json: a model directory must hold config.json, model.safetensors and a tok",
-        ),
-        (
-            ("encoders",),
-            "xcomet/hparams.yaml: encoder ../encoders/xlmr-xl is not on this machine: must be a hub id, or",
-        ),
+        (("xcomet/hparams.yaml",), "xcomet has no config.json: a model directory must hold config.json"),
+        (("encoders",), "xcomet/hparams.yaml: encoder ../encoders/xlmr-xl is not on this machine: must be a hub id"),
         (("encoders/xlmr-xl/tokenizer.json",), "encoders/xlmr-xl has no usable tokenizer: "),
-        (
-            ("encoders/xlmr-xl/config.json",),
-            "encoders/xlmr-xl/config.json, the configuration of the encoder, is missing",
-        ),
+        (("encoders/xlmr-xl/config.json",), "encoders/xlmr-xl/config.json, the configuration of the encoder, is"),
     ],
 )
 @pytest.mark.parametrize("command", ["export", "tag"])
@@ -158,10 +149,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     ("model", "message"),
     [
         ("org/gated-1", "no access to model org/gated-1: accept its licence on its page at the hub, then"),
-        (
-            "org/private-1",
-            "no model org/private-1: no such directory, and no such model at the hub: check the path or the",
-        ),
+        ("org/private-1", "no model org/private-1: no such directory, and no such model at the hub: check the path or"),
         ("org/gone-1", "no model org/gone-1: no such directory, and no such model at the hub: check the path or the"),
     ],
 )

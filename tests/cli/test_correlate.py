@@ -393,13 +393,13 @@ def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None
 
 def test_plots(run: Run, wmt: str, folder: Path) -> None:
     pytest.importorskip("matplotlib")
-    (folder / "plots").mkdir()
-    assert run("correlate", wmt, "--plot", "plots").code == 0
+    assert run("correlate", wmt, "--samples", "50", "--plot", "plots").code == 0
     assert sorted(path.name for path in (folder / "plots").iterdir()) == ["en-de.systems.svg", "en-de.top-n.svg"]
     assert "human score" in (folder / "plots" / "en-de.systems.svg").read_text()
     top_n = (folder / "plots" / "en-de.top-n.svg").read_text()
     # Scores that differ by less than 25 have no daRR.
     assert ["tau-b of the translations" in top_n, "daRR" in top_n] == [True, False]
+    assert run("correlate", wmt, "--plot", "no/pe").refused().endswith("/no does not exist; create it first")
 
 
 def test_single_files(run: Run, folder: Path) -> None:
@@ -460,9 +460,7 @@ def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: 
     found = figures(run, "--gold", "human.seg.score", "--metric", "from-0.jsonl", "--rank-by", own)
     assert found["metrics"]["from-0"]["all"]["segment"]["pearson"] == pytest.approx(1)
     given = ("--gold", "human.seg.score", "--metric", "from-1.jsonl", "--rank-by", own)
-    assert (
-        run("correlate", *given).refused().startswith("from-1 (all) has segments 1 to 3 and human 0 to 3, and nothing")
-    )
+    assert run("correlate", *given).refused().startswith("from-1 (all) has segments 1 to 3 and human 0 to 3, and")
     found = figures(run, *given, "--first-segment", "1")
     assert found["metrics"]["from-1"]["all"]["segment"]["pearson"] == pytest.approx(1)
     assert run("correlate", "--gold", "from-0.jsonl", "--metric", "from-1.jsonl").refused() == (
@@ -590,38 +588,6 @@ def test_a_constant_metric_is_said(run: Run, folder: Path) -> None:
 LINES = ("A 1", "B 2", "C 3", "D 4")
 
 
-@pytest.mark.parametrize(
-    ("metric", "message"),
-    [
-        (LINES[:3], "m (all) lacks system D: must score every system that has a human score, A, B, C, D"),
-        ((*LINES[:3], "D None"), "m (all) has no score of system D, which has a human score"),
-        ((*LINES[:3], "D nan"), "m.sys.score:4: score 'nan': must be a finite number, or None if it is missing"),
-        ((*LINES, "D 4"), "m.sys.score:5: system D is scored twice; score it once"),
-    ],
-)
-def test_scores_that_do_not_fit(run: Run, folder: Path, metric: tuple[str, ...], message: str) -> None:
-    write(folder / "gold", *LINES)
-    write(folder / "m.sys.score", *metric)
-    assert run("correlate", "--gold", "gold", "--metric", "m.sys.score").refused() == message
-
-
-@pytest.mark.parametrize(
-    ("metric", "message"),
-    [
-        (["A 1"] * 2, "m (all) scores 2 segments a system and gold 3; both need the same segments"),
-        (["A 1"] * 4, "m (all) scores 4 segments a system and gold 3; both need the same segments"),
-        (
-            ["A 1", "A None", "A 1"],
-            "m (all) lacks segment 1 of system A (and 1 more): must score every segment that has a human score",
-        ),
-    ],
-)
-def test_segments_that_do_not_fit(run: Run, folder: Path, metric: list[str], message: str) -> None:
-    write(folder / "gold.seg.score", *["A 1", "A 2", "A 3", "B 1", "B 2", "B 3"])
-    write(folder / "m.seg.score", *metric, *(line.replace("A", "B") for line in metric))
-    assert run("correlate", "--gold", "gold.seg.score", "--metric", "m.seg.score").refused() == message
-
-
 def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
     write(folder / "gold", "A 1", "B 2")
     assert run("correlate", "--gold", "gold", "--metric", "gold").refused() == (
@@ -668,11 +634,8 @@ def test_what_cannot_be_done(run: Run, wmt: str, arguments: list[str], message: 
     ("option", "value", "message"),
     [
         ("--first-segment", "m=2", "--first-segment: 'm=2': must be 0 or 1, or FILE=0 or FILE=1"),
-        (
-            "--rank-by",
-            "system.pearsn",
-            "--rank-by: unknown figure 'system.pearsn', did you mean 'system.pearson'? must be",
-        ),
+        ("--rank-by", "system.pearsn", "--rank-by: unknown figure 'system.pearsn', did you mean 'system.pearson'?"),
+        ("--rank-by", "darr", "--rank-by: unknown figure 'darr', did you mean 'segment.darr'?"),
     ],
 )
 def test_bad_values(run: Run, wmt: str, option: str, value: str, message: str) -> None:
@@ -855,20 +818,3 @@ def test_scores_of_systems_and_segments_in_two_files(run: Run, wmt: str) -> None
     assert found["BLEU-refA"]["all"]["system"]["pearson"] == of_systems["BLEU-refA"]["all"]["system"]["pearson"]
     again = run("correlate", "--gold", human, "--metric", levels[0], f"./{levels[0]}")
     assert again.refused().startswith("two files of scores are named 'BLEU-refA'")
-
-
-def test_plots_are_written_to_a_new_directory(run: Run, folder: Path, wmt: str) -> None:
-    pytest.importorskip("matplotlib")
-    assert run("correlate", wmt, "--samples", "50", "--plot", "plots").code == 0
-    assert (folder / "plots" / "en-de.systems.svg").is_file()
-
-    assert run("correlate", wmt, "--plot", "no/pe").refused().endswith("/no does not exist; create it first")
-
-
-def test_the_last_part_of_a_figure_is_enough_for_a_hint(run: Run, wmt: str) -> None:
-    refused = run("correlate", wmt, "--rank-by", "darr").refused()
-    assert refused.startswith("--rank-by: unknown figure 'darr', did you mean 'segment.darr'?")
-
-
-def test_options_and_selections_are_public() -> None:
-    assert (matese.CorrelationOptions, matese.ScoreSelection) == (CorrelationOptions, ScoreSelection)

@@ -101,9 +101,7 @@ def test_test_sets(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(urllib.request, "urlopen", offline)
     command = ("tag", "-t", "mt.txt", "--format", "jsonl", "--model", "{tiny}", "--test-set")
     problem = run(*command, "wmt17", "--lang-pair", "en-de").refused()
-    assert problem.startswith(
-        "wmt17 en-de was not downloaded before and cannot be downloaded now (<urlopen error no ne"
-    )
+    assert problem.startswith("wmt17 en-de was not downloaded before and cannot be downloaded now (<urlopen error no")
     for field in dataset.fieldnames("en-de"):
         write(Path(dataset._get_txt_file_path("en-de", field)), *(f"{field} {number}" for number in range(3)))
     rows = [json.loads(line) for line in run(*command, "wmt17", "--lang-pair", "English-German").out.splitlines()]

@@ -53,7 +53,7 @@ def test_ctrl_c_works_in_tests_that_run_in_the_background() -> None:
 
 
 def test_lines_come_as_they_are_made_until_ctrl_c(folder: Path, tiny_model_dir: Path) -> None:
-    write(folder / "long.txt", *["das ist ein guter Text und noch einer " * 10] * 20_000)
+    write(folder / "long.txt", *["das ist ein guter Text und noch einer " * 10] * 2_000)
     command = [*MATESE, "tag", "--hyp", "long.txt", "--ref", "long.txt", "--model", str(tiny_model_dir)]
     command += ["--format", "jsonl", "--threads", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

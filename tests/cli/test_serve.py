@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2 as httpx
@@ -61,37 +62,67 @@ def test_bad_requests_leave_the_server_alive(address: str, body: bytes, code: in
     assert httpx.post(f"{address}annotate", json={"segments": [SEGMENT]}).status_code == 200
 
 
-def test_a_request_that_does_not_end_is_given_up(address: str) -> None:
-    with socket.create_connection(tuple(re.findall(r"[\d.]+", address))) as client:
-        client.sendall(
+@dataclass(frozen=True)
+class SlowClients:
+    """What clients got that kept the server waiting.
+
+    Attributes:
+        unended: the answer to a request that did not end.
+        silent: the answers to connections without a whole request.
+        n_unread: bytes of answers that were not read until the server's limit, out of `n_asked`.
+    """
+
+    unended: bytes
+    silent: list[bytes]
+    n_unread: int
+    n_asked: int
+
+
+@pytest.fixture(scope="module")
+def slow(address: str) -> SlowClients:
+    """All of them at the same time, since each takes as long as a limit of the server."""
+    path = "/docs/swagger/swagger-ui-bundle.js"
+    n_requests = 20
+    size = int(httpx.head(f"{address}{path[1:]}").headers["content-length"])
+    begun = time.monotonic()
+    with contextlib.ExitStack() as stack:
+
+        def send(sent: bytes) -> socket.socket:
+            place = tuple(re.findall(r"[\d.]+", address))
+            client = stack.enter_context(socket.create_connection(place, timeout=60))
+            client.sendall(sent)
+            return client
+
+        unread = send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * n_requests)
+        silent = [send(sent) for sent in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n")]
+        unended = send(
             b"POST /annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: 9\r\n\r\n{"
         )
-        answer = client.makefile("rb").read()
-    assert answer.startswith(b"HTTP/1.1 408 ")
-    assert b"took too long to arrive: must be 1 s at most" in answer
+        answers = [read_to_the_end(client) for client in (unended, *silent)]
+        time.sleep(max(0, begun + 7 - time.monotonic()))  # three times the timeout, anew for each request
+        return SlowClients(answers[0], answers[1:], len(read_to_the_end(unread)), n_requests * size)
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"])
-def test_connections_without_a_request_are_closed(address: str, sent: bytes) -> None:
-    with socket.create_connection(tuple(re.findall(r"[\d.]+", address)), timeout=60) as client:
-        client.sendall(sent)
-        with contextlib.suppress(ConnectionResetError):
-            assert client.recv(1) == b""
+def read_to_the_end(client: socket.socket) -> bytes:
+    came = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := client.recv(1 << 20):
+            came += part
+    return came
 
 
-def test_a_client_that_does_not_read_its_answer_is_dropped(address: str) -> None:
-    path = "/docs/swagger/swagger-ui-bundle.js"
-    n_asked = 20
-    size = int(httpx.head(f"{address}{path[1:]}").headers["content-length"])
-    with socket.create_connection(tuple(re.findall(r"[\d.]+", address)), timeout=60) as client:
-        client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * n_asked)
-        time.sleep(7)  # the limit is three times the timeout, and counts anew for each request
-        n_bytes = 0
-        with contextlib.suppress(ConnectionResetError):
-            while part := client.recv(1 << 20):
-                n_bytes += len(part)
-    assert n_bytes < n_asked * size
+def test_a_request_that_does_not_end_is_given_up(slow: SlowClients) -> None:
+    assert slow.unended.startswith(b"HTTP/1.1 408 ")
+    assert b"took too long to arrive: must be 1 s at most" in slow.unended
+
+
+def test_connections_without_a_request_are_closed(slow: SlowClients) -> None:
+    assert slow.silent == [b""] * 3
+
+
+def test_a_client_that_does_not_read_its_answer_is_dropped(slow: SlowClients) -> None:
+    assert slow.n_unread < slow.n_asked
 
 
 def test_ctrl_c_answers_what_has_been_accepted(tiny_model_dir: Path) -> None:
@@ -130,10 +161,7 @@ def test_busy_port(run: Run) -> None:
     [
         (["--port", "65536"], "--port 65536: must be 65535 at most"),
         (["--port", "http"], "--port: 'http' must be a whole number, 0 or more"),
-        (
-            ["--host", "192.0.2.1"],
-            "--host 192.0.2.1 --port 8000: not an address of this machine: must be an address",
-        ),
+        (["--host", "192.0.2.1"], "--host 192.0.2.1 --port 8000: not an address of this machine: must be an address"),
         (["--host", "a..b"], "--host a..b --port 8000: no such address: must be an address of this machine"),
         (["--max-segments", "0"], "--max-segments: '0' must be a whole number, 1 or more"),
         (["--timeout", "0.5"], "--timeout: '0.5' must be a whole number, 1 or more"),

@@ -43,6 +43,6 @@ def test_bad_options_are_refused(run: Run, texts: list[str], options: tuple[str,
 
 
 def test_what_is_read_in_windows_is_counted(run: Run, texts: list[str], folder: Path) -> None:
-    write(folder / "long.txt", *(f"Der Zug fährt {hour} mal " + "immer wieder " * 400 for hour in range(1, 6)))
+    write(folder / "long.txt", *(f"Der Zug fährt {hour} mal " + "immer wieder " * 60 for hour in range(1, 6)))
     ran = run("stress", "--hyp", "long.txt", "--ref", "b.txt", "--kinds", "number", "--model", "{tiny}")
     assert "10 of 10 segments are too long for the model" in ran.err

@@ -20,43 +20,22 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
     [
         ([], f"no command: must be {KNOWN} (see matese --help)"),
         (["tga"], f"unknown command 'tga', did you mean 'tag'? must be {KNOWN} (see matese --help)"),
-        (
-            ["--verbose"],
-            "unknown option --verbose, did you mean '--version'? must be --help or --ver",
-        ),
+        (["--verbose"], "unknown option --verbose, did you mean '--version'? must be --help or --ver"),
         (["--version=1"], "-v/--version: ignored explicit argument '1'"),
         (["tag"], "no translations: give --hyp"),
         (["tag", "--hyp"], "-t/--hyp: expected at least one argument (see matese tag --help)"),
         (["tag", "--hyp", "mt.txt"], "nothing to compare with: give --ref FILE, --src FILE or both"),
         (["score", "--hyp", "mt.txt"], "nothing to compare with: give --ref"),
         (["tag", *FILES, "--form", "jsonl"], "unknown option --form, did you mean '--format'?"),
-        (
-            ["tag", *FILES, "b.txt"],
-            "unexpected 'b.txt': must be the value of an option; repeat --ref for several references",
-        ),
-        (
-            ["tag", "mt.txt"],
-            "unexpected 'mt.txt': give translations as --hyp FILE, or a file with all texts as --input",
-        ),
+        (["tag", *FILES, "b.txt"], "unexpected 'b.txt': must be the value of an option; repeat --ref for several"),
+        (["tag", "mt.txt"], "unexpected 'mt.txt': give translations as --hyp FILE, or a file with all texts as"),
         (["tag", *FILES, "--html", "x"], "unknown option --html: use --output FILE.html (see"),
-        (
-            ["tag", "--input", "fr.po", "--output", "out.docx"],
-            "out.docx: the name has no ending that stands for a form",
-        ),
+        (["tag", "--input", "fr.po", "--output", "out.docx"], "out.docx: the name has no ending that stands for a"),
         (["train", "--config", "a.yaml", "b"], "unexpected 'b': must be the value of an option (see matese train --h"),
-        (
-            ["compare", "a", "--by", "spans", "b"],
-            "unexpected 'b': matese compare takes all RATINGS one after the other",
-        ),
-        (
-            ["agreement", "a", "b"],
-            "unexpected 'b': matese agreement takes RATINGS (one file with the ratings of all raters) (see",
-        ),
+        (["compare", "a", "--by", "spans", "b"], "unexpected 'b': matese compare takes all RATINGS one after the"),
+        (["agreement", "a", "b"], "unexpected 'b': matese agreement takes RATINGS (one file with the ratings of all"),
         (["tag", *FILES, "--format", "jsnol"], "--format: unknown format 'jsnol', did you mean 'jsonl'? must be termi"),
-        (
-            ["tag", *FILES, "--format", "htm"],
-            "--format: unknown format 'htm', did you mean 'html'? must be terminal, jsonl, html, mqm",
-        ),
+        (["tag", *FILES, "--format", "htm"], "--format: unknown format 'htm', did you mean 'html'? must be terminal"),
         (["tag", *FILES, "--weights", "googel"], "--weights: unknown weights 'googel', did you mean 'google'? must be"),
         (["tag", *FILES, "--weights", "own.yaml"], "own.yaml: no such file or directory: check the path"),
         (["tag", *FILES, "--precision", "bf61"], "--precision: unknown precision 'bf61', did you mean 'bf16'? must be"),
@@ -64,18 +43,12 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
         (["tag", *FILES, "--limit", "-1"], "--limit: '-1' must be a whole number, 1 or more"),
         (["tag", *FILES, "--threads", "1.5"], "--threads: '1.5' must be a whole number, 1 or more"),
         (["tag", *FILES, "--batch-tokens", "0"], "--batch-tokens: '0' must be a whole number, 1 or more"),
-        (
-            ["tag", *FILES, "--min-confidence", "nan"],
-            "--min-confidence: 'nan' must be a number greater than 0 and less",
-        ),
+        (["tag", *FILES, "--min-confidence", "nan"], "--min-confidence: 'nan' must be a number greater than 0 and"),
         (["tag", *FILES, "--min-confidence", "1"], "--min-confidence: '1' must be a number greater than 0"),
         (["tag", *FILES, "--min-confidence", "half"], "--min-confidence: 'half' must be a number greater than 0"),
         (["tag", *FILES, "--tokens"], "--tokens is for --format jsonl only"),
         (["tag", *FILES, "--model", "maxi"], "no model maxi: no such directory; use an embedded model"),
-        (
-            ["tag", *FILES, "--output", "no/spans.txt"],
-            "--output no/spans.txt: its directory does not exist: create it f",
-        ),
+        (["tag", *FILES, "--output", "no/spans.txt"], "--output no/spans.txt: its directory does not exist: create it"),
         (["tag", *FILES, "--output", "mt.txt"], "--output mt.txt is the input mt.txt; choose another file"),
     ],
 )
@@ -86,31 +59,14 @@ def test_bad_usage(run: Run, arguments: list[str], problem: str) -> None:
 def test_weights_are_read_first(run: Run, folder: Path) -> None:
     (folder / "own.yaml").write_text("minor: 1\nmajro: 5\n", encoding="utf-8")
     problem = run("score", *FILES, "--weights", "own.yaml").refused()
-    assert problem.startswith(
-        "--weights: own.yaml:2: unknown key 'majro', did you mean 'major'? must be neutral, minor,"
-    )
+    assert problem.startswith("--weights: own.yaml:2: unknown key 'majro', did you mean 'major'? must be neutral")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["tag", "--help"],
-        ["score", "-h"],
-        ["train", "--help"],
-        ["evaluate", "--help"],
-        ["agreement", "--help"],
-        ["report", "--help"],
-        ["compare", "--help"],
-        ["gate", "--help"],
-        ["info", "--help"],
-        ["completion", "--help"],
-    ],
-)
-def test_help(run: Run, arguments: list[str]) -> None:
-    ran = run(*arguments)
+@pytest.mark.parametrize("command", options.COMMANDS)
+def test_help(run: Run, command: str) -> None:
+    ran = run(command, "--help")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("usage: matese")
+    assert f"usage: matese {command} " in ran.out
 
 
 @pytest.mark.parametrize("name", ["", *options.COMMANDS])
@@ -133,6 +89,7 @@ def test_the_help_fits_one_screen_and_hides_nothing(run: Run, monkeypatch: pytes
 
 def test_version(run: Run) -> None:
     ran = run("--version")
+    assert run("-v") == ran
     version, signature = ran.out.splitlines()
     assert (ran.code, version, ran.err) == (0, f"matese {matese.__version__}", "")
     assert re.fullmatch(rf"matese\|model:mini@[0-9a-f]{{8}}\|version:{re.escape(matese.__version__)}", signature)

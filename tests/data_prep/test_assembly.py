@@ -51,9 +51,3 @@ def test_one_place_with_two_sources_is_two_segments(store: Store) -> None:
     ratings = load(store)
     assert len(ratings) == 2 * N_SYSTEMS
     assert {rating.rater for rating in ratings} == {"r1", "r2"}
-
-
-def test_raters_stay_by_themselves(store: Store) -> None:
-    ratings = load(store, merge="none")
-    assert [rating.rater for rating in ratings] == ["r1", "r2"] * N_SYSTEMS
-    assert all(len(rating.errors or ()) == 1 for rating in ratings)

@@ -128,13 +128,6 @@ def test_an_end_that_is_exclusive_after_all(tmp_path: Path) -> None:
     assert counts == {"span moved to its term": 1}
 
 
-def test_white_space_about_a_term(tmp_path: Path) -> None:
-    rating, counts = one(tmp_path, mark(" doctor", 3), mark(" ", 10))
-    assert marked(rating) == ["doctor"]
-    assert [error.severity for error in rating.unplaced] == [Severity.MINOR]
-    assert counts["white space at the ends of a span trimmed"] == 1
-
-
 @pytest.mark.parametrize("start", [0, 400])
 def test_a_rating_of_another_text_is_left_out_with_all_of_its_place(tmp_path: Path, start: int) -> None:
     files = {
@@ -187,18 +180,6 @@ def test_human_translations_are_the_references_of_the_systems(tmp_path: Path) ->
         ("The physician has helped.", ()),
         ("Le médecin aida.", ()),
     ]
-
-
-def test_a_folder_is_read_as_an_archive_is(tmp_path: Path) -> None:
-    path = tmp_path / biomedical.FOLDER / "data" / "v2" / "de2en" / "Nemo.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps([row(mark("doctor", 4))]))
-    assert [marked(rating) for rating in read(Store(tmp_path))[0]] == [["doctor"]]
-
-
-def test_without_the_archive_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"bio-mqm-v2 nor bio-mqm-v2\.tar\.xz exists"):
-        read(Store(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from data_prep import splits
 from data_prep.check import check, keep_first_texts
 from data_prep.prepare import Options, prepare
 from data_prep.store import Store
+from tests.data_prep.conftest import RAW
 
 SCORES = "mqm/mqm_newstest2020_ende.avg_seg_scores.tsv"
 
@@ -20,11 +21,11 @@ def copy(raw: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(raw, tmp_path / "raw"))
 
 
-@pytest.fixture
-def drawn(raw: Path, tmp_path: Path) -> splits.HeldOut:
-    (tmp_path / "out").mkdir()
-    prepare(Options(data=raw, output=tmp_path / "out", n_splits=1), lambda _: None)
-    return splits.read_held_out(tmp_path / "out" / "split-1" / "held_out_sources.txt")
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> splits.HeldOut:
+    output = tmp_path_factory.mktemp("drawn")
+    prepare(Options(data=RAW, output=output, n_splits=1), lambda _: None)
+    return splits.read_held_out(output / "split-1" / "held_out_sources.txt")
 
 
 def run(raw: Path, held_out: splits.HeldOut) -> tuple[bool, str]:

@@ -8,7 +8,6 @@ from data_prep import __main__ as cli
 from data_prep import labels, splits
 from data_prep.splits import HeldOut
 from data_prep.store import Store
-from matese.annotation import Rating
 from matese.formats.tables import jsonl
 from tests.data_prep import test_biomedical, test_esa
 
@@ -109,17 +108,3 @@ def test_a_missing_archive_is_told_in_one_line(tmp_path: Path, capsys: pytest.Ca
     assert said.startswith("data_prep labels: ")
     assert "nor bio-mqm-v2.tar.xz exists" in said
     assert said.count("\n") == 1
-
-
-def test_a_failure_leaves_what_was_there(raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    output = tmp_path / "out"
-    output.mkdir()
-    (output / "bio.jsonl").write_text("before")
-
-    def fail(_: Rating) -> str:
-        raise OSError(28, "No space left on device", "bio.jsonl")
-
-    monkeypatch.setattr(jsonl, "dumps", fail)
-    with pytest.raises(OSError, match="No space left on device"):
-        labels.write(Store(raw), output, lambda _: None)
-    assert [(path.name, path.read_text()) for path in output.iterdir()] == [("bio.jsonl", "before")]

@@ -50,7 +50,7 @@ def test_the_removed_words_are_the_omissions_of_the_contexts(encoder: Path) -> N
     pool = pools.build_all(rating.segment for rating in ratings())["en"]
     aligner = omissions.Aligner(encoder, layer=0)
     found = set()
-    for number, rating in enumerate(ratings() * 5):
+    for number, rating in enumerate(ratings() * 2):
         made = omissions.remove(rating, pool, aligner, random.Random(number))
         if made is None:
             continue

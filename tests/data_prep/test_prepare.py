@@ -12,14 +12,15 @@ from data_prep import __main__ as cli
 from data_prep import splits
 from matese.annotation import Rating, Severity
 from matese.formats.tables import jsonl
+from tests.data_prep.conftest import RAW
 
 # As in a list that was drawn: with the talk's English its Chinese, whose reference it is.
 HELD_OUT = ("The bridge is closed today.", "I want to tell you about bees.", "我想给大家讲讲蜜蜂。")
 
 
-@pytest.fixture
-def held_out(tmp_path: Path) -> Path:
-    path = tmp_path / "list.txt"
+@pytest.fixture(scope="module")
+def held_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("held_out") / "list.txt"
     path.write_text("".join(f"{splits.fingerprint(text)}\n" for text in HELD_OUT))
     return path
 
@@ -51,10 +52,11 @@ def marks(rating: Rating) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.fixture
-def prepared(raw: Path, tmp_path: Path, held_out: Path) -> Path:
-    output = tmp_path / "out"
-    assert run(raw, output, "--held-out", str(held_out)) == 0
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, held_out: Path) -> Path:
+    """What the command makes of all raw files; no test changes it."""
+    output = tmp_path_factory.mktemp("prepared") / "out"
+    assert run(RAW, output, "--held-out", str(held_out)) == 0
     return output
 
 

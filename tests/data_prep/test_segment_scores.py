@@ -86,9 +86,7 @@ def test_what_is_held_out_too_long_or_alone_is_left_out(tmp_path: Path) -> None:
 
 def test_scores_and_paragraphs_must_fit(tmp_path: Path) -> None:
     write_system(tmp_path, "A", "a\n\nb", [0.5] * 3)
-    with pytest.raises(
-        ValueError, match=r"A\.jsonl: document en-cs_CZ_#_speech_#_vid_a1 has 2 paragraphs and 3 scores"
-    ):
+    with pytest.raises(ValueError, match=r"A\.jsonl: document en-cs_CZ_#_speech_#_vid_a1 has 2 paragraphs and 3"):
         list(segment_scores.wmt25_metrics(Store(tmp_path)))
 
 

@@ -136,9 +136,7 @@ def test_the_command_writes_a_file_or_none(tmp_path: Path, capsys: pytest.Captur
     assert (
         main(["translations", "--data", str(tmp_path), "--output", str(output), "--lang-pairs", "en-ja", "xx-yy"]) == 2
     )
-    assert capsys.readouterr().err.startswith(
-        "data_prep translations: --lang-pairs xx-yy: must be language pairs of newstest2021,"
-    )
+    assert capsys.readouterr().err.startswith("data_prep translations: --lang-pairs xx-yy: must be language pairs of")
     assert len(list(jsonl.read(output))) == 10, "the old one stays"
     assert main(["translations", "--data", str(tmp_path), "--output", str(output), "--lang-pairs", "ha-en"]) == 2
     assert capsys.readouterr().err.strip().endswith("generaltest2022, wmt24 and not held out")

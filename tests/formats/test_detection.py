@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from matese.annotation import Rating, Segment, SegmentKey
+from matese.annotation import SegmentKey
 from matese.errors import FormatError, UsageError
 from matese.formats import detection
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import RowIssue
-from matese.formats.tables import jsonl
 
 MQM = (
     "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment\n"
@@ -57,17 +56,6 @@ def test_compressed(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(MQM.encode()))
     (rating,) = detection.read(path, ReadOptions(lang_pair="en-de", test_set="t"))
     assert rating.segment.key == SegmentKey("t", "en-de", "A", "d", 6)
-
-
-def test_each_format_is_read(tmp_path: Path) -> None:
-    expected = Rating(Segment("Haus", "House"), "r1", ())
-    (from_jsonl,) = detection.read(write(tmp_path, jsonl.dumps(expected)))
-    assert from_jsonl == expected
-    (from_mqm,) = detection.read(write(tmp_path, MQM))
-    assert [(error.start, error.end, error.category) for error in from_mqm.errors or ()] == [(0, 4, "Style")]
-    (from_spans,) = detection.read(write(tmp_path, HEADER + SPANS), ReadOptions(lang_pair="en-de"))
-    assert from_spans.errors is not None
-    assert from_spans.segment.key == SegmentKey(None, "en-de", "MT", "d", 7)
 
 
 def test_options_reach_the_readers(tmp_path: Path) -> None:

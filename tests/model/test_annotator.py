@@ -18,8 +18,6 @@ from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.errors import ModelError
 from matese.model import annotator as annotator_module
 from matese.model.engines.hardware import choose_batch_tokens, choose_precision, limit_kept_kernels, processors_granted
-from matese.model.inputs import Inputs
-from matese.model.network import Tagger, TaggerOutput
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
@@ -66,7 +64,7 @@ def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
     kind: str, tiny_model_factory: TinyModelFactory
 ) -> None:
     directory = tiny_model_factory(kind=kind, inputs=("source+reference", "source"), score_head=True)
-    segments = random_segments(100)
+    segments = random_segments(60)
     n_threads = torch.get_num_threads()
     together = list(matese.load(directory, precision="float32", threads=2).annotate_segments(segments))
     small = matese.load(directory, precision="float32", batch_tokens=200, threads=1)
@@ -76,7 +74,7 @@ def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
         small.predictor.forget()
         alone += small.annotate_segments([segment])
     torch.set_num_threads(n_threads)
-    assert sum(map(len, places(together))) > 100
+    assert sum(map(len, places(together))) > 60
     assert places(reversed_again) == places(together)
     assert places(alone) == places(together)
     for batched, other in zip(together, alone, strict=True):
@@ -102,31 +100,6 @@ def test_streams_of_one_annotator_take_turns(annotator: matese.Annotator) -> Non
     assert places(pair for pair, _ in pairs) == places([other for _, other in pairs][::-1])
 
 
-def test_out_of_memory_halves_the_batches_and_is_told(
-    tiny_model_dir: Path, annotator: matese.Annotator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    room = 100
-
-    def forward(self: Tagger, batch: Inputs) -> TaggerOutput:
-        if batch.mask.numel() > room:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
-        return whole(self, batch)
-
-    segments = random_segments(40)
-    expected = places(annotator.annotate_segments(segments))
-    whole = Tagger.forward
-    monkeypatch.setattr(Tagger, "forward", forward)
-    small = matese.load(tiny_model_dir, precision="float32", batch_tokens=1600)
-    room = max(room, 2 * max(len(segment.hypothesis) + 200 for segment in segments))
-    assert places(small.annotate_segments(segments)) == expected
-    assert small.counts.lowered_batch_tokens is not None
-    assert small.counts.lowered_batch_tokens <= room
-    room = 10
-    fresh = matese.load(tiny_model_dir, precision="float32")
-    with pytest.raises(torch.OutOfMemoryError, match="Tried to allocate"):
-        fresh.annotate(["the good thing is 12."], references=["a good thing, the 13!"])
-
-
 def test_several_references_are_averaged_before_decoding(annotator: matese.Annotator) -> None:
     hypothesis = "the good thing is 12."
     references = ("a good thing", "Das ist")
@@ -150,8 +123,8 @@ def test_tokens_are_probabilities_of_ranges_of_the_hypothesis(annotator: matese.
 @pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
 def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory) -> None:
     annotator = matese.load(tiny_model_factory(kind=kind, score_head=True), precision="float32")
-    hypothesis = "word " * 3000
-    ((rating, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=("Das ist " * 2000,))])
+    hypothesis = "word " * 500
+    ((rating, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=("Das ist " * 400,))])
     assert max(end for start, end in tokens.ranges if start < end) == len(hypothesis) - 1
     assert all(after[0] >= before[0] for before, after in zip(tokens.ranges, tokens.ranges[1:], strict=False))
     assert annotator.counts.windowed == 1
@@ -360,19 +333,18 @@ def test_results_come_before_the_stream_ends(annotator: matese.Annotator) -> Non
 
 @pytest.mark.parametrize("name", ["ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"])
 def test_kernels_that_are_kept_are_bounded_unless_the_environment_says_how_many(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "1024")
     limit_kept_kernels()
     assert os.environ[name] == "1024"
     monkeypatch.delenv(name)
-    matese.load("mini")
+    matese.load(tiny_model_dir)
     assert os.environ[name] == "64"
 
 
 def test_precision_is_chosen_by_the_hardware() -> None:
     assert choose_precision("float32", torch.device("cpu")) == "float32"
-    assert choose_precision("auto", torch.device("cpu")) in ("bf16", "float32")
     assert choose_precision("auto", torch.device("mps")) == "float32"
 
 

@@ -165,9 +165,7 @@ def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.C
     assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 2
     shown = " ".join(capsys.readouterr().err.split())
     assert "tagger.category_head is true, but in " in shown
-    assert (
-        "no error has an MQM category (Accuracy, Fluency, Terminology, Style, Locale convention, Other); add" in shown
-    )
+    assert "no error has an MQM category (Accuracy, Fluency, Terminology, Style, Locale convention, Other)" in shown
     assert not (tmp_path / "run").exists()
 
 

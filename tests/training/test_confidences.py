@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator
@@ -48,6 +49,7 @@ def corpus(n: int) -> tuple[list[Rating], list[tuple[ErrorSpan, ...]]]:
     return golds, predicted
 
 
+@functools.cache
 def fitted(n: int) -> confidences.Confidences:
     golds, predicted = corpus(n)
 

@@ -228,11 +228,10 @@ def test_interrupted_validation_is_done_again(
     assert all(torch.equal(made[name], expected[name]) for name in expected)
 
 
-def test_one_seed_one_model(train: Train, tmp_path: Path, uninterrupted: Path) -> None:
-    assert train("again", text=RESUMED) == 0
+def test_another_seed_is_another_model(train: Train, tmp_path: Path, uninterrupted: Path) -> None:
+    """That one seed is one model is shown by the run above that is killed before anything is saved."""
     assert train("other", "--set", "training.seed=2", text=RESUMED) == 0
     expected = weights(uninterrupted)
-    assert all(torch.equal(weights(tmp_path / "again")[name], expected[name]) for name in expected)
     assert not all(torch.equal(weights(tmp_path / "other")[name], expected[name]) for name in expected)
 
 

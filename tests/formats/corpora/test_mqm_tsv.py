@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese import mqm
@@ -227,25 +227,6 @@ def test_spans_stand_where_the_tags_stood(write: Write, target: str, text: str, 
     assert rating.errors == (ErrorSpan(*span, MAJOR, "c"),)
 
 
-@settings(deadline=None)
-@given(
-    st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs"]), min_size=1, max_size=20),
-    st.data(),
-)
-def test_text_and_spans_come_back(tmp_path_factory: pytest.TempPathFactory, text: str, data: st.DataObject) -> None:
-    assume("v>" not in text)
-    places = st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(
-        lambda place: place[0] < place[1]
-    )
-    spans = data.draw(st.lists(places, min_size=1, max_size=4))
-    rows = [row(f"{text[:i]}<v>{text[i:j]}</v>{text[j:]}", category="c") for i, j in spans]
-    path = tmp_path_factory.getbasetemp() / "text_and_spans.tsv"
-    path.write_text("\n".join((HEADER, *rows)), encoding="utf-8", newline="")
-    rating = the_rating(path)
-    assert rating.segment.hypothesis == text
-    assert rating.errors == tuple(ErrorSpan(i, j, MAJOR, "c") for i, j in sorted(spans))
-
-
 def test_an_error_of_the_source(write: Write) -> None:
     rating = the_rating(write(row("Ein Haus.", "Minor", source="A <v>hose</v>.", category="Source error")))
     assert rating.segment.source == "A hose."
@@ -329,9 +310,7 @@ def test_a_text_that_a_rater_typed_into_yields_to_what_most_raters_saw(write: Wr
         ("repaired", "target differs from other rows, span moved", 3),
         ("repaired", "target differs from other rows, span lost", 4),
     ]
-    with pytest.raises(
-        FormatError, match=r"ted\.tsv:2: target differs from other rows, span moved: rows of a rating must"
-    ):
+    with pytest.raises(FormatError, match=r"ted\.tsv:2: target differs from other rows, span moved: rows of a rating"):
         list(mqm_tsv.read(path))
 
 

@@ -102,22 +102,10 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        (
-            "a.csv",
-            "src,mtt\na,b\n",
-            r"a\.csv:1: no column of translations among src, mtt; 'mtt' is almost 'mt': must be",
-        ),
+        ("a.csv", "src,mtt\na,b\n", r"a\.csv:1: no column of translations among src, mtt; 'mtt' is almost 'mt': must"),
         ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:1: columns mt and target can both be the hypothesis; choose one"),
-        (
-            "a.csv",
-            "src,mt,src\na,b,c\n",
-            r"a\.csv:1: several columns are named 'src': must be a header of different names",
-        ),
-        (
-            "a.csv",
-            "en1,SYS,7,TGT,eng,jpn,80,doc#1,False,[],1.5,2.5\n",
-            r"a\.csv:1: no header: 7 and 80 are values, .*an export of Appraise \(ESA\), .*--from appraise",
-        ),
+        ("a.csv", "src,mt,src\na,b,c\n", r"a\.csv:1: several columns are named 'src': must be a header of different"),
+        ("a.csv", "en1,SYS,7,TGT,eng,jpn,80,doc#1,False,[],1.5,2.5\n", r"a\.csv:1: no header: 7 and 80 are values"),
         ("a.csv", "0,mt,7\n1,b,2\n", r"a\.csv:1: no header: 0 and 7 are values.*: must begin with the names"),
         ("a.csv", "src,mt\na,b\n\nc,d\n", r"a\.csv:3: 0 cells, but 2 columns in the header; every row needs"),
         ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: 1 cell, but 2 columns in the header; every row needs"),
@@ -127,11 +115,7 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         ("a.jsonl", '{"mt": 5, "src": "a"}', r"a\.jsonl:1: mt is 5: must be a translation"),
         ("a.jsonl", '{"mt": "b", "src": 1}', r"a\.jsonl:1: src is 1: must be a text"),
         ("a.jsonl", '{"mt": "b", "erors": []}', r"a\.jsonl:1: unknown key 'erors', did you mean 'errors'\?"),
-        (
-            "a.csv.gz",
-            gzip.compress(b"src,mt\n" + b"a,b\n" * 9, mtime=0)[:-9],
-            r"a\.csv\.gz: gzip data are cut off or damaged",
-        ),
+        ("a.csv.gz", gzip.compress(b"src,mt\n" + b"a,b\n" * 9, mtime=0)[:-9], r"a\.csv\.gz: gzip data are cut off or"),
     ],
 )
 def test_tables_that_are_refused(tmp_path: Path, name: str, text: str | bytes, problem: str) -> None:

@@ -7,14 +7,13 @@ import gzip
 import importlib.resources
 import json
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from docs import rating_schema
@@ -31,10 +30,10 @@ from matese.annotation import (
     Severity,
     TokenScores,
     UnplacedError,
-    Votes,
 )
 from matese.errors import FormatError
 from matese.formats.tables import jsonl
+from tests.formats.made_ratings import TEXTS, ratings
 
 SIGNATURE = "matese|model:mini@1a2b3c4d|version:0.1.0"
 SCHEMA = json.loads(importlib.resources.files("matese.formats").joinpath("rating.schema.json").read_text("utf-8"))
@@ -261,10 +260,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (r'{"hypothesis": "\\\ud83d\ude00\ude00"}', r"not JSON \(\\ude00 is half of a surrogate pair"),
         ('{"hypothesis": "NaN", "score": NaN}', r"not JSON \(NaN is not a JSON value"),
         ('{"hypothesis": "\\\\ud83d NaN', r"not JSON \(Input data was truncated"),
-        (
-            '{"hypotesis": "a"}',
-            "unknown key 'hypotesis', did you mean 'hypothesis'\\? must be index, system, hypothesis",
-        ),
+        ('{"hypotesis": "a"}', "unknown key 'hypotesis', did you mean 'hypothesis'\\? must be index, system"),
         ('{"hypothesis": "a", "hypothesis": "b"}', "key 'hypothesis' is given twice: must be given once in an object"),
         (LINE % '"source": "b"', "key 'source' is given twice: must be given once in an object"),
         (LINE % '"errors": [{"start": 0, "end": 1, "end": 2}]', "key 'end' is given twice"),
@@ -284,55 +280,22 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (LINE % '"errors": [{"start": 0, "end": 1.5}]', r"errors\[0\]\.end: "),
         (LINE % '"errors": [{"start": 1, "end": 1}]', r"errors\[0\]: error span 1\.\.1: must have 0 <= start < end"),
         (LINE % '"errors": [{"start": -1, "end": 1}]', r"errors\[0\].start: "),
-        (
-            LINE % '"errors": [{"start": 4, "end": 10, "text": "Haus.?"}]',
-            r"error span 4\.\.10: must end within the hypothesis \(9 characters\)",
-        ),
-        (
-            LINE % '"source_errors": [{"start": 4, "end": 8}]',
-            r"error span 4\.\.8: must end within the source \(7 characters\)",
-        ),
-        (
-            LINE % '"errors": [{"start": 4, "end": 8, "text": "in H"}]',
-            r"errors\[0\]\.text is 'in H': must be 'Haus', the text at 4\.\.8 in Unicode code points",
-        ),
-        (
-            LINE % '"errors": [{"star": 1}]',
-            r"unknown key 'errors\[0\]\.star', did you mean 'errors\[0\]\.start'\? must be start, end",
-        ),
-        (
-            LINE % '"errors": [{"start": 0, "end": 1, "severity": "Major"}]',
-            r"errors\[0\]\.severity: .*: must be neutral, minor, major or critical",
-        ),
-        (
-            LINE % '"errors": [{"start": 0, "end": 1, "severity": 5}]',
-            r"errors\[0\]\.severity: ",
-        ),
-        (
-            LINE % '"errors": [{"start": 0, "end": 1, "confidence": 2}]',
-            r"errors\[0\].confidence: ",
-        ),
-        (
-            LINE % '"errors": [{"start": 0, "end": 1, "confidence": true}]',
-            r"errors\[0\]\.confidence: ",
-        ),
+        (LINE % '"errors": [{"start": 4, "end": 10, "text": "Haus.?"}]', r"error span 4\.\.10: must end within the"),
+        (LINE % '"source_errors": [{"start": 4, "end": 8}]', r"error span 4\.\.8: must end within the source \(7"),
+        (LINE % '"errors": [{"start": 4, "end": 8, "text": "in H"}]', r"errors\[0\]\.text is 'in H': must be 'Haus'"),
+        (LINE % '"errors": [{"star": 1}]', r"unknown key 'errors\[0\]\.star', did you mean 'errors\[0\]\.start'\?"),
+        (LINE % '"errors": [{"start": 0, "end": 1, "severity": "Major"}]', r"errors\[0\]\.severity: .*: must be"),
+        (LINE % '"errors": [{"start": 0, "end": 1, "severity": 5}]', r"errors\[0\]\.severity: "),
+        (LINE % '"errors": [{"start": 0, "end": 1, "confidence": 2}]', r"errors\[0\].confidence: "),
+        (LINE % '"errors": [{"start": 0, "end": 1, "confidence": true}]', r"errors\[0\]\.confidence: "),
         (LINE % '"omissions": [{}]', r"omissions\[0\]: .*`text`"),
-        (
-            LINE % '"omissions": [{"text": "source", "start": 2, "end": 6, "words": "Baum"}]',
-            r"omissions\[0\]\.words is 'Baum': must be 'tree', the source at 2\.\.6 in Unicode code points",
-        ),
-        (
-            LINE % '"omissions": [{"text": "source", "start": 2, "end": 9, "words": "tree.xx"}]',
-            r"omission 2\.\.9: must end within source \(7 characters\)",
-        ),
+        (LINE % '"omissions": [{"text": "source", "start": 2, "end": 6, "words": "Baum"}]', r"omissions\[0\]\.words"),
+        (LINE % '"omissions": [{"text": "source", "start": 2, "end": 9, "words": "tree.xx"}]', r"omission 2\.\.9:"),
         (
             LINE % '"omissions": [{"text": "reference", "reference": 0, "start": 0, "end": 1, "words": "E"}]',
             "omission from reference 0: must be from a text of the segment \\(a source and 0 references\\)",
         ),
-        (
-            LINE % '"omissions": [{"text": "source", "reference": 0, "start": 0, "end": 1}]',
-            r"omissions\[0\]: reference 0 of an omission: must be None, since text is source",
-        ),
+        (LINE % '"omissions": [{"text": "source", "reference": 0, "start": 0, "end": 1}]', r"omissions\[0\]:"),
         (LINE % '"unplaced": [{"severity": "bad"}]', r"unplaced\[0\]\.severity: "),
         (LINE % '"unplaced": [{"category": 1}]', r"unplaced\[0\]\.category: "),
         (LINE % '"overall": 1', "overall: "),
@@ -340,10 +303,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (LINE % '"overall": {"value": 1}', r"overall: .*`scale`"),
         (LINE % '"overall": {"value": 1, "scale": "stars"}', r"overall\.scale: "),
         (LINE % '"overall": {"value": 1e999, "scale": "da"}', r"overall\.value: "),
-        (
-            LINE % f'"overall": {{"value": 1{"0" * 400}, "scale": "da"}}',
-            r"overall\.value: ",
-        ),
+        (LINE % f'"overall": {{"value": 1{"0" * 400}, "scale": "da"}}', r"overall\.value: "),
     ],
 )
 def test_a_line_that_is_no_rating_is_told_with_its_place(tmp_path: Path, line: str, message: str) -> None:
@@ -365,71 +325,7 @@ def test_a_key_without_content_is_none() -> None:
     assert jsonl.from_json(jsonl.to_json(rating)) == Rating(Segment("a"), None, ())
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
-    ["👩‍👧", "\u2028\x85", "\r\n\x00"]
-)
-names = st.none() | texts
-severities = st.none() | st.sampled_from(Severity)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
-maybe_numbers = st.none() | numbers
-scales = st.sampled_from(["mqm", "esa", "da", "z", "hter", "0-1"])
-overalls = st.builds(Overall, numbers, scales)
-estimates = st.builds(Estimate, numbers, scales, maybe_numbers, maybe_numbers)
-keys = st.builds(SegmentKey, names, names, names, names, st.none() | st.integers()).filter(
-    lambda key: key != SegmentKey()
-)
-
-
-@st.composite
-def error_spans(draw: st.DrawFn, text: str) -> Sequence[ErrorSpan]:
-    if not text:
-        return ()
-    starts = draw(st.lists(st.integers(0, len(text) - 1), max_size=4))
-    return tuple(
-        ErrorSpan(
-            start,
-            draw(st.integers(start + 1, len(text))),
-            draw(severities),
-            draw(names),
-            draw(confidences),
-            draw(st.none() | st.builds(Votes, st.floats(0, 1), st.floats(0, 1))),
-        )
-        for start in starts
-    )
-
-
-confidences = st.none() | st.floats(0, 1)
-
-
-@st.composite
-def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
-    texts = [(None, segment.source), *enumerate(segment.references)]
-    return tuple(
-        Omission("source" if number is None else "reference", number, *dataclasses.astuple(span)[:5])
-        for number, text in texts
-        for span in draw(error_spans(text or ""))
-    )
-
-
-@st.composite
-def ratings(draw: st.DrawFn) -> Rating:
-    hypothesis = draw(texts)
-    source = draw(names)
-    segment = Segment(hypothesis, source, tuple(draw(st.lists(texts, max_size=2))), draw(st.none() | keys))
-    return Rating(
-        segment,
-        draw(names | st.just(SIGNATURE)),
-        tuple(draw(error_spans(hypothesis))) if draw(st.booleans()) else None,
-        tuple(draw(error_spans(source or ""))),
-        draw(omissions(segment)),
-        tuple(draw(st.lists(st.builds(UnplacedError, severities, names), max_size=2))),
-        draw(st.none() | overalls),
-        draw(st.none() | estimates),
-    )
-
-
-@settings(deadline=None)
-@given(st.lists(ratings(), max_size=3), st.booleans())
+@given(ratings(), st.booleans())
 def test_reading_what_was_written_is_the_identity(
     tmp_path_factory: pytest.TempPathFactory, written: list[Rating], with_tokens: bool
 ) -> None:
@@ -444,13 +340,12 @@ def test_reading_what_was_written_is_the_identity(
 
 
 json_data: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(jsonl.KEYS) | texts, inner, max_size=4),
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(jsonl.KEYS) | TEXTS, inner, max_size=4),
     max_leaves=8,
 )
 
 
-@settings(deadline=None)
 @given(json_data, st.dictionaries(st.sampled_from(jsonl.KEYS), json_data))
 def test_any_json_is_a_rating_or_a_value_error(value: Any, change: dict[str, Any]) -> None:
     for line in (value, {**jsonl.to_json(PREDICTION), **change}):
@@ -479,10 +374,7 @@ def test_the_word_in_a_text_is_no_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        (
-            [{"start": 0, "end": 9, "p": [1, 0, 0, 0, 0]}],
-            r"tokens\[0\]: start 0 and end 9: must have 0 <= start <= end",
-        ),
+        ([{"start": 0, "end": 9, "p": [1, 0, 0, 0, 0]}], r"tokens\[0\]: start 0 and end 9: must have 0 <= start <="),
         ([{"start": 2, "end": 1, "p": [1, 0, 0, 0, 0]}], "start 2 and end 1"),
         ([{"start": 0, "end": 1, "p": [1, 0, 0]}], r"tokens\[0\].p: "),
         ([{"start": 0, "end": 1}], r"tokens\[0\]: .*`p`"),

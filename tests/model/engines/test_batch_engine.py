@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,8 +60,8 @@ def test_spans_without_padding_are_the_same(settings: dict[str, Any], tiny_model
         assert one.estimate.value == pytest.approx(other.estimate.value, abs=2e-3)
 
 
-def test_a_cpu_computes_padding() -> None:
-    assert not TorchRunner(load_tagger(checkpoint.resolve("mini"))[0], "bf16").packs
+def test_a_cpu_computes_padding(tiny_model_dir: Path) -> None:
+    assert not TorchRunner(load_tagger(tiny_model_dir)[0], "bf16").packs
 
 
 @pytest.mark.parametrize("settings", [*SETTINGS, {"kind": "mbart"}])

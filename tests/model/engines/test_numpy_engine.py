@@ -85,16 +85,16 @@ def mixed_texts(n_segments: int) -> list[Segment]:
     return [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in texts]
 
 
-@pytest.mark.parametrize("kind", ["reference", "source", "both"])
+@pytest.mark.parametrize("kind", ["reference", "source"])
 def test_the_embedded_model_says_the_same(kind: str) -> None:
     lines = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("mt", "src", "ref")]
     segments = [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in zip(*lines, strict=True)]
-    given = [*segments, *mixed_texts(60), *ODD]
+    given = [*segments, *mixed_texts(25), *ODD]
     if kind == "reference":
         given = [Segment(one.hypothesis, None, one.references) for one in given]
-    elif kind == "source":
+    else:
         given = [Segment(one.hypothesis, one.source) for one in given]
-    check_agreement("mini", given, least_spans=60)
+    check_agreement("mini", given, least_spans=40)
 
 
 def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory) -> None:

@@ -68,10 +68,7 @@ def with_more_pieces(directory: Path) -> None:
     [
         (lambda path: (path / "config.json").unlink(), "has no config.json: a model directory must hold"),
         (lambda path: (path / "model.safetensors").unlink(), "has no model.safetensors"),
-        (
-            lambda path: (path / "model.safetensors").rename(path / "model.onnx"),
-            "was exported for ONNX Runtime, which is no longer supported: give the model that was exported",
-        ),
+        (lambda path: (path / "model.safetensors").rename(path / "model.onnx"), "was exported for ONNX Runtime, which"),
         (lambda path: (path / "tokenizer.json").unlink(), "has no usable tokenizer"),
         (truncate("config.json", 40), "config.json is corrupt: .*must be JSON"),
         (truncate("model.safetensors", 4000), "model.safetensors is corrupt: .*complete safetensors"),
@@ -86,10 +83,7 @@ def with_more_pieces(directory: Path) -> None:
         (change("settings", None), "config.json: settings: "),
         (change("settings", {"extra_layer": 3}), "config.json: unknown key 'extra_layer', did you mean 'extra_layers'"),
         (change("settings", {"dropout": "0.1"}), "config.json: dropout: "),
-        (
-            change("settings", {"layer_mix": "learned"}),
-            "config.json: layer_mix: ",
-        ),
+        (change("settings", {"layer_mix": "learned"}), "config.json: layer_mix: "),
         (change("settings", {"max_tokens": 3}), "config.json: max_tokens 3: must be 16 or more"),
         (change("weights", {}), "config.json: unknown key 'weights'"),
         (without("encoder"), "config.json: .*`encoder`"),
@@ -124,10 +118,7 @@ def test_directories_of_earlier_format_versions_are_read(tiny_model_dir: Path, t
 def test_resolve(tiny_model_dir: Path, tmp_path: Path) -> None:
     assert checkpoint.resolve(tiny_model_dir) == tiny_model_dir
     assert checkpoint.resolve(str(tiny_model_dir)) == tiny_model_dir
-    with pytest.raises(
-        ModelError,
-        match=r"no model nimi: no such directory; use an embedded model \(.*\), a directory or a hub id",
-    ):
+    with pytest.raises(ModelError, match=r"no model nimi: no such directory; use an embedded model \(.*\), a"):
         checkpoint.resolve("nimi")
     for name in ("a/b/c", "../a", "a/..", "./a/b", "~/a", "a/b\n", "a\\b/c", "http://a/b", "file:///a", "/a/b", "a//b"):
         with pytest.raises(ModelError, match=f"^no model {re.escape(name)}: no such directory; use an embedded model"):
