@@ -83,12 +83,14 @@ SEGMENT_FIGURES = (
     "segment.epsilon",
     "segment.acc_eq_held_out",
 )
+WITHOUT_TEST = ("segment.epsilon", "segment.acc_eq_held_out")
+"""Figures that no test compares, which therefore order no metrics and have no intervals."""
 POOLED = "pooled"
 """Name of the figures of all language pairs together, beside the names of language pairs."""
 POOLED_FIGURES = ("system.accuracy", "average.wmt23", "average.wmt24")
 RANKED_FIGURES = (
     *SYSTEM_FIGURES,
-    *(name for name in SEGMENT_FIGURES if name not in ("segment.epsilon", "segment.acc_eq_held_out")),
+    *(name for name in SEGMENT_FIGURES if name not in WITHOUT_TEST),
     *POOLED_FIGURES[1:],
 )
 """Figures that metrics can be ranked by; `docs/research/correlate.md` defines them."""

@@ -14,7 +14,13 @@ from matese.evaluation.metrics import (
     pairwise_accuracy,
     score_arrays,
 )
-from matese.evaluation.metrics.correlation_options import SEGMENT_FIGURES, SYSTEM_FIGURES, CorrelationOptions, Test
+from matese.evaluation.metrics.correlation_options import (
+    SEGMENT_FIGURES,
+    SYSTEM_FIGURES,
+    WITHOUT_TEST,
+    CorrelationOptions,
+    Test,
+)
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
 from tests.evaluation.score_tables import random_scores, scored
@@ -123,7 +129,7 @@ def test_an_average_with_an_undefined_part_is_told() -> None:
 
 
 def cases() -> list[tuple[str, Test]]:
-    names = [name for name in (*SYSTEM_FIGURES, *SEGMENT_FIGURES) if name != "segment.epsilon"]
+    names = [name for name in (*SYSTEM_FIGURES, *SEGMENT_FIGURES) if name not in WITHOUT_TEST]
     return [
         *((name, "permutation") for name in names),
         ("system.pearson", "perm-both"),
@@ -206,7 +212,7 @@ def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> N
     pair = lang_pair(noise=(1.0, 8.0))
     found = figures(pair)
     samples = metric_figures.samples(pair, n_samples=30, options=FEW)
-    assert set(samples["m0"]) == set(found["m0"]) - {"segment.epsilon"}
+    assert set(samples["m0"]) == set(found["m0"]) - {*WITHOUT_TEST}
     for name, (low, high) in meta_evaluation.intervals_of(samples["m1"]).items():
         value = found["m1"][name].value
         assert value is not None
