@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -43,3 +45,17 @@ def test_segments_that_a_metric_cannot_read_are_left_out_and_counted() -> None:
 def test_a_metric_that_can_read_no_segment() -> None:
     with pytest.raises(InputError, match="chrF needs references"):
         api.read_scores(rated([("",), (), (" ",)]), selection=SELECTION)
+
+
+def test_a_fitted_sentinel_leaves_out_blank_sources(tiny_model_dir: Path) -> None:
+    sources = ("It rains.", " ", "Go.")
+    ratings = [
+        replace(rating, segment=replace(rating.segment, source=sources[rating.segment.key.index or 0]))
+        for rating in rated([()] * 3)
+        if rating.segment.key is not None
+    ]
+    selection = ScoreSelection(baselines=("sentinel-src-fit",), encoder=str(tiny_model_dir), layer=1)
+    (pair,) = api.read_scores(ratings, selection=selection)
+    for scores in (pair.gold, pair.metrics["sentinel-src-fit"]):
+        assert scores.segment is not None
+        assert [list(map(math.isnan, row)) for row in scores.segment] == [[False, True, False]] * 3
