@@ -231,7 +231,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
+def _refuse(argument: str, parser: Parser) -> NoReturn:
     options = sorted(set(re.findall(r"(?<![\w-])--[a-z](?:[a-z0-9-]*[a-z0-9])?", parser.format_all())))
     if argument.startswith("-"):
         name = argument.split("=")[0]

@@ -222,3 +222,14 @@ def test_a_csv_keeps_its_separator_mark_and_headings(run: Run, folder: Path) -> 
         assert {'"src"', '"MT"', '"Nr"'} <= set(header.removeprefix("\ufeff").split(";"))
     assert run("convert", "in.csv", "out.tsv").code == 0
     assert "\t" in (folder / "out.tsv").read_text(encoding="utf-8").partition("\n")[0]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "xlsx", "jsonl"])
+def test_segments_keep_the_names_of_the_file_that_they_come_from(run: Run, folder: Path, form: str) -> None:
+    (folder / "app.po").write_text(PO, encoding="utf-8")
+    write(folder / "ids.csv", "ID,source,target", "17,Save,Sparen", "18,Quit,Beenden")
+    for given, name in (("app.po", "unit 'Save' (line 7)"), ("ids.csv", "ID 18")):
+        assert run("tag", "--checks", "only", "--input", given, "--output", f"marked.{form}").code == 0
+        assert run("convert", f"marked.{form}", "back.jsonl").code == 0
+        labels = [rating.segment.label for rating in jsonl.read(folder / "back.jsonl")]
+        assert name in labels

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from matese import journal
+from matese.errors import FormatError
+from matese.formats.tables import jsonl
 from tests.cli.conftest import HYPOTHESES, Run, write
 from tests.cli.test_process import MATESE, ROOT, wait_until
 
@@ -159,13 +161,11 @@ def test_of_two_commands_with_one_output_the_first_completes_it(run: Run, texts:
     origin = journal.Origin("texts", "options", "signature")
     first, other = (journal.Journal(texts / "out.part", origin) for _ in range(2))
     assert run(*TAG, *TEXTS, "--output", "out.jsonl").code == 0
-    from matese.formats.tables import jsonl
-
     ratings = list(jsonl.read(texts / "out.jsonl"))
     one = first.annotate([rating.segment for rating in ratings], lambda segments: ((r, None) for r in ratings))
     two = other.annotate([rating.segment for rating in ratings], lambda segments: ((r, None) for r in ratings))
     assert next(one) == (ratings[0], None)
-    with pytest.raises(journal.FormatError, match="another command writes to it"):
+    with pytest.raises(FormatError, match="another command writes to it"):
         next(two)
     assert [rating for rating, _ in one] == ratings[1:]
 

@@ -39,6 +39,7 @@ _LEAST_VALUES = 2
 """One column may be called 2019 or 0; several such names are values."""
 _N_APPRAISE = 12
 _APPRAISE_KINDS = ("TGT", "REF", "BAD", "CHK")
+_NUMBERED = re.compile(r"(line|row) \d+")
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 
@@ -84,11 +85,17 @@ class _Echo:
 
 
 def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]]:
-    """Yields the cells of the header and of the rows; other columns are those of the first rating."""
+    """Yields the cells of the header and of the rows; other columns are those of the first rating.
+
+    The last column has the names of segments, if that of the first says more than its line or row does.
+    """
     names: list[str] = []
     headings: dict[str, str] = {}
     for rating in ratings:
         values = jsonl.to_json(rating, weights=options.weights)
+        name = jsonl.own_name(rating.segment)
+        if "segment_name" in names or (not names and name and not _NUMBERED.fullmatch(name)):
+            values["segment_name"] = name
         if not names:
             names = list(values)
             headings = {key: name for key, name in options.table.headings.items() if name not in names}

@@ -67,8 +67,9 @@ const marked = (text, errors, differences = [], heat = []) => {
     mark.setAttribute("aria-label", `${visible(mark.errors[0].text)}: ${here.map(describe).join("; ")}`);
     box.append(mark);
     for (const error of here.filter((error) => error.end === end && (!error.missing || error === worst))) {
-      const change = error.missing ? " missing" : error.change && error.change !== "kept" ? `, ${CHANGES[error.change]}` : "";
-      const label = element("sup", SEVERITIES[error.severity], element("span", "", capital(SEVERITIES[error.severity]) + change));
+      const missing = error.missing ? " missing" : "";
+      const change = !missing && error.change && error.change !== "kept" ? element("span", "change", `, ${CHANGES[error.change]}`) : "";
+      const label = element("sup", SEVERITIES[error.severity], element("span", "label", capital(SEVERITIES[error.severity]) + missing, change));
       label.setAttribute("aria-hidden", "true");
       box.append(label);
     }
