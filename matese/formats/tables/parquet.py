@@ -167,10 +167,11 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Rating]:
 
 
 def schema() -> pyarrow.Schema:
-    """Returns the columns and their types: those of `jsonl_keys.Line`."""
+    """Returns the columns and their types: those of `jsonl_keys.Line` that `jsonl.to_json` writes by default."""
     import pyarrow
 
-    return pyarrow.schema([field for field in _column_type(inspect.type_info(Line)) if field.name != "tokens"])
+    is_optional = {"tokens", "segment_name"}
+    return pyarrow.schema([field for field in _column_type(inspect.type_info(Line)) if field.name not in is_optional])
 
 
 def _column_type(kind: inspect.Type) -> pyarrow.DataType:
