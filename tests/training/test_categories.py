@@ -175,7 +175,7 @@ def test_ratings_without_categories_teach_the_head_nothing(tmp_path: Path, capsy
     text = SETTINGS.replace("score_head: true", "category_head: true").replace("max_epochs: 60", "max_epochs: 1")
     text += "  trained_parts: [category_head]\n"
     assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 0
-    assert "train: 1 segments; skipped: 2 without an MQM main category" in capsys.readouterr().err
+    assert "train: 1 segment; skipped: 2 without an MQM main category" in capsys.readouterr().err
 
 
 def test_a_part_that_the_model_lacks_cannot_be_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
