@@ -181,7 +181,7 @@ LOOKING = [
 ]
 TABLES = [
     Situation("score --input hub.jsonl --lang-pair en-de", out=("hub\t",)),
-    Situation("score --input hub.jsonl", ("translation holds texts in en and de: name the language pair",), code=2),
+    Situation("score --input hub.jsonl", ("translation holds texts in en and de",), code=2),
     Situation("score --input hub.jsonl --lang-pair en-fr", ("must be of these, not en-fr",), code=2),
     Situation("convert predicted.jsonl - --to jsonl --lang-pair en-de", out=('"references": ["Das Haus"]',)),
     Situation("score --input tgt.csv", out=("tgt\t",)),
