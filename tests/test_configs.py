@@ -82,7 +82,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     encoder = save_small("FacebookAI/xlm-roberta-base", folder / "encoder")
     made = folder / "data" / "prepared"
     prepared.prepare(prepared.write_raw(folder / "raw"), made, encoder=encoder)
-    for name in ("gemba", "contrasts", "taught"):  # whose raw files are not in the tests' data
+    for name in ("gemba", "contrasts", "taught", "taught-source"):  # whose raw files are not in the tests' data
         shutil.copy(made / "rewordings.jsonl", made / f"{name}.jsonl")
     return folder
 
