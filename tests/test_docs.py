@@ -50,7 +50,17 @@ def options() -> set[str]:
         patch.setattr("sys.stdout.write", text.append)
         for command in cli_options.COMMANDS:
             main([command, "--help-all"])
-        for command in ("", "download", "prepare", "check", "labels", "translations", "synthesise", "segment-scores"):
+        for command in (
+            "",
+            "download",
+            "prepare",
+            "check",
+            "labels",
+            "translations",
+            "synthesise",
+            "segment-scores",
+            "teach",
+        ):
             with pytest.raises(SystemExit, match="0"):
                 data_prep_main([*command.split(), "--help"])
         found |= set(re.findall(r"--[a-z][a-z0-9-]+", "".join(text)))
