@@ -13,11 +13,11 @@ SUMMARY = "write a copy of a model with calibrated confidences"
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
 
-Prints the calibration error before and after, and a table of error probabilities with the precision and recall of
-erroneous tokens and the macro-F1 of the five tags. The probability with the best macro-F1 determines the spans. The
+Prints the calibration error before and after, and a table of error probabilities with the precision, recall and F1 of
+erroneous tokens and the macro-F1 of the five tags. The probability with the best F1 determines the spans. The
 confidence of a span becomes the probability that it overlaps a rater's span; a second table shows the precision and
 recall of spans by minimum confidence. The default minimum marks as many segments as the raters marked, if the
-model has as many spans; --min-confidence of matese tag overrides it.
+model has as many spans; --min-confidence of matese tag overrides it. As many spans are Major as of the raters.
 
 With enough segments of both kinds, a logistic regression for matese tag --error-free is fitted to whether the raters
 found nothing to correct. The last table shows its Matthews correlation coefficient and its threshold for each kind of
@@ -58,10 +58,10 @@ def run(args: argparse.Namespace) -> None:
         )
     messages.info(*issues.messages())
     print(f"calibration error\t{result.error_before:.4f}\t{result.error_after:.4f}")
-    print("min_probability\tprecision\trecall\tmacro_f1")
+    print("min_probability\tprecision\trecall\tf1\tmacro_f1")
     for token_point in result.token_points:
         mark = "\tchosen" if token_point == result.chosen else ""
-        shares = (token_point.precision, token_point.recall, token_point.macro_f1)
+        shares = (token_point.precision, token_point.recall, token_point.f1, token_point.macro_f1)
         print(f"{token_point.min_probability:g}", *(f"{share:.3f}" for share in shares), sep="\t", end=f"{mark}\n")
     print("min_confidence\tprecision\trecall")
     for point in result.span_points:

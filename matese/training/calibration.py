@@ -64,6 +64,11 @@ class TokenPoint:
     recall: float
     macro_f1: float
 
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return 2 * self.precision * self.recall / max(self.precision + self.recall, 1e-9)
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -75,7 +80,8 @@ class Calibration:
         error_before: expected calibration error of the probability of any error, in 15 bins (Guo et al. 2017).
         error_after: the same after calibration.
         token_points: token agreement, in order of the error probability.
-        chosen: the point with the highest macro-F1; its error probability determines the spans.
+        chosen: the point with the highest F1 of the marked tokens, whatever their severity, which has its own decision
+            (`SpanConfidence.major`); its error probability determines the spans.
         n_tokens: number of tokens that the calibration was fitted on.
         min_confidence: least confidence of a marked span.
         meaning_thresholds: for each kind of input, the logit of the meaning head that it exceeds in `FALSE_ALARMS` of
@@ -113,7 +119,7 @@ def calibrate(
     """Writes a copy of a model with a calibrated tag head and the best operating point. Returns the fitted values.
 
     Temperature and biases (vector scaling with one scale, Guo et al. 2017) are folded into the weights of the head. The
-    error probability with the best macro-F1 determines the spans. Their confidence is fitted to predict whether a rater
+    error probability with the best F1 of marked tokens determines the spans. Their confidence is fitted to predict whether a rater
     marks something there (`matese.training.confidences`). The minimum confidence is set so that the model marks as many
     segments as the raters did.
 
@@ -175,7 +181,7 @@ def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -
     temperature, biases = fit(logits, tag_ids)
     calibrated = logits / temperature + biases
     points = token_points(calibrated, tag_ids)
-    chosen = max(points, key=lambda point: point.macro_f1)
+    chosen = max(points, key=lambda point: point.f1)
     return Calibration(
         temperature=temperature,
         biases=tuple(round(bias, 6) for bias in biases.tolist()),

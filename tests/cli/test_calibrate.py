@@ -58,7 +58,7 @@ def test_points_and_the_chosen_one_are_printed(run: Run, tiny_model_dir: Path, f
     result = run("calibrate", str(tiny_model_dir), "dev.jsonl", "--output", "out")
     assert result.code == 0
     lines = result.out.splitlines()
-    assert lines[1] == "min_probability\tprecision\trecall\tmacro_f1"
+    assert lines[1] == "min_probability\tprecision\trecall\tf1\tmacro_f1"
     assert sum(line.endswith("\tchosen") for line in lines) == 1
     chosen = next(line for line in lines if line.endswith("\tchosen"))
     assert f"chosen\t{chosen.partition(chr(9))[0]}" in lines  # eight segments are too few to fit confidences
