@@ -119,9 +119,9 @@ def calibrate(
     """Writes a copy of a model with a calibrated tag head and the best operating point. Returns the fitted values.
 
     Temperature and biases (vector scaling with one scale, Guo et al. 2017) are folded into the weights of the head. The
-    error probability with the best F1 of marked tokens determines the spans. Their confidence is fitted to predict whether a rater
-    marks something there (`matese.training.confidences`). The minimum confidence is set so that the model marks as many
-    segments as the raters did.
+    error probability with the best F1 of marked tokens determines the spans. Their confidence is fitted to predict
+    whether a rater marks something there (`matese.training.confidences`). The minimum confidence is set so that the
+    model marks as many segments as the raters did, and the severity so that as many spans are Major.
 
     Args:
         directory: the model directory.
