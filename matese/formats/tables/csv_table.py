@@ -85,13 +85,13 @@ class _Echo:
 
 
 def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]]:
-    """Yields the cells of the header and of the rows; other columns are those of the first rating.
+    """Yields the cells of the header and of the rows, which have the other columns of all ratings.
 
     The last column has the names of segments, if that of the first says more than its line or row does.
     """
     names: list[str] = []
     headings: dict[str, str] = {}
-    for rating in ratings:
+    for rating in jsonl.with_all_columns(ratings):
         values = jsonl.to_json(rating, weights=options.weights)
         name = jsonl.own_name(rating.segment)
         if "segment_name" in names or (not names and name and not _NUMBERED.fullmatch(name)):
@@ -100,8 +100,6 @@ def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]
             names = list(values)
             headings = {key: name for key, name in options.table.headings.items() if name not in names}
             yield [headings.get(name, name) for name in names]
-        if list(values) != names:
-            raise InputError(f"a row has the columns {', '.join(values)}: must have {', '.join(names)}, as the first")
         if "references" in headings:
             values["references"] = _only_reference(rating)
         yield [_cell(name, values[name]) for name in names]

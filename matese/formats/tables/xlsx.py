@@ -62,10 +62,15 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
 
     written = list(ratings)
     book = openpyxl.Workbook(write_only=True)
-    _write_readable(book.create_sheet("translations"), written, options.weights)
-    sheet = book.create_sheet(_TECHNICAL)
-    for row in csv_table.rows(written, options):
-        sheet.append([_text_cell(sheet, cell) for cell in row])
+    try:
+        _write_readable(book.create_sheet("translations"), written, options.weights)
+        sheet = book.create_sheet(_TECHNICAL)
+        for row in csv_table.rows(written, options):
+            sheet.append([_text_cell(sheet, cell) for cell in row])
+    except InputError:
+        for unfinished in book.worksheets:  # which openpyxl would otherwise complain about when they are collected
+            unfinished.close()
+        raise
     book.save(path)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from matese import ErrorSpan, Estimate, FormatError, Omission, Rating, Segment, Severity, UnplacedError
+from matese import ErrorSpan, Estimate, FormatError, InputError, Omission, Rating, Segment, Severity, UnplacedError
 from matese.formats import detection, writing
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -105,3 +106,10 @@ def test_what_is_not_understood_is_an_error_of_its_row(tmp_path: Path, cells: di
     with pytest.raises(FormatError) as raised:
         edited(tmp_path, **cells)
     assert raised.value.line == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_text_that_is_too_long_leaves_no_unfinished_sheet(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        writing.write([Rating(Segment("a" * 32_768), None, ())], tmp_path / "a.xlsx", "xlsx")
+    gc.collect()
