@@ -85,7 +85,7 @@ class WriteOptions:
     Attributes:
         weights: of errors, for scores.
         method: name of the submission, metric or campaign.
-        table: CSV and TSV only: separator, byte order mark and headings.
+        table: CSV, TSV and XLSX only: separator, byte order mark and headings.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
         template: XLIFF and PO only: the file that the texts come from; the errors are written into a copy of it.
     """

@@ -170,8 +170,10 @@ def holds_ratings(row: Mapping[str, object]) -> bool:
     return any(difflib.get_close_matches(name, ["errors"], cutoff=0.8) for name in lists)
 
 
-def headings(names: Sequence[str], chosen: Columns) -> dict[str, str]:
+def headings(names: Sequence[str], chosen: Columns, *, is_read_by_name: bool = True) -> dict[str, str]:
     """Returns the headings of the texts of a table by our keys, where one column holds a text under another name.
+
+    If the table is read again by its names alone, only usual names are kept.
 
     >>> headings(["src", "mt", "ref", "id"], {})
     {'hypothesis': 'mt', 'source': 'src', 'references': 'ref'}
@@ -183,8 +185,11 @@ def headings(names: Sequence[str], chosen: Columns) -> dict[str, str]:
     except InputError:  # reported where the table is read
         return {}
     texts = [(role, key, found.get(role, ())) for role, key in _KEYS_OF_TEXTS.items()]
-    # Only usual names are recognised when the file is read again.
-    return {key: held[0] for role, key, held in texts if len(held) == 1 and key != held[0] and role_of(held[0]) == role}
+    return {
+        key: held[0]
+        for role, key, held in texts
+        if len(held) == 1 and key != held[0] and (role_of(held[0]) == role or not is_read_by_name)
+    }
 
 
 def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:

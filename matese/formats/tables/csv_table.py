@@ -180,7 +180,7 @@ def read_rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: s
 
 def row_maker(
     names: Sequence[str], path: str | Path, chosen: Columns, *, naming: str = STRICT.naming
-) -> Callable[[int, Iterable[tuple[str, str | None]]], dict[str, object]]:
+) -> Callable[[int, Iterable[tuple[str, object]]], dict[str, object]]:
     """Returns a function that makes a row of its number and cells; those of ratings become the values of our JSONL.
 
     Both raise a FormatError: if the columns cannot be recognised, or a cell of ours holds no value.
@@ -193,9 +193,9 @@ def row_maker(
         columns.check_header(names, chosen, naming)
     is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
 
-    def to_row(number: int, cells: Iterable[tuple[str, str | None]]) -> dict[str, object]:
+    def to_row(number: int, cells: Iterable[tuple[str, object]]) -> dict[str, object]:
         with located(path, number):
-            return {name: _value(name, cell or "") if is_ours else cell for name, cell in cells}
+            return {name: _value(name, "" if cell is None else cell) if is_ours else cell for name, cell in cells}
 
     return to_row
 
@@ -226,8 +226,8 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(cell) else cell
 
 
-def _value(name: str, cell: str) -> object:
-    if name == "hypothesis" or name not in jsonl.KEYS:
+def _value(name: str, cell: object) -> object:
+    if name == "hypothesis" or name not in jsonl.KEYS or not isinstance(cell, str):
         return cell
     if not cell or name in _IGNORED:
         return None
