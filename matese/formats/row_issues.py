@@ -96,8 +96,8 @@ class RowIssues:
         """Reports that the row is read differently from what is written; strict reading as in `skip`."""
         self._handle("repaired", reason, allowed)
 
-    def ignore(self, reason: str, allowed: str) -> None:
-        """Reports an annotation that is not understood: a region, label, note or state. Strict reading raises.
+    def ignore(self, reason: str, allowed: str | None) -> None:
+        """Reports an annotation that is not understood: a region, label, note or state; strict reading as in `skip`.
 
         The caller must not make the rating free of errors because of it: without any other error, `Rating.errors` is
         None.
