@@ -125,6 +125,11 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each unit, in its notes or the file's header; without one, its texts, without spans."""
     source_lang = reading.lang_pair.partition("-")[0] if reading.lang_pair else "en"
     file = _open(path, source_lang)
+    if file.lacks_source_lang and not reading.lang_pair:
+        ways = "--lang-pair de-fr, or X-Source-Language: de in its header, if it is German"
+        RowIssues(name_of(path), reading.report, 1).assume(
+            f"the source language is not named: English is assumed ({ways})"
+        )
     with located(path, None):
         of_file = notes.raters_of_file(file.header, RowIssues(name_of(path), reading.report, 1))
     for line in file.obsolete:
