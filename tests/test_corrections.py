@@ -199,27 +199,6 @@ def test_n_goes_on_where_a_mark_was_removed(window: Page, tmp_path: Path) -> Non
     expect(window.locator("mark:focus")).to_have_text("thr")
 
 
-@pytest.mark.parametrize(("keys", "expected"), [([], "two three"), (["Alt"], "wo thr")])
-def test_the_mouse_chooses_whole_words(window: Page, tmp_path: Path, keys: list[str], expected: str) -> None:
-    show(window, tmp_path, [replace(THREE, errors=())])
-    places = window.locator(".row .hypothesis p").evaluate("""(box) => [5, 11].map((at) => {
-        const range = document.createRange();
-        range.setStart(box.firstChild, at);
-        range.setEnd(box.firstChild, at + 1);
-        const place = range.getBoundingClientRect();
-        return [place.left, (place.top + place.bottom) / 2];
-    })""")
-    for key in keys:
-        window.keyboard.down(key)
-    window.mouse.move(*places[0])
-    window.mouse.down()
-    window.mouse.move(*places[1], steps=4)
-    window.mouse.up()
-    for key in keys:
-        window.keyboard.up(key)
-    expect(window.locator("#editor q")).to_have_text(expected)
-
-
 def test_a_comment_is_shown_to_readers(window: Page, tmp_path: Path) -> None:
     commented = replace(FREE, segment=replace(FREE.segment, extra={"comment": "The verb?"}))
     show(window, tmp_path, [commented])

@@ -185,7 +185,6 @@ const select = (box, start, end) => {
 const endsOf = (range) => [range.startContainer, range.startOffset, range.endContainer, range.endOffset];
 
 let isPressed = false, isSelecting = 0;
-let isWhole = false; // whether the mouse chooses whole words: without Alt
 const readSelection = () => {
   const selection = getSelection();
   if (!isEditing || isPressed || selection.isCollapsed || !selection.rangeCount || editor.contains(document.activeElement)) return;
@@ -193,13 +192,11 @@ const readSelection = () => {
   if (!box) return;
   const last = box.contains(range.endContainer) ? offsetAt(box, range.endContainer, range.endOffset) : wholeText(box.owner).length;
   const first = box.contains(range.startContainer) ? offsetAt(box, range.startContainer, range.startOffset) : 0;
-  const touched = isWhole ? wordsOf(wholeText(box.owner)).filter(([start, end]) => start < last && end > first) : [];
-  choose(box, Math.min(first, ...touched.map(([start]) => start)), Math.max(last, ...touched.map(([, end]) => end)));
+  choose(box, first, last);
 };
 document.addEventListener("selectionchange", () => { clearTimeout(isSelecting); isSelecting = setTimeout(readSelection, 150); });
 document.addEventListener("pointerdown", (event) => {
   isPressed = event.pointerType === "mouse"; // a finger holds a handle of the selection, not the text
-  isWhole = isPressed && !event.altKey && Boolean(boxOf(event.target));
   if (!editor.contains(event.target) && !event.target.closest("mark")) closeEditor();
 });
 for (const name of ["pointerup", "pointercancel"]) {
