@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2 as httpx
@@ -185,6 +186,27 @@ def test_any_letters_become_a_mark(
     drag(window, ".row .hypothesis p", *to_utf16)
     window.keyboard.press("2")
     assert marks(save(window, tmp_path)) == [[(expected, MAJOR, None)]]
+
+
+THREE = Rating(Segment("one two three four"), "m", tuple(ErrorSpan(at, at + 3, MINOR) for at in (0, 4, 8)))
+
+
+def test_n_goes_on_where_a_mark_was_removed(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [THREE])
+    window.locator(".row").focus()
+    for key in "nnxn":
+        window.keyboard.press(key)
+    expect(window.locator("mark:focus")).to_have_text("thr")
+
+
+def test_a_comment_is_shown_to_readers(window: Page, tmp_path: Path) -> None:
+    commented = replace(FREE, segment=replace(FREE.segment, extra={"comment": "The verb?"}))
+    show(window, tmp_path, [commented])
+    expect(window.get_by_text("The verb?")).to_have_count(0)
+    window.click("#edit")
+    expect(window.get_by_text("The verb?")).to_be_visible()
+    window.reload()
+    expect(window.get_by_text("The verb?")).to_be_visible()
 
 
 def test_a_click_chooses_a_word_and_undo_takes_it_back(window: Page, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from matese.annotation import Rating
+from matese.annotation import Placed, Rating
 from matese.cli import inputs, messages, options, output
 from matese.errors import one_of
 from matese.formats import detection
@@ -58,7 +58,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("--test-set", metavar="NAME", help="test set, for files that do not state it")
     reading.add_argument("--texts", metavar="FILE", help="submissions of WMT 2026: the test set, which has the texts")
     inputs.add_columns(reading)
-    reading.add_argument("--rater", metavar="NAME", help="rater of all ratings, instead of the raters in IN")
+    text = "rater of all ratings, instead of the raters in IN, whose confidences and expected scores are left out"
+    reading.add_argument("--rater", metavar="NAME", help=text)
     inputs.add_test_set_texts(reading)
     text = "the marks that the raters saw: report how many they kept, changed, removed and added"
     reading.add_argument("--before", metavar="FILE", help=text)
@@ -83,12 +84,31 @@ def run(args: argparse.Namespace) -> None:
         ratings: Iterable[Rating] = detection.read(args.input, how, name=args.from_)
         ratings = inputs.with_texts(ratings, args)
         if args.rater is not None:
-            ratings = (replace(rating, rater=args.rater) for rating in ratings)
+            ratings = (_by(args.rater, rating) for rating in ratings)
         if args.before is not None:
             ratings = _with_edits(ratings, args.before, how)
         table = output.table_style(args.input, args.from_, form or "", args.columns)
         writing = WriteOptions(args.weights, args.method, args.template, args.score, table)
         output.write_ratings(ratings, args.output, form or "", writing, strict=args.strict)
+
+
+def _by(rater: str, rating: Rating) -> Rating:
+    """Returns the rating as that of a rater; the confidences and the expected score of another one are left out."""
+    if rating.rater in (None, rater):
+        return replace(rating, rater=rater)
+    return replace(
+        rating,
+        rater=rater,
+        errors=None if rating.errors is None else tuple(map(_sure, rating.errors)),
+        source_errors=tuple(map(_sure, rating.source_errors)),
+        omissions=tuple(map(_sure, rating.omissions)),
+        estimate=None,
+        error_free=None,
+    )
+
+
+def _sure(error: Placed) -> Placed:
+    return replace(error, confidence=None)
 
 
 def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Iterator[Rating]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -42,8 +43,8 @@ def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, h
         group.add_argument("--skip-incomplete", action="store_true", help=text)
     group = parser.add_argument_group("tables", "all texts in one file or several")
     text = (
-        "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads; also text files (.txt), "
-        "with --src or --ref of as many lines; several files of one system are joined"
+        "CSV, TSV, XLSX, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads; also text files "
+        "(.txt), with --src or --ref of as many lines; several files of one system are joined"
     )
     group.add_argument("--input", nargs="+", action="extend", default=[], metavar="FILE", help=text)
     if has_references:
@@ -54,7 +55,7 @@ def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, h
 
 def add_columns(group: argparse._ActionsContainer) -> None:
     """Adds the names of columns."""
-    text = "columns with unusual names, such as hypothesis=mtA,mtB reference=gold"
+    text = "columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks"
     group.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME=COLUMN", help=text)
 
 
@@ -129,7 +130,14 @@ def readable(
         return list(systems)
     n_segments = sum(min(system.n_segments, limit or system.n_segments) for system in systems)
     if n_lacking == n_segments:
-        annotator.check_texts(replace(lacking[0][0], key=None, line=None, name=None))  # raises an error without a place
+        first_lacking = lacking[0][0]
+        try:
+            annotator.check_texts(replace(first_lacking, key=None, line=None, name=None))  # its error has no place
+        except ModelError as error:
+            if not (names := list(first_lacking.extra or ())):
+                raise
+            choice = f"name the source, such as by --columns source={json.dumps(names[0], ensure_ascii=False)}"
+            raise ModelError(f"{error}; the other columns are {', '.join(names)}: {choice}") from None
     places = [*dict.fromkeys(segment.label for segments in lacking for segment in segments if segment.label)]
     problem = f"{n_lacking:,} of {n_segments:,} segments lack what the model needs, {annotator.needed}"
     first = f" ({shown(places)})" if places else ""

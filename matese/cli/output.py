@@ -181,7 +181,7 @@ def write_ratings(
 
 
 def table_style(path: str, source_format: str | None, form: str, named: Sequence[str]) -> TableStyle:
-    """Returns how a CSV or TSV is written: if it comes from one, with its separator, mark and headings.
+    """Returns how a table is written: if it comes from one of its kind, with its separator, mark and headings.
 
     Args:
         path: of the input.
@@ -191,11 +191,14 @@ def table_style(path: str, source_format: str | None, form: str, named: Sequence
     """
     from matese.formats import detection
     from matese.formats.format import TableStyle
-    from matese.formats.tables import columns, csv_table
+    from matese.formats.tables import columns, csv_table, xlsx
 
-    if form not in _TABLES or not Path(path).is_file() or (source_format or detection.detect(path)) not in _TABLES:
+    if form not in (*_TABLES, "xlsx") or not Path(path).is_file():
         return TableStyle()
-    return csv_table.style_of(path, columns.parse(named))
+    given = source_format or detection.detect(path)
+    if form == given == "xlsx":
+        return xlsx.style_of(path, columns.parse(named))
+    return csv_table.style_of(path, columns.parse(named)) if {form, given} <= set(_TABLES) else TableStyle()
 
 
 def model_directory(path: str) -> Path:

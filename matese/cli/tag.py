@@ -392,11 +392,21 @@ def _write_format(args: argparse.Namespace, form: str, source_format: str | None
 
     is_copy = form == source_format and form in LOCALISATION
     how = WriteOptions(args.weights, template=Path(args.input[0]) if is_copy else None)
+    if is_copy:
+        ratings = map(_without_comment, ratings)
     if args.input:
         how = replace(how, table=output.table_style(args.input[0], source_format, form, args.columns))
     output.write_ratings(ratings, args.output, form, how)
     if filters := _filters(args):
         messages.info(f"only some of the segments are written ({filters})")
+
+
+def _without_comment(rating: Rating) -> Rating:
+    """Returns the rating without a person's comment, which the copy of the file holds under the person's name."""
+    from matese.formats.localisation import notes
+
+    extra = {name: value for name, value in (rating.segment.extra or {}).items() if name != notes.COMMENT}
+    return replace(rating, segment=replace(rating.segment, extra=extra or None))
 
 
 def _write(

@@ -39,6 +39,8 @@ class ReadOptions:
         naming: tables only: how the user names a column, for messages; see `columns.ratings`.
         texts: submissions of WMT 2026 only: the test set, which has the texts.
         untranslated: XLIFF and PO only: whether units without a target are read, as blank translations.
+        only_texts: XLIFF and PO only: whether the ratings are not needed, so that notes of an older text, whose words
+            are no longer there, are counted and left out.
     """
 
     report: Callable[[RowIssue], None] | None = None
@@ -52,6 +54,7 @@ class ReadOptions:
     first_segment: int | None = None
     naming: str = "--columns {}={}"
     untranslated: bool = False
+    only_texts: bool = False
     texts: str | None = None
 
     def __post_init__(self) -> None:
@@ -85,7 +88,7 @@ class WriteOptions:
     Attributes:
         weights: of errors, for scores.
         method: name of the submission, metric or campaign.
-        table: CSV and TSV only: separator, byte order mark and headings.
+        table: CSV, TSV and XLSX only: separator, byte order mark and headings.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
         template: XLIFF and PO only: the file that the texts come from; the errors are written into a copy of it.
     """

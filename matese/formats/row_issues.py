@@ -14,11 +14,12 @@ from matese.errors import FormatError, InputError, counted
 from matese.files import name_of, read_lines
 
 T = TypeVar("T")
-IssueKind = Literal["skipped", "repaired", "ignored"]
+IssueKind = Literal["skipped", "repaired", "ignored", "assumed"]
 _ADVICE = {
     "skipped": "matese convert skips such rows",
     "repaired": "matese convert repairs such rows",
     "ignored": "matese convert ignores such annotations",
+    "assumed": "matese convert assumes that",
 }
 
 
@@ -28,7 +29,8 @@ class RowIssue:
 
     Attributes:
         kind: "skipped": the row yields no rating; "repaired": it yields one that differs from what is written;
-            "ignored": an annotation of the row is not understood, so that its rating lacks it.
+            "ignored": an annotation of the row is not understood, so that its rating lacks it; "assumed": the file
+            leaves something open, and the reason says what is assumed.
         reason: a short text, the same for all rows with the same issue, so that they can be counted.
         path: the file, as it was given.
         line: counted from 1; 0 for any.
@@ -69,6 +71,9 @@ class IssueCounts:
         ['ted.tsv: 1 row skipped: unknown severity (line 7)']
         """
         for issue, n in self._counts.most_common():
+            if issue.kind == "assumed":
+                yield f"{issue.path}: {issue.reason}"
+                continue
             place = f"{'first: ' if n > 1 else ''}line {self._first_lines[issue]}"
             noun = "annotation" if issue.kind == "ignored" else "row"
             yield f"{issue.path}: {counted(n, noun)} {issue.kind}: {issue.reason} ({place})"
@@ -96,13 +101,17 @@ class RowIssues:
         """Reports that the row is read differently from what is written; strict reading as in `skip`."""
         self._handle("repaired", reason, allowed)
 
-    def ignore(self, reason: str, allowed: str) -> None:
-        """Reports an annotation that is not understood: a region, label, note or state. Strict reading raises.
+    def ignore(self, reason: str, allowed: str | None) -> None:
+        """Reports an annotation that is not understood: a region, label, note or state; strict reading as in `skip`.
 
         The caller must not make the rating free of errors because of it: without any other error, `Rating.errors` is
         None.
         """
         self._handle("ignored", reason, allowed)
+
+    def assume(self, reason: str) -> None:
+        """Reports what is assumed about a file; strict reading accepts that."""
+        self._handle("assumed", reason, None)
 
     def _handle(self, kind: IssueKind, reason: str, allowed: str | None) -> None:
         if self.report is not None:

@@ -186,7 +186,8 @@ def from_file(
     systems: dict[str, dict[object, Segment]] = {}
     places: dict[str, list[int]] = {}
     columns: dict[str, None] = {}
-    for number, rating in enumerate(detection.read(path, options or STRICT, name=name)):
+    how = replace(options or STRICT, only_texts=True)
+    for number, rating in enumerate(detection.read(path, how, name=name)):
         segment = rating.segment
         key = segment.key or SegmentKey()
         system = key.system or short_names([path])[0]

@@ -233,3 +233,13 @@ def test_segments_keep_the_names_of_the_file_that_they_come_from(run: Run, folde
         assert run("convert", f"marked.{form}", "back.jsonl").code == 0
         labels = [rating.segment.label for rating in jsonl.read(folder / "back.jsonl")]
         assert name in labels
+
+
+def test_another_rater_has_no_confidences_of_the_model(run: Run, folder: Path) -> None:
+    span = '{"start": 0, "end": 1, "severity": "minor", "confidence": 0.5}'
+    estimate = '{"value": -1.0, "scale": "mqm"}'
+    line = f'{{"hypothesis": "ab", "errors": [{span}], "estimate": {estimate}, "rater": %s}}'
+    for rater, kept in (('"model"', (None, None)), ("null", (0.5, -1.0)), ('"ann"', (0.5, -1.0))):
+        (folder / "a.jsonl").write_text(line % rater + "\n", encoding="utf-8")
+        row = json.loads(run("convert", "a.jsonl", "-", "--to", "jsonl", "--rater", "ann").out)
+        assert (row["rater"], row["errors"][0]["confidence"], row["expected_score"]) == ("ann", *kept)

@@ -209,3 +209,10 @@ def test_text_files_that_lack_something(run: Run, folder: Path, arguments: tuple
     write(folder / "mt2.txt", "eins", "zwei", "drei")
     assert run("tag", "--input", *arguments).refused().startswith(problem)
     assert run("tag", "--checks", "only", "--input", "mt.txt").code == 0
+
+
+def test_a_source_with_an_unknown_heading(run: Run, folder: Path) -> None:
+    write(folder / "a.csv", "N°,Texto,mt", "1,The dog,Der Hund")
+    refused = run("tag", "--model", "{tiny}", "--input", "a.csv").refused()
+    assert "N°, Texto" in refused
+    assert "--columns source=" in refused

@@ -388,6 +388,30 @@ msgstr "Das ist ein %s gut."
 """
 
 
+NOTED = """# [matese] "ann"
+# Major error: »%s« [0..5]
+# Comment: The verb?
+msgid "Open"
+msgstr "Offen"
+"""
+
+
+def test_a_comment_stays_its_authors(run: Run, folder: Path) -> None:
+    (folder / "a.po").write_text(NOTED % "Offen", encoding="utf-8")
+    for given, written in (("a.po", "b.po"), ("b.po", "c.po")):
+        assert run("tag", "--checks", "only", "--input", given, "--output", written).code == 0
+        assert (folder / written).read_text(encoding="utf-8").count("# Comment: The verb?") == 1
+
+
+def test_notes_of_an_older_text(run: Run, folder: Path) -> None:
+    (folder / "a.po").write_text(NOTED % "Öffne", encoding="utf-8")
+    ran = run("tag", "--checks", "only", "--input", "a.po", "--output", "b.po")
+    assert (ran.code, ran.err.count("1 annotation ignored: note of an older text (line 1)")) == (0, 1)
+    refused = run("convert", "a.po", "c.jsonl").refused()
+    assert refused.startswith("a.po:1: ")
+    assert "line 1" not in refused
+
+
 def test_files_of_localisation_come_back_with_notes(run: Run, folder: Path) -> None:
     pytest.importorskip("translate")
     for name, text, hypothesis in [("a.xlf", XLIFF, "Ein das 😀 ist für 1,5 %s"), ("a.po", PO, "Das ist ein %s gut.")]:

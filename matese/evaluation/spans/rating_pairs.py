@@ -91,7 +91,7 @@ def pair_up(
     except InputError as error:
         if len(golds) == len(predictions):
             raise
-        raise InputError(f"{error}; --common (common=True) compares only the segments that both have") from None
+        raise InputError(f"{error}; --common compares only the segments that both have") from None
     spans = [_spans_of_all(side, name) for side, name in zip((golds, ordered), names, strict=True)]
     return tuple(RatingPair(*four) for four in zip(golds, ordered, *spans, strict=True))
 

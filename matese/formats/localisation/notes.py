@@ -9,17 +9,20 @@ A note is a header with the rater, a line for each error, and the lines of the r
     Major error without a place (Accuracy/Omission)
     Comment: Is this the verb or the noun?
 
+    [matese form 1] "anna": no errors
+
 It ends at an empty line, at the next header, or where the comments of its text end. The grammar, in which "?" follows
 what is optional::
 
-    header = "[matese" (" " FORM)? "]" (" " RATER)?
+    header = "[matese" (" " "form "? FORM)? "]" (" " RATER)? ": no errors"?
     line   = SEVERITY SIDE? (" (" CATEGORY ")")? (": »" WORDS "«" confidence? place?)?
     confidence = " (confidence " PERCENT " %)"
     place  = " [" START ".." END "]"
     comment = "Comment: " (TEXT | JSON string)
 
-FORM is the number of a plural form, RATER a JSON string or null, CATEGORY a JSON string unless it is plain. SEVERITY
-and SIDE are the words of `_SEVERITIES` and `_SIDES`; older versions wrote them in German, Spanish and French, too.
+FORM is the number of a plural form, RATER a JSON string or null, CATEGORY a JSON string unless it is plain. Older
+versions wrote no "form" before the number, and no "no errors". SEVERITY and SIDE are the words of `_SEVERITIES` and
+`_SIDES`; older versions wrote them in German, Spanish and French, too.
 START and END are offsets in code points. If they are missing or do not fit, the error is where its words are, which
 the text must then have only once.
 
@@ -99,7 +102,8 @@ def _any(words: Iterable[str]) -> str:
 
 _SEVERITY_OF = _meanings(_SEVERITIES)
 _SIDE_OF = _meanings(_SIDES)
-_HEADER = re.compile(rf"\[{ORIGIN}(?: (?P<form>\d{{1,9}}))?\](?: (?P<rater>.*))?")
+_NO_ERRORS = ": no errors"
+_HEADER = re.compile(rf"\[{ORIGIN}(?: (?:form )?(?P<form>\d{{1,9}}))?\](?: (?P<rater>.*?))?(?:{_NO_ERRORS})?")
 _OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \((?:translations|texts) without a note have no errors\)")
 _LINE = re.compile(
     rf"(?P<severity>{_any(_SEVERITY_OF)})"
@@ -111,6 +115,10 @@ _LINE = re.compile(
 )
 _COMMENT_LINE = re.compile(r"Comment: ?(.*)")
 _PLAIN_CATEGORY = re.compile(r"[\w/ .&-]+", re.ASCII)
+
+
+class OutdatedError(InputError):
+    """A note whose words are not in its text as it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +160,9 @@ def write(rating: Rating, form: int | None = None, *, names_rater: bool = True) 
         form: the number of the plural form that is rated.
         names_rater: whether the rater is named, as it must be unless the header of the file does so.
     """
-    number = "" if form is None else f" {form}"
-    lines = [f"[{ORIGIN}{number}]{f' {_name(rating.rater)}' if names_rater else ''}"]
+    number = "" if form is None else f" form {form}"
+    free = "" if rating.all_errors else _NO_ERRORS
+    lines = [f"[{ORIGIN}{number}]{f' {_name(rating.rater)}' if names_rater else ''}{free}"]
     for side in _Side:
         text = _text(rating.segment, side)
         lines += [_line(error, side, text) for error in getattr(rating, side.value) or ()]
@@ -213,7 +222,7 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
         of_file: the rater of a note that names none.
 
     Raises:
-        InputError: if an error cannot be found in the texts.
+        OutdatedError: if an error cannot be found in the texts.
     """
     errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
@@ -273,7 +282,8 @@ def _place(match: re.Match[str], shown: str, issues: RowIssues) -> tuple[int, in
     start = shown.find(words)
     if start < 0 or shown.find(words, start + 1) >= 0:
         problem = "are not in the text" if start < 0 else "are in the text more than once, and not at its offsets"
-        raise InputError(f"the words of note {match[0]!r} {problem}: must be words of the text as it stands")
+        allowed = "the text has changed since it was marked: delete this note, or quote words of the present text"
+        raise OutdatedError(f"the words of note {match[0]!r} {problem}; {allowed}")
     if has_offsets:
         issues.repair("offsets of a note that are not those of its words", None)
     return start, start + len(words)

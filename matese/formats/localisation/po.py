@@ -54,12 +54,14 @@ class _Header:
 
     Attributes:
         lang_pair: None if it is not known.
+        names_source: whether it names the language of the source.
         n_forms: number of plural forms; None if it is not known.
         singular: the form for the number 1.
         often: forms for many numbers; None if it is not known.
     """
 
     lang_pair: str | None = None
+    names_source: bool = False
     n_forms: int | None = None
     singular: int = 0
     often: frozenset[int] | None = None
@@ -110,7 +112,14 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
                 pieces[places[number]] += "".join(f"# {line}{end}" for line in text.split("\n"))
         return insert(raw, pieces, encoding)
 
-    return LocalisationFile(units, add, has_header=-1 in places, header=comments, obsolete=obsolete)
+    return LocalisationFile(
+        units,
+        add,
+        has_header=-1 in places,
+        header=comments,
+        obsolete=obsolete,
+        lacks_source_lang=header.lang_pair is not None and not header.names_source,
+    )
 
 
 def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterator[Unit]:
@@ -211,18 +220,20 @@ def _decoded(value: bytes, entry: _Entry, encoding: str) -> str:
 
 def _header(text: str, source_lang: str | None) -> _Header:
     stated = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in text.split("\n"))}
-    pair = _lang_pair(stated.get("X-Source-Language") or source_lang, stated.get("Language"))
+    source = stated.get("X-Source-Language")
+    pair = _lang_pair(source or source_lang, stated.get("Language"))
+    names_source = bool(source)
     match = _PLURAL_FORMS.fullmatch(stated.get("Plural-Forms", ""))
     try:
         # Files that are not filled in have "nplurals=INTEGER; plural=EXPRESSION;".
         if match is None:
-            return _Header(pair)
+            return _Header(pair, names_source)
         form_of = gettext.c2py(match[2])
         counts = Counter(form_of(number) for number in range(_N_TRIED))
         often = frozenset(form for form, count in counts.items() if count >= _OFTEN)
-        return _Header(pair, int(match[1]), form_of(1), often)
+        return _Header(pair, names_source, int(match[1]), form_of(1), often)
     except (ValueError, ArithmeticError):
-        return _Header(pair)
+        return _Header(pair, names_source)
 
 
 def _lang_pair(source: str | None, target: str | None) -> str | None:

@@ -125,6 +125,11 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each unit, in its notes or the file's header; without one, its texts, without spans."""
     source_lang = reading.lang_pair.partition("-")[0] if reading.lang_pair else "en"
     file = _open(path, source_lang)
+    if file.lacks_source_lang and not reading.lang_pair:
+        ways = "--lang-pair de-fr, or X-Source-Language: de in its header, if it is German"
+        RowIssues(name_of(path), reading.report, 1).assume(
+            f"the source language is not named: English is assumed ({ways})"
+        )
     with located(path, None):
         of_file = notes.raters_of_file(file.header, RowIssues(name_of(path), reading.report, 1))
     for line in file.obsolete:
@@ -141,7 +146,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             may_lack=number_placeholders(unit.source) if unit.is_for_one else (),
         )
         if unit.is_translated:
-            yield from _ratings(unit, segment, of_file, issues)
+            yield from _ratings(unit, segment, of_file, issues, only_texts=reading.only_texts)
         elif not reading.untranslated:
             reason = "unit without a translation" if unit.is_finished else "unit whose translation is not finished"
             issues.skip(reason, None)
@@ -152,13 +157,22 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             yield Rating(segment, None, None)
 
 
-def _ratings(unit: Unit, segment: Segment, of_file: Sequence[str | None], issues: RowIssues) -> Iterator[Rating]:
+def _ratings(
+    unit: Unit, segment: Segment, of_file: Sequence[str | None], issues: RowIssues, *, only_texts: bool
+) -> Iterator[Rating]:
     """Yields the ratings of a translated unit, or its texts; `of_file` is the rater of all units, if there is one."""
     for reason, allowed in unit.not_understood:
         issues.ignore(reason, allowed)
     try:
         rater = of_file[0] if of_file else None
-        ratings = [notes.read(note, segment, issues, of_file=rater) for note in unit.notes]
+        ratings = []
+        for note in unit.notes:
+            try:
+                ratings.append(notes.read(note, segment, issues, of_file=rater))
+            except notes.OutdatedError:
+                if not only_texts:
+                    raise
+                issues.ignore("note of an older text", None)
         if of_file and all(note.rater for note in unit.notes):
             is_understood = not unit.not_understood and all(rating.errors is not None for rating in ratings)
             ratings.insert(0, Rating(segment, rater, () if is_understood else None))
@@ -166,7 +180,8 @@ def _ratings(unit: Unit, segment: Segment, of_file: Sequence[str | None], issues
     except FormatError:
         raise
     except (InputError, AnnotationError) as error:
-        raise FormatError(issues.path, unit.line, f"unit {unit.name}: {error}") from None
+        name = unit.name.removesuffix(f" (line {unit.line})")  # which the error has as its place
+        raise FormatError(issues.path, unit.line, f"unit {name}: {error}") from None
 
 
 def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:

@@ -55,6 +55,7 @@ class LocalisationFile:
         has_header: whether the header of the file can hold notes.
         header: the lines of the notes in it.
         obsolete: the line of each text with our notes that the file keeps, but no longer uses.
+        lacks_source_lang: whether it names the language of the translations, but not that of the source.
     """
 
     units: Mapping[int, Unit]
@@ -62,6 +63,7 @@ class LocalisationFile:
     has_header: bool = False
     header: Sequence[str] = ()
     obsolete: Sequence[int] = ()
+    lacks_source_lang: bool = False
 
 
 def insert(raw: bytes, pieces: Mapping[int, str], encoding: str = "utf-8") -> bytes:

@@ -39,6 +39,12 @@ _NAMES = {
     "test_set": ("test_set",),
     "domain": ("domain",),
 }
+_TRANSLATED_NAMES = {
+    "hypothesis": ("traduction", "texte cible", "cible", "übersetzung", "zieltext", "ziel"),
+    "source": ("texte source", "quelltext", "quelle", "ausgangstext", "original"),
+}
+"""Names in other languages, which are recognised where no column has a usual name."""
+_COMMENT = "comment"
 _REFERENCE = re.compile(r"ref(?:erence)?s?(?:[a-z]|\d+|text)?")
 _BY_LANGUAGE = "translation"
 _OPTION = "--columns {}={}"
@@ -47,7 +53,7 @@ _ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0+$")
 """Ends the numbers of a column of which pandas has read a part as missing."""
 _MARKED = re.compile("<v>.*?</v>", re.DOTALL)
 _KEYS_OF_TEXTS = {"hypothesis": "hypothesis", "source": "source", "reference": "references"}
-ROLES = (*_NAMES, "reference")
+ROLES = (*_NAMES, "reference", _COMMENT)
 """What a column can hold."""
 
 
@@ -69,6 +75,8 @@ class _Layout:
         """Yields a rating without spans for each hypothesis of a row. Raises InputError if a value is not allowed."""
         values = {role: plain_value(row[names[0]]) for role, names in self.columns.items()}
         extra = {name: plain_value(row[name]) for name in self.extra}
+        if _COMMENT in self.columns:
+            extra[_COMMENT] = values[_COMMENT]
         index = _whole_number(values.get("index"))
         if index is None and values.get("index") is not None:
             if "index" in self.chosen:
@@ -170,8 +178,10 @@ def holds_ratings(row: Mapping[str, object]) -> bool:
     return any(difflib.get_close_matches(name, ["errors"], cutoff=0.8) for name in lists)
 
 
-def headings(names: Sequence[str], chosen: Columns) -> dict[str, str]:
+def headings(names: Sequence[str], chosen: Columns, *, is_read_by_name: bool = True) -> dict[str, str]:
     """Returns the headings of the texts of a table by our keys, where one column holds a text under another name.
+
+    If the table is read again by its names alone, only usual names are kept.
 
     >>> headings(["src", "mt", "ref", "id"], {})
     {'hypothesis': 'mt', 'source': 'src', 'references': 'ref'}
@@ -183,8 +193,11 @@ def headings(names: Sequence[str], chosen: Columns) -> dict[str, str]:
     except InputError:  # reported where the table is read
         return {}
     texts = [(role, key, found.get(role, ())) for role, key in _KEYS_OF_TEXTS.items()]
-    # Only usual names are recognised when the file is read again.
-    return {key: held[0] for role, key, held in texts if len(held) == 1 and key != held[0] and role_of(held[0]) == role}
+    return {
+        key: held[0]
+        for role, key, held in texts
+        if len(held) == 1 and key != held[0] and (role_of(held[0]) == role or not is_read_by_name)
+    }
 
 
 def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:
@@ -204,7 +217,7 @@ def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:
 
 def is_table(names: Sequence[str]) -> bool:
     """Whether one of several columns holds translations."""
-    return len(names) > 1 and any(_plain(name) in map(_plain, _NAMES["hypothesis"]) for name in names)
+    return len(names) > 1 and any(role_of(name) == "hypothesis" for name in names)
 
 
 def _layout_of(names: Iterable[str], chosen: Columns, naming: str) -> _Layout:
@@ -221,7 +234,7 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
             raise InputError(f"no column {name!r}{near_miss(name, names)} must be {one_of(names)}")
     free = [name for name in names if not any(name in names_of_role for names_of_role in columns.values())]
     for role, usual in _NAMES.items():
-        candidates = [name for alias in map(_plain, usual) for name in free if _plain(name) == alias]
+        candidates = _named(free, usual) or _named(free, _TRANSLATED_NAMES.get(role, ()))
         if role in columns or not candidates or (role == "system" and len(columns.get("hypothesis", ())) > 1):
             continue
         if len(candidates) > 1 and role in ("hypothesis", "source") and candidates[0] != role:
@@ -231,16 +244,36 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
         columns[role] = (candidates[0],)
         free.remove(candidates[0])
     if "hypothesis" not in columns:
-        close = [(name, *difflib.get_close_matches(name.casefold(), _NAMES["hypothesis"], n=1)) for name in free]
-        hint = next((f"; {match[0]!r} is almost {match[1]!r}" for match in close if len(match) > 1), "")
-        allowed = f"must be {one_of(_NAMES['hypothesis'])}"
-        allowed += f", or named by {naming.format('hypothesis', 'NAME')}" if naming else ""
+        usual = _NAMES["hypothesis"]
+        close = [(name, *difflib.get_close_matches(name.casefold(), usual, n=1, cutoff=0.8)) for name in free]
+        hints = [match for match in close if len(match) > 1]
+        hint = f"; {hints[0][0]!r} is almost {hints[0][1]!r}" if hints else ""
+        allowed = f"must be {one_of(usual)}"
+        if naming:
+            lacks_source = "source" not in columns and len(free) > 1 and not hints
+            guess = hints[0][0] if hints else free[1 if lacks_source else 0] if free else "NAME"
+            allowed += (
+                f", or named, such as by {naming.format('hypothesis', _quoted(guess) if naming == _OPTION else guess)}"
+            )
+            allowed += f" source={_quoted(free[0])}" if lacks_source and naming == _OPTION else ""
         raise InputError(f"no column of translations among {', '.join(names) or 'none'}{hint}: {allowed}")
+    if _COMMENT in columns and _COMMENT in free:
+        raise InputError(f"columns {_COMMENT} and {columns[_COMMENT][0]} can both be the comment; rename one")
     references = tuple(name for name in free if _REFERENCE.fullmatch(_plain(name)))
     if "reference" not in columns and references:
         columns["reference"] = references
         free = [name for name in free if name not in references]
     return _Layout(columns, tuple(role for role, _ in chosen), tuple(free))
+
+
+def _named(names: Iterable[str], aliases: Iterable[str]) -> list[str]:
+    """Returns the names that are one of the aliases, in the order of these."""
+    return [name for alias in map(_plain, aliases) for name in names if _plain(name) == alias]
+
+
+def _quoted(name: str) -> str:
+    """Returns a name as it is typed on a command line."""
+    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
 def parse(texts: Iterable[str]) -> Columns:
@@ -269,7 +302,8 @@ def role_of(name: str) -> str | None:
     """Returns the role of columns with this name; None if it has none."""
     if _REFERENCE.fullmatch(_plain(name)):
         return "reference"
-    return next((role for role, names in _NAMES.items() if _plain(name) in map(_plain, names)), None)
+    by_role = (*_NAMES.items(), *_TRANSLATED_NAMES.items())
+    return next((role for role, names in by_role if _plain(name) in map(_plain, names)), None)
 
 
 def check_columns(columns: Columns) -> None:

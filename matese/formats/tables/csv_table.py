@@ -85,13 +85,13 @@ class _Echo:
 
 
 def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]]:
-    """Yields the cells of the header and of the rows; other columns are those of the first rating.
+    """Yields the cells of the header and of the rows, which have the other columns of all ratings.
 
     The last column has the names of segments, if that of the first says more than its line or row does.
     """
     names: list[str] = []
     headings: dict[str, str] = {}
-    for rating in ratings:
+    for rating in jsonl.with_all_columns(ratings):
         values = jsonl.to_json(rating, weights=options.weights)
         name = jsonl.own_name(rating.segment)
         if "segment_name" in names or (not names and name and not _NUMBERED.fullmatch(name)):
@@ -100,8 +100,6 @@ def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]
             names = list(values)
             headings = {key: name for key, name in options.table.headings.items() if name not in names}
             yield [headings.get(name, name) for name in names]
-        if list(values) != names:
-            raise InputError(f"a row has the columns {', '.join(values)}: must have {', '.join(names)}, as the first")
         if "references" in headings:
             values["references"] = _only_reference(rating)
         yield [_cell(name, values[name]) for name in names]
@@ -182,7 +180,7 @@ def read_rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: s
 
 def row_maker(
     names: Sequence[str], path: str | Path, chosen: Columns, *, naming: str = STRICT.naming
-) -> Callable[[int, Iterable[tuple[str, str | None]]], dict[str, object]]:
+) -> Callable[[int, Iterable[tuple[str, object]]], dict[str, object]]:
     """Returns a function that makes a row of its number and cells; those of ratings become the values of our JSONL.
 
     Both raise a FormatError: if the columns cannot be recognised, or a cell of ours holds no value.
@@ -195,9 +193,9 @@ def row_maker(
         columns.check_header(names, chosen, naming)
     is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
 
-    def to_row(number: int, cells: Iterable[tuple[str, str | None]]) -> dict[str, object]:
+    def to_row(number: int, cells: Iterable[tuple[str, object]]) -> dict[str, object]:
         with located(path, number):
-            return {name: _value(name, cell or "") if is_ours else cell for name, cell in cells}
+            return {name: _value(name, "" if cell is None else cell) if is_ours else cell for name, cell in cells}
 
     return to_row
 
@@ -228,8 +226,8 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(cell) else cell
 
 
-def _value(name: str, cell: str) -> object:
-    if name == "hypothesis" or name not in jsonl.KEYS:
+def _value(name: str, cell: object) -> object:
+    if name == "hypothesis" or name not in jsonl.KEYS or not isinstance(cell, str):
         return cell
     if not cell or name in _IGNORED:
         return None

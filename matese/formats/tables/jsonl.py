@@ -18,6 +18,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,20 @@ def to_json(
     if segment.extra:
         line |= {f"input_{name}" if name in KEYS else name: value for name, value in segment.extra.items()}
     return line
+
+
+def with_all_columns(ratings: Iterable[Rating]) -> list[Rating]:
+    """Returns ratings that all have the other columns that any of them has, as the rows of a table must."""
+    listed = list(ratings)
+    names = dict.fromkeys(name for rating in listed for name in rating.segment.extra or ())
+    return [
+        rating
+        if len(rating.segment.extra or ()) == len(names)
+        else replace(
+            rating, segment=replace(rating.segment, extra={**dict.fromkeys(names), **(rating.segment.extra or {})})
+        )
+        for rating in listed
+    ]
 
 
 def own_name(segment: Segment) -> str | None:

@@ -52,7 +52,7 @@ def save_parquet(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -
     check_installed("parquet", "pyarrow", extra="tables")
     from pyarrow import parquet
 
-    rows = (jsonl.to_json(rating, weights=writing.weights) for rating in ratings)
+    rows = (jsonl.to_json(rating, weights=writing.weights) for rating in jsonl.with_all_columns(ratings))
     batch = list(islice(rows, _ROWS_AT_ONCE))
     if batch and len(batch[0]) > len(schema()):  # the types of other columns follow from all rows
         batch += rows
@@ -132,7 +132,11 @@ def to_dataset(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese")
     check_installed("hf-dataset", "datasets", extra="tables")
     import datasets
 
-    return datasets.Dataset(_table([jsonl.to_json(rating, weights=weights) for rating in ratings]))
+    return datasets.Dataset(_table(_rows(ratings, weights)))
+
+
+def _rows(ratings: Iterable[Rating], weights: mqm.AnyWeights) -> list[dict[str, object]]:
+    return [jsonl.to_json(rating, weights=weights) for rating in jsonl.with_all_columns(ratings)]
 
 
 def to_pandas(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> pandas.DataFrame:
@@ -140,7 +144,7 @@ def to_pandas(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") 
     check_installed("a data frame", "pandas", extra="tables")
     import pandas
 
-    rows = [jsonl.to_json(rating, weights=weights) for rating in ratings]
+    rows = _rows(ratings, weights)
     names = rows[0] if rows else schema().names
     frame = pandas.DataFrame({key: [row[key] for row in rows] for key in names}, dtype=object)
     return frame.astype({"index": "Int64", "score": "float64", "expected_score": "float64"})
@@ -151,7 +155,7 @@ def to_polars(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") 
     check_installed("a data frame", "polars", extra="tables")
     import polars
 
-    frame = polars.from_arrow(_table([jsonl.to_json(rating, weights=weights) for rating in ratings]))
+    frame = polars.from_arrow(_table(_rows(ratings, weights)))
     assert isinstance(frame, polars.DataFrame)  # a table gives no Series
     return frame
 

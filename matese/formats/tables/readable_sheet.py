@@ -1,8 +1,9 @@
 """The sheet of a workbook that people read and correct: texts, and errors in words, one per line of a cell.
 
 An error is "Major: »word«", "Minor Style: »word«", "Major in source: »word«", "Major missing from source: »word«" or
-"Major without a place". A corrected line names its words, which must stand in the text once; a line that is as it was
-written stands for the error that it was written for, with its place and confidence.
+"Major without a place"; people may use any quotation marks and any case. A corrected line names its words, which must
+stand in the text once; a line that is as it was written stands for the error that it was written for, with its place
+and confidence.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
 from matese.formats.format import rating_of
+from matese.formats.row_issues import RowIssues
 
 ERRORS = "marked errors"
 NUMBER = "row"
@@ -23,10 +26,21 @@ ADDED = (ERRORS, *SCORES, NUMBER)
 NO_ERRORS = "no errors"
 _SEVERITIES: dict[str, Severity | None] = {"Undecided": None} | {one.value.capitalize(): one for one in Severity}
 _NAMES = {severity: name for name, severity in _SEVERITIES.items()}
-_PLACE = r"(?P<place> in source| missing from (?:source|reference \d+))?"
-_WORDS = r"(?:: »(?P<words>.*)«|(?P<unplaced> without a place))"
-_LINE = re.compile(rf"(?P<severity>{'|'.join(_SEVERITIES)})(?: (?P<category>.*?))??{_PLACE}{_WORDS}", re.DOTALL)
-_BORDER = re.compile(rf"\n(?=(?:{'|'.join(_SEVERITIES)})\b)")
+SYNTAX = f"""One error a line; severities: {", ".join(_SEVERITIES)}.
+Major: »word« - words of the translation
+Minor Style: »two words« - with a category
+Major in source: »word« - words of the source
+Major missing from source: »word« - words that the translation lacks
+Minor without a place - an error of the whole text
+{NO_ERRORS} - the translation is right
+An empty cell: nobody has judged the translation."""
+_QUOTES = ("»«", "«»", "›‹", "‹›", "“”", "„“", "„”", "””", "‘’", "‚‘", "’’", '""', "''", "「」", "『』")
+_QUOTED = "|".join(f"{re.escape(first)}.*{re.escape(last)}" for first, last in map(tuple, _QUOTES))
+_PLACE = r"(?P<place>\s+in\s+source|\s+missing\s+from\s+(?:source|reference\s+\d+))?"
+_WORDS = rf"(?:\s*[:：]\s*(?P<quoted>{_QUOTED})|(?P<unplaced>\s+without\s+a\s+place))"
+_SEVERITY = "|".join(_SEVERITIES)
+_LINE = re.compile(rf"(?P<severity>{_SEVERITY})(?:\s+(?P<category>.*?))??{_PLACE}{_WORDS}", re.DOTALL | re.IGNORECASE)
+_BORDER = re.compile(rf"\n(?=(?:{_SEVERITY})\b)", re.IGNORECASE)
 
 
 def lines(rating: Rating) -> list[tuple[str, AnyError | None]]:
@@ -49,13 +63,15 @@ def text(rating: Rating) -> str:
     return written or ("" if rating.errors is None else NO_ERRORS)
 
 
-def corrected(cell: str, before: Rating, hypothesis: str) -> Rating:
+def corrected(cell: str, before: Rating, hypothesis: str, issues: RowIssues) -> Rating:
     """Returns the rating that a cell of errors says.
 
     Args:
         cell: the lines, as a person left them.
         before: the rating that they were written for.
-        hypothesis: the translation, which may be another one now.
+        hypothesis: the translation, which may be another one now. A text where there was none is not "untranslated"
+            any more; without another error, nobody has judged it.
+        issues: of the row.
 
     Raises:
         InputError: if a line is not understood, or its words do not stand in the text once.
@@ -65,17 +81,22 @@ def corrected(cell: str, before: Rating, hypothesis: str) -> Rating:
     if is_same and _plain(cell) == _plain(text(before)):
         return before
     estimate = before.estimate if is_same else None  # a model's, of another text
-    if not _plain(cell):
-        return replace(
-            before, segment=segment, errors=None, source_errors=(), omissions=(), unplaced=(), estimate=estimate
-        )
+    error_free = before.error_free if is_same else None
+    given = list(_lines_of(cell))
+    outdated = [] if is_same or before.segment.hypothesis.strip() else list(filter(_is_untranslated, given))
+    for _ in outdated:
+        issues.repair("a translation was added, and its error Non-translation is left out", None)
+    left = [line for line in given if line not in outdated]
+    if not _plain(cell) or (outdated and not left):
+        unjudged = replace(before, segment=segment, errors=None, source_errors=(), omissions=(), unplaced=())
+        return replace(unjudged, estimate=estimate, error_free=error_free)
     known: dict[str, list[AnyError]] = {}
     for line, error in lines(before):
         if error is not None and (is_same or not isinstance(error, ErrorSpan)):
             known.setdefault(_plain(line), []).append(error)
     errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
-    for line in _lines_of(cell):
+    for line in left:
         if known.get(_plain(line)):
             errors.append(known[_plain(line)].pop(0))
             continue
@@ -98,30 +119,37 @@ def _plain(cell: str) -> str:
 
 def _lines_of(cell: str) -> Iterable[str]:
     parts = [part.strip() for part in _BORDER.split(cell.strip().replace("\r\n", "\n"))]
-    return [] if parts == [NO_ERRORS] else [part for part in parts if part]
+    is_free = len(parts) == 1 and _plain(parts[0]).casefold() == NO_ERRORS
+    return [] if is_free else [part for part in parts if part]
+
+
+def _is_untranslated(line: str) -> bool:
+    """Whether a line is the error of a text without a translation."""
+    return _plain(line).casefold() == f"{_title(mqm.NON_TRANSLATION)} without a place".casefold()
 
 
 def _parse(line: str, segment: Segment) -> tuple[bool, AnyError]:
     """Returns whether an error is in the source, and the error."""
     match = _LINE.fullmatch(line)
     if match is None:
-        allowed = f'must be {", ".join(_SEVERITIES)}, then ": »words«", or "{NO_ERRORS}"'
-        raise InputError(f"{ERRORS} has {line!r}: {allowed}")
-    severity = _SEVERITIES[match["severity"]]
+        allowed = f'"Major: »words«", "Minor without a place" or "{NO_ERRORS}", with one of {", ".join(_SEVERITIES)}'
+        raise InputError(f"{ERRORS} has {line!r}: must be such as {allowed}")
+    severity = _SEVERITIES[match["severity"].capitalize()]
     category = match["category"]
     if match["unplaced"]:
         return False, UnplacedError(severity, category)
-    place = (match["place"] or "").strip()
+    place = _plain(match["place"] or "").casefold()
+    words = match["quoted"][1:-1].strip()  # as French quotation marks have spaces inside
     if not place or place == "in source":
-        name = "source" if place else "hypothesis"
-        start, end = _find(match["words"], (segment.source or "") if place else segment.hypothesis, name)
+        name = "source" if place else "translation"
+        start, end = _find(words, (segment.source or "") if place else segment.hypothesis, name)
         return bool(place), ErrorSpan(start, end, severity, category)
     name = place.removeprefix("missing from ")
     number = None if name == "source" else int(name.removeprefix("reference ")) - 1
     if number is not None and not 0 <= number < len(segment.references):
         raise InputError(f"{ERRORS} names {name}: must be one of {len(segment.references)}")
     context = segment.source or "" if number is None else segment.references[number]
-    start, end = _find(match["words"], context, name)
+    start, end = _find(words, context, name)
     return False, Omission("source" if number is None else "reference", number, start, end, severity, category)
 
 
@@ -129,9 +157,8 @@ def _find(words: str, context: str, name: str) -> tuple[int, int]:
     """Returns the place of words. Raises InputError unless they stand in the text once."""
     starts = [match.start() for match in _occurrences(words, context)]
     if len(starts) != 1:
-        many = (
-            f"stands {len(starts)} times in the {name}: add the words beside it" if starts else f"is not in the {name}"
-        )
+        place = f"the {name} of this row"
+        many = f"stands {len(starts)} times in {place}: add the words beside it" if starts else f"is not in {place}"
         raise InputError(f"»{words}« {many}")
     return starts[0], starts[0] + len(words)
 

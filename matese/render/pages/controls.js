@@ -133,7 +133,8 @@ const stepError = (by) => { // to the next or previous error, in this segment or
   let at = focused ? rows.indexOf(Number(focused.dataset.row)) : list.current();
   if (focused) {
     const marks = [...focused.querySelectorAll("mark")], inside = marks.indexOf(active);
-    const next = marks[inside < 0 ? (by > 0 ? 0 : -1) : inside + by];
+    const from = focused.removedAt ?? 0; // where a mark has just been removed
+    const next = marks[inside < 0 ? (by > 0 ? from : from - 1) : inside + by];
     if (next) { next.focus(); return; }
     at += by;
   }

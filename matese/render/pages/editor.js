@@ -50,7 +50,13 @@ const replaced = (error, mark) => {
 };
 const changeMark = (error, mark) =>
   decide(error.owner, replaced(error, mark), `Changed to ${named({ ...error, ...mark })}.`, error);
-const removeMark = (error) => decide(error.owner, replaced(error, null), "Mark removed.");
+const removeMark = (error) => {
+  const row = (editor.hidden ? document.activeElement : editor.origin)?.closest?.(".row");
+  const at = row ? [...row.querySelectorAll("mark")].findIndex((mark) => mark.errors.some((one) => one.error === error)) : -1;
+  decide(error.owner, replaced(error, null), "Mark removed.");
+  const drawn = document.activeElement.closest(".row");
+  if (drawn && at >= 0) drawn.removedAt = at; // where the keys n and p go on
+};
 const addMark = (severity, category, owner) => {
   const { box, start, end } = words, { text } = box.owner, name = text === -2 ? "errors" : "omissions";
   const place = text === -2 ? { start, end } : { start, end, text };
@@ -77,7 +83,11 @@ const takeBack = () => {
 
 const countMarks = (text) => text.errors.length + text.omissions.length + text.source_errors.length + text.unplaced.length;
 belowTranslation = (row, text) => {
-  if (!isEditing) return null;
+  if (!isEditing) {
+    const remark = element("p", "", visible(text.comment));
+    remark.dir = "auto";
+    return text.comment ? line("remark", "comment", remark) : null;
+  }
   const count = countMarks(text), buttons = element("div", "buttons");
   if (text.isReviewed) {
     buttons.append(element("span", "done", `\u2713 Reviewed: ${count ? plural(count, "error") : "no error"}`));
@@ -181,7 +191,8 @@ const readSelection = () => {
   const range = selection.getRangeAt(0), box = boxOf(range.startContainer) ?? boxOf(range.endContainer);
   if (!box) return;
   const last = box.contains(range.endContainer) ? offsetAt(box, range.endContainer, range.endOffset) : wholeText(box.owner).length;
-  choose(box, box.contains(range.startContainer) ? offsetAt(box, range.startContainer, range.startOffset) : 0, last);
+  const first = box.contains(range.startContainer) ? offsetAt(box, range.startContainer, range.startOffset) : 0;
+  choose(box, first, last);
 };
 document.addEventListener("selectionchange", () => { clearTimeout(isSelecting); isSelecting = setTimeout(readSelection, 150); });
 document.addEventListener("pointerdown", (event) => {
@@ -294,7 +305,7 @@ const newMark = () => {
   const add = (severity) => addMark(severity, category.value.trim(), owners[which.value]);
   words.add = add;
   const legend = [element("q", "", shownWords().slice(1, -1)), text === -2 ? " is an error:" : " is missing in the translation:"];
-  return form(legend, ...(owners.length > 1 ? [element("label", "category", "Missing in ", which)] : []), label, severityButtons(null, add));
+  return form(legend, ...(owners.length > 1 ? [element("label", "category", "Missing in ", which)] : []), severityButtons(null, add), label);
 };
 byId("categories").append(...[...new Set([...UNITS.flatMap((text) => [...text.allErrors, ...text.allOmissions, ...text.unplaced])
   .map(({ category }) => category).filter(Boolean), ...byId("categories").dataset.usual.split("|")])].map((name) => new Option(name)));
@@ -383,7 +394,7 @@ const slug = (text) => text.replace(/[^\p{L}\p{N}\p{M}_-]+/gu, "-").replace(/^-+
 const leftOut = () => {
   const others = UNITS.filter((text) => !text.isReviewed), nCommented = others.filter((text) => text.comment).length;
   if (!others.length) return "";
-  const noted = nCommented ? ` (${plural(nCommented, "comment")} with them)` : "";
+  const noted = nCommented ? ` (${plural(nCommented, "comment")} with ${others.length === 1 ? "it" : "them"})` : "";
   return ` ${plural(others.length, "translation")} not reviewed ${others.length === 1 ? "is" : "are"} left out${noted}.`;
 };
 const save = async () => {
@@ -443,3 +454,4 @@ reviewer.addEventListener("change", () => { store(() => localStorage.setItem(NAM
 window.addEventListener("beforeunload", (event) => { if (!isKept && undone.length) event.preventDefault(); });
 byId("edit").hidden = false;
 if (DATA.saves || UNITS.some((text) => text.isReviewed || JSON.stringify(stateOf(text)) !== GIVEN.get(text.id))) setEditing(true);
+else if (UNITS.some(({ comment }) => comment)) list.redraw();

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis.strategies import sampled_from
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError
 from matese.formats.capabilities import Reducer
 from matese.formats.format import rating_of
 from matese.formats.localisation import notes, translation_files
@@ -92,7 +92,7 @@ def test_shifted_offsets_are_found_by_their_words(offsets: str) -> None:
     "line", ["Error: »Hut« [4..7]", "Error: »Hut«", "Error: »a« [0..1]", "Error in the source: »Haus«"]
 )
 def test_words_that_are_not_in_the_text_once(line: str) -> None:
-    with pytest.raises(InputError, match="must be words of the text as it stands"):
+    with pytest.raises(notes.OutdatedError):
         read(line)
 
 
@@ -142,3 +142,18 @@ def test_where_a_note_ends() -> None:
         Note(1, "null"),
         Note(None, "", ("Remark",)),
     ]
+
+
+@pytest.mark.parametrize("header", ["[matese 1]", "[matese form 1]"])
+@pytest.mark.parametrize("rater", ["", ' "ann"', " null"])
+@pytest.mark.parametrize("free", ["", ": no errors"])
+def test_headers_of_this_version_and_older_ones(header: str, rater: str, free: str) -> None:
+    (note,) = notes.split([f"{header}{rater}{free}"])
+    assert (note.form, note.rater, note.lines) == (1, rater.strip(), ())
+
+
+def test_a_note_says_that_there_are_no_errors() -> None:
+    free = Rating(Segment("a", extra={"comment": "b"}), "ann", ())
+    assert notes.write(free, 1).splitlines() == ['[matese form 1] "ann": no errors', "Comment: b"]
+    assert notes.write(free, names_rater=False).splitlines()[0] == "[matese]: no errors"
+    assert "no errors" not in notes.write(replace(free, errors=(ErrorSpan(0, 1, None),)))

@@ -186,3 +186,19 @@ def test_what_is_not_understood_is_never_free_of_errors(tmp_path: Path, header: 
 def test_another_note_in_the_header(tmp_path: Path) -> None:
     _, issues = read(tmp_path, f'{FREE}{FREE.replace("ann", "bob")}# [matese] "x"\n{HEADER}\n{OPEN}')
     assert [kind[:2] for kind in issues] == [("ignored", "note in the header of the file")] * 2
+
+
+@pytest.mark.parametrize(
+    ("stated", "kinds"),
+    [
+        ("", []),
+        ('"Language: fr\\n"\n', ["assumed"]),
+        ('"Language: fr\\n"\n"X-Source-Language: de\\n"\n', []),
+    ],
+)
+def test_the_source_language_is_assumed(tmp_path: Path, stated: str, kinds: list[str]) -> None:
+    _, issues = read(tmp_path, f"{HEADER}{stated}\n{OPEN}")
+    assert [issue[0] for issue in issues] == kinds
+    found: list[RowIssue] = []
+    list(detection.read(tmp_path / "texts.po", ReadOptions(found.append, lang_pair="de-fr")))
+    assert found == []

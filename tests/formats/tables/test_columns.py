@@ -47,6 +47,41 @@ def test_usual_names(tmp_path: Path, name: str, text: str) -> None:
     assert read(tmp_path / f"{name}.gz", gzip.compress(text.encode())) == [GERMAN]
 
 
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        ("Texte source,Traduction", ("a", "b", None)),
+        ("Original,Übersetzung", ("a", "b", None)),
+        ("src,mt,Ziel", ("a", "b", {"Ziel": "c"})),
+        ("original,mt,source", ("c", "b", {"original": "a"})),
+    ],
+)
+def test_names_in_other_languages(tmp_path: Path, header: str, found: tuple[object, ...]) -> None:
+    row = ",".join("abc"[: header.count(",") + 1])
+    (segment,) = read(tmp_path / "a.csv", f"{header}\n{row}\n")
+    assert (segment.source, segment.hypothesis, segment.extra) == found
+
+
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("Tradution du texte,Texte", '--columns hypothesis=Texte source="Tradution du texte"'),
+        ("src,mttt", "--columns hypothesis=mttt"),
+        ("traducción", "--columns hypothesis=traducción"),
+    ],
+)
+def test_a_line_that_names_the_columns(tmp_path: Path, header: str, hint: str) -> None:
+    with pytest.raises(FormatError, match=f"{re.escape(hint)}$"):
+        read(tmp_path / "a.csv", f"{header}\n{'a,b'[: 1 + 2 * header.count(',')]}\n")
+
+
+def test_a_column_of_comments(tmp_path: Path) -> None:
+    (segment,) = read(tmp_path / "a.csv", "mt,Remarque\na,b\n", comment=["Remarque"])
+    assert segment.extra == {"comment": "b"}
+    with pytest.raises(FormatError):
+        read(tmp_path / "a.csv", "mt,Remarque,comment\na,b,c\n", comment=["Remarque"])
+
+
 def test_standard_input_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in (COMET.encode(), b"src,ref,mt\nA tree.,Ein Baum.,Ein Haus.\n", f"[{COMET}]".encode()):
         for data in (text, gzip.compress(text)):

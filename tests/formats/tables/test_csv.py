@@ -40,3 +40,15 @@ def test_the_command_keeps_them(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("\ufeffsrc;mt;who\nThe cat;Die Katze;anna\n", encoding="utf-8")
     assert main(["tag", "--input", str(tmp_path / "in.csv"), "--output", str(tmp_path / "out.csv")]) in (0, None)
     assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith('\ufeff"index";"system";"mt";"src";')
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet"])
+def test_a_comment_that_the_first_text_lacks(tmp_path: Path, ending: str) -> None:
+    note = '# [matese] "ann"\n'
+    one = f'{note}msgid "One"\nmsgstr "Eins"\n'
+    two = f'{note}# Minor error: »Zwo«\n# Comment: Zwei?\nmsgid "Two"\nmsgstr "Zwo"\n'
+    (tmp_path / "in.po").write_text(f"{one}\n{two}", encoding="utf-8")
+    path = tmp_path / f"out.{ending}"
+    assert main(["convert", str(tmp_path / "in.po"), str(path)]) in (0, None)
+    back = list(detection.read(path))
+    assert [(rating.segment.extra or {}).get("comment") or None for rating in back] == [None, "Zwei?"]

@@ -52,7 +52,7 @@ def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
         annotator.annotate(frame)
     for names, hint in (
         (("output", "mt"), r'can both be the hypothesis; choose one with columns=\{"hypothesis": "mt"\}'),
-        (("a", "b"), r'or named by columns=\{"hypothesis": "NAME"\}$'),
+        (("a", "b"), r'columns=\{"hypothesis": "b"\}$'),
     ):
         with pytest.raises(FormatError, match=hint):
             annotator.annotate(pandas.DataFrame({name: ["a"] for name in names}))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from matese import ErrorSpan, Estimate, FormatError, Omission, Rating, Segment, Severity, UnplacedError
+from matese import ErrorSpan, Estimate, FormatError, InputError, Omission, Rating, Segment, Severity, UnplacedError, mqm
+from matese.cli import main
 from matese.formats import detection, writing
+from matese.formats.format import ReadOptions, TableStyle, WriteOptions
+from matese.formats.row_issues import RowIssue
 
 openpyxl = pytest.importorskip("openpyxl")
 MINOR = Severity.MINOR
@@ -30,13 +34,18 @@ def edited(tmp_path: Path, **cells: Any) -> list[Rating]:
     """Returns what is read after cells of the first rating were changed, by their heading."""
     path = tmp_path / "a.xlsx"
     writing.write([RATING, Rating(Segment("Gut", "Good", extra={"note": "c"}), None, ())], path, "xlsx")
+    change(path, {heading.replace("_", " "): value for heading, value in cells.items()})
+    return list(detection.read(path))
+
+
+def change(path: Path, cells: dict[str, Any], *, row: int = 2) -> None:
+    """Changes cells of a row of the first sheet, by their heading."""
     book = openpyxl.load_workbook(path, rich_text=True)
     sheet = book.worksheets[0]
     headings = [cell.value for cell in sheet[1]]
     for heading, value in cells.items():
-        sheet.cell(2, headings.index(heading.replace("_", " ")) + 1).value = value
+        sheet.cell(row, headings.index(heading) + 1).value = value
     book.save(path)
-    return list(detection.read(path))
 
 
 def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
@@ -63,6 +72,10 @@ def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
         ("Critical Style/Odd: »der Hund«\r\nMajor: »=1«", (
             ErrorSpan(13, 21, Severity.CRITICAL, "Style/Odd"), ErrorSpan(28, 30, MAJOR))),
         ("Undecided: »sahen«", (ErrorSpan(22, 27, None),)),
+        ("minor : « sahen »\nMAJOR Style: “sahen”", (ErrorSpan(22, 27, MINOR), ErrorSpan(22, 27, MAJOR, "Style"))),
+        ('Major: "sahen"\nmajor：「sahen」', (ErrorSpan(22, 27, MAJOR), ErrorSpan(22, 27, MAJOR))),
+        ("Minor: ‘sahen’\nMinor: „sahen“\nMinor: 'sahen'", (ErrorSpan(22, 27, MINOR),) * 3),
+        ("No errors", ()),
         (None, None),
     ],
 )  # fmt: skip
@@ -87,9 +100,56 @@ def test_a_corrected_translation_has_no_estimate_of_the_old_one(tmp_path: Path) 
     assert (rating.segment.hypothesis, rating.errors, rating.estimate) == ("Die Katze", (ErrorSpan(4, 9, MINOR),), None)
 
 
+def test_a_translation_is_typed_into_an_empty_cell(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    blank = Rating(Segment("", "The dog"), "m", (), unplaced=(mqm.NON_TRANSLATION,), estimate=Estimate(-20.0, "mqm"))
+    writing.write([blank], path, "xlsx")
+    for cell, unplaced in ((None, ()), ("Minor without a place", (UnplacedError(MINOR),))):
+        change(path, {"hypothesis": "Der Hund"} | ({} if cell is None else {"marked errors": cell}))
+        issues: list[RowIssue] = []
+        (rating,) = detection.read(path, ReadOptions(issues.append))
+        assert (rating.segment.hypothesis, rating.unplaced, rating.estimate) == ("Der Hund", unplaced, None)
+        assert rating.errors == (None if cell is None else ())
+        assert [(issue.kind, issue.line) for issue in issues] == ([("repaired", 2)] if cell is None else [])
+
+
+@pytest.mark.parametrize(
+    ("heading", "new"),
+    [("marked errors", "erreurs"), ("row", "ligne"), ("Traduction", "hypothesis"), ("Texte", "source"), ("row", None)],
+)
+def test_a_heading_of_ours_that_is_another_one(tmp_path: Path, heading: str, new: str | None) -> None:
+    path = tmp_path / "a.xlsx"
+    options = WriteOptions(table=TableStyle(headings={"hypothesis": "Traduction", "source": "Texte"}))
+    writing.write([RATING], path, "xlsx", options)
+    assert list(detection.read(path)) == [RATING]
+    change(path, {heading: new}, row=1)
+    with pytest.raises(FormatError) as raised:
+        list(detection.read(path))
+    assert raised.value.line == 1
+
+
+def test_the_command_keeps_headings_and_numbers(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["N°", "Texte", "Texte cible"], [1, "The dog", "Der Hund"], [2.5, "A cat", "Ein Hund"]):
+        book.active.append(row)
+    book.save(tmp_path / "in.xlsx")
+    command = ["tag", "--checks", "only", "--input", str(tmp_path / "in.xlsx"), "--output", str(tmp_path / "a.xlsx")]
+    assert main([*command, "--columns", "hypothesis=Texte cible", "source=Texte"]) in (0, None)
+    change(tmp_path / "a.xlsx", {"Texte cible": "Die Hündin", "marked errors": "Minor: “Hündin”"})
+    first, second = detection.read(tmp_path / "a.xlsx")
+    assert (first.segment.hypothesis, first.errors) == ("Die Hündin", (ErrorSpan(4, 10, MINOR),))
+    assert [rating.segment.extra for rating in (first, second)] == [{"N°": 1}, {"N°": 2.5}]
+    assert main(["convert", str(tmp_path / "a.xlsx"), str(tmp_path / "b.xlsx")]) in (0, None)
+    rows = list(openpyxl.load_workbook(tmp_path / "b.xlsx").worksheets[0].values)
+    assert rows[0][:3] == ("Texte", "Texte cible", "N°")
+    assert rows[1][:3] == ("The dog", "Die Hündin", 1)
+
+
 @pytest.mark.parametrize(
     "cells",
     [
+        {"source": "Another dog"},
+        {"reference_1": "Ein Hund"},
         {"marked_errors": "Critical: »Hund«"},  # twice
         {"marked_errors": "Major: »Maus«"},
         {"marked_errors": "Serious: »Hund«"},
@@ -105,3 +165,10 @@ def test_what_is_not_understood_is_an_error_of_its_row(tmp_path: Path, cells: di
     with pytest.raises(FormatError) as raised:
         edited(tmp_path, **cells)
     assert raised.value.line == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_text_that_is_too_long_leaves_no_unfinished_sheet(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        writing.write([Rating(Segment("a" * 32_768), None, ())], tmp_path / "a.xlsx", "xlsx")
+    gc.collect()
