@@ -214,7 +214,7 @@ def _layout_of(names: Iterable[str], chosen: Columns, naming: str) -> _Layout:
 @lru_cache
 def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], ...], naming: str) -> _Layout:
     """Returns the roles of the columns. Raises InputError if they cannot be recognised."""
-    columns = dict(chosen)
+    columns = {role: joined(parts, names) for role, parts in chosen}
     check_columns(columns)
     for name in (name for names_of_role in columns.values() for name in names_of_role):
         if name not in names:
@@ -243,8 +243,26 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
     return _Layout(columns, tuple(role for role, _ in chosen), tuple(free))
 
 
+def joined(parts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Returns the named columns; parts that make a heading with commas are one column.
+
+    >>> joined(["sys", "one", "mt"], ["sys,one", "mt"])
+    ('sys,one', 'mt')
+    """
+    joined: list[str] = []
+    start = 0
+    while start < len(parts):
+        ends = range(len(parts), start, -1)
+        end = next((end for end in ends if ",".join(parts[start:end]) in names), start + 1)
+        joined.append(",".join(parts[start:end]))
+        start = end
+    return tuple(joined)
+
+
 def parse(texts: Iterable[str]) -> Columns:
     """Returns the columns that texts such as "hypothesis=mtA,mtB" name, by role. Raises UsageError if they name none.
+
+    Commas that belong to a heading are found once the headings are known.
 
     >>> parse(["mt=mtA,mtB,ref=gold", "index=no"])
     {'hypothesis': ['mtA', 'mtB'], 'reference': ['gold'], 'index': ['no']}
@@ -261,7 +279,6 @@ def parse(texts: Iterable[str]) -> Columns:
         if named is None or not (name or (not is_new and text)):
             raise UsageError(f"--columns {text!r} must be NAME=COLUMN, such as hypothesis=mt")
         named.append(name if is_new else text)
-    check_columns(columns)
     return columns
 
 

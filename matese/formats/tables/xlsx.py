@@ -205,7 +205,10 @@ def _rows(path: str | Path, chosen: Columns, *, title: str | None = None) -> Ite
     rows = _cells(path, title)
     header = [_text(name).strip() for name in next(rows, ())]
     to_row = csv_table.row_maker([name for name in header if name], path, chosen)
-    translations = {*chosen.get("hypothesis", ()), *(name for name in header if columns.role_of(name) == "hypothesis")}
+    translations = {
+        *columns.joined(chosen.get("hypothesis", ()), header),
+        *(name for name in header if columns.role_of(name) == "hypothesis"),
+    }
     for number, cells in enumerate(rows, start=2):
         row = [
             (name, None if cell is None and name not in translations else _text(cell))
