@@ -81,7 +81,10 @@ def verdicts(comparison: SystemComparison) -> list[str]:
         is_better = difference.bootstrap.value > 0
         claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
         if difference.p_permutation > ALPHA:
-            claim = f"No significant difference between {name} and {first}: {name}"
+            others = [other for other in _differences(pair).values() if other is not difference]
+            is_mixed = any(other.p_permutation <= ALPHA for other in others)
+            by = f" by the {quality.SCORES[comparison.basis]}" * is_mixed
+            claim = f"No significant difference{by} between {name} and {first}: {name}"
         fixed = f"{counted(changes['fixed'], 'error')} fixed"
         counts = f"; {fixed}, {changes['introduced']:,} introduced" if pair.changes else ""
         lines.append(f"{claim} {_points(difference)}{counts}")

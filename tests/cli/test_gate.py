@@ -204,6 +204,17 @@ def test_error_free_labels_are_needed(run: Run, arguments: tuple[str, ...], prob
     assert problem in run("gate", *arguments).refused()
 
 
+@pytest.mark.parametrize(
+    ("system", "baseline", "words"),
+    [("good", "worse", "significantly above"), ("worse", "good", "significantly below"), ("bad", "good", "not ")],
+)
+def test_words_and_names_of_a_comparison(run: Run, folder: Path, system: str, baseline: str, words: str) -> None:
+    ran = run("gate", f"{system}.jsonl", "--baseline", f"{baseline}.jsonl", "--json", "g.json")
+    assert f"({words}" in ran.out
+    found = json.loads((folder / "g.json").read_text())
+    assert (found["ratings"], found["baseline"]) == (system, baseline)
+
+
 def test_baseline_file_beside_a_table(run: Run, folder: Path) -> None:
     write(folder / "new.csv", "hypothesis,reference", "Ein Haus,Das Haus", "Ein Baum,Der Baum")
     refused = run("gate", "--input", "new.csv", "--baseline", "good.jsonl").refused()

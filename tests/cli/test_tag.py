@@ -16,7 +16,7 @@ from tests.conftest import TinyModelFactory
 TAG = ("tag", "--model", "{tiny}", "--precision", "float32")
 FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
 JSONL = (*TAG, "--format", "jsonl")
-BLANK = "matese: 1 of 3 hypotheses are blank: each is one Non-translation error\n"
+BLANK = "matese: 1 of 3 hypotheses is blank: each is one Non-translation error\n"
 
 
 def objects(out: str) -> list[dict[str, object]]:

@@ -279,6 +279,7 @@ def parse(texts: Iterable[str]) -> Columns:
         if named is None or not (name or (not is_new and text)):
             raise UsageError(f"--columns {text!r} must be NAME=COLUMN, such as hypothesis=mt")
         named.append(name if is_new else text)
+    _check_distinct(columns)
     return columns
 
 
@@ -291,15 +292,19 @@ def role_of(name: str) -> str | None:
 
 def check_columns(columns: Columns) -> None:
     """Raises a UsageError if a column is named twice, or several are named for what a row has once."""
-    named = [name for names in columns.values() for name in names]
-    for name in named:
-        if named.count(name) > 1:
-            raise UsageError(f"column {name} is named twice; it can hold one thing")
+    _check_distinct(columns)
     for role, names in columns.items():
         if len(names) > 1 and role not in ("hypothesis", "reference"):
             raise UsageError(f"{role} is {' and '.join(names)}; give one column")
     if "system" in columns and len(columns.get("hypothesis", ())) > 1:
         raise UsageError("several columns of hypotheses and a column of systems; give one or the other")
+
+
+def _check_distinct(columns: Columns) -> None:
+    named = [name for names in columns.values() for name in names]
+    for name in named:
+        if named.count(name) > 1:
+            raise UsageError(f"column {name} is named twice; it can hold one thing")
 
 
 def _plain(name: str) -> str:
