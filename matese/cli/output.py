@@ -179,6 +179,7 @@ def write_ratings(
         InputError: if the place cannot be written, or something would be lost with `strict`.
     """
     from matese.formats import writing
+    from matese.formats.capabilities import EXPECTED_SCORES
 
     if path is None or path in _STDOUT or is_device(path):
         writing.check_has_name(name, "standard output" if path is None or path in _STDOUT else path)
@@ -191,6 +192,8 @@ def write_ratings(
                     results.write(line)
     else:
         losses = writing.write(ratings, path, name, how, strict=strict)
+    if how.template is not None:  # a copy of a file for translators, which has no place for them in any case
+        losses = Counter({kind: n for kind, n in losses.items() if not kind.startswith(EXPECTED_SCORES)})
     if losses:
         messages.info(f"{name}: left out or changed: {writing.describe_losses(losses)}")
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from matese.model.uncertainty import Uncertainty
 
 _SPECIAL = {
-    "windowed": "segments are too long for the model and were read in overlapping windows: their expected scores are "
-    "unreliable and may contradict the marked errors; split such texts into paragraphs",
+    "windowed": "segments are too long for the model, which reads such texts in overlapping windows: their expected "
+    "scores are unreliable and may contradict the marked errors; split such texts into paragraphs",
     "blank": "hypotheses are blank: each is one Non-translation error",
     "blank_texts": "segments have a blank source or reference, which counts as missing",
 }

@@ -140,7 +140,7 @@ def check(
         tuple(checks),
         shown,
         alignment.signature_difference(systems),
-        baseline and baseline.name,
+        None if baseline is None else baseline.name,
     )
 
 
