@@ -325,6 +325,7 @@ class SystemSummary:
             decide which of them are read.
         scores: of each segment whose errors were asked for, the mean over its raters.
         expected_scores: that the model expects of each segment, as far as it does.
+        lang_pairs: of all segments; "" where it is not known.
         lows: lower ends of the intervals of these scores, if a segment has several predictions.
         highs: upper ends.
     """
@@ -339,6 +340,7 @@ class SystemSummary:
     signatures: list[str] = field(default_factory=list)
     scores: array[float] = field(default_factory=lambda: array("d"))
     expected_scores: array[float] = field(default_factory=lambda: array("d"))
+    lang_pairs: list[str] = field(default_factory=list)
     lows: array[float] = field(default_factory=lambda: array("d"))
     highs: array[float] = field(default_factory=lambda: array("d"))
 
@@ -348,6 +350,7 @@ class SystemSummary:
         errors = [error for rating in ratings for error in rating.all_errors]
         n_minor, n_major = count(errors)
         self.n_segments += 1
+        self.lang_pairs.append((rating.segment.key and rating.segment.key.lang_pair) or "")
         self.n_with_errors += bool(errors)
         self.n_minor += n_minor
         self.n_major += n_major

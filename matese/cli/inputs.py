@@ -418,6 +418,13 @@ def _baseline(args: argparse.Namespace, names: Collection[str]) -> str | None:
         of_file = systems([baseline], args) if args.ratings else ()
         baseline = next((name for name in (short, *of_file) if name in names), baseline)
     if baseline is not None and baseline not in names:
-        allowed = f"{near_miss(baseline, names)} must be a file or one of the systems: {shown(names)}"
-        raise UsageError(f"--baseline {baseline}{allowed}")
+        if args.input and os.path.isfile(baseline):
+            problem = "is a file, but the translations are given with --input, which must hold the baseline too"
+            first = "mark both first (matese tag)"
+            then = f"then give files of ratings, as in matese {args.command} new.jsonl --baseline old.jsonl"
+            raise UsageError(
+                f"--baseline {baseline} {problem}: name one of its systems ({shown(names)}), or {first}, {then}"
+            )
+        problem = f"no such file or system{near_miss(baseline, names)}"
+        raise UsageError(f"--baseline {baseline}: {problem} must be a file or one of the systems: {shown(names)}")
     return baseline

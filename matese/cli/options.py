@@ -95,7 +95,7 @@ def fold(text: str, width: int) -> list[str]:
     for before, line in zip(["", *lines], lines, strict=False):
         indent = len(line) - len(line.lstrip())
         same = indent == len(before) - len(before.lstrip()) and line.strip() and before.strip()
-        is_listed = line.startswith("  matese ") or re.search(r"\S {2,}\S", line)  # an example, or in columns
+        is_listed = line.startswith(("  matese ", "  --")) or re.search(r"\S {2,}\S", line)  # an example, or in columns
         if same and (indent == 0 or (len(before) > _PROSE_WIDTH and not is_listed)):
             paragraphs[-1] += f" {line.strip()}"
         else:
@@ -109,6 +109,8 @@ def _fold_one(paragraph: str, width: int) -> list[str]:
     margin = re.match(r" *(\S.*?\s{2,}(?=\S))?", paragraph)
     start = margin[0] if margin else ""
     hanging = len(start)
+    if paragraph.startswith("  matese "):  # the rest of an example must not look like another one
+        hanging += 4
     if hanging > width // 2:
         start = " " * (len(paragraph) - len(paragraph.lstrip()))
         hanging = 4
@@ -238,6 +240,9 @@ def _refuse(argument: str, parser: Parser) -> NoReturn:
         ending = name.removeprefix("--")
         if "--output" in options and ending in _ENDINGS:
             parser.error(f"unknown option {name}: use --output FILE.{ending}")
+        if "--output" not in options and "--json" in options and ending in ("output", *_ENDINGS):
+            where = "the results go to standard output: use > FILE, or --json FILE"
+            parser.error(f"unknown option {name}: {where}")
         parser.error(f"unknown option {name}{near_miss(name, options)} must be {one_of(options)}")
     positional = [action for action in parser._actions if not action.option_strings]  # argparse has no public list
     names = " and ".join(f"{action.metavar} ({action.help})" for action in positional)

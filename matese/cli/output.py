@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -45,15 +45,20 @@ class Output:
         name: name of the output in messages.
         is_stdout: whether the output is standard output.
         is_live: whether somebody may already be reading the output, so that every write is flushed.
+        waiting: texts that are not written yet, because files come first; None if everything is written at once.
     """
 
     stream: TextIO
     name: str
     is_stdout: bool
     is_live: bool
+    waiting: list[str] | None = None
 
     def write(self, text: str) -> None:
         """Writes complete lines; an OSError names the output."""
+        if self.waiting is not None:
+            self.waiting.append(text)
+            return
         with naming(self.name):
             self.stream.write(text)
             if self.is_live:
@@ -114,18 +119,28 @@ def results(json_path: str | None, inputs: Sequence[str], html_path: str | None 
     """Opens the outputs of a command that measures, before its work.
 
     The paths are the values of `--json` and `--html`; None for no such output. "-" is standard output, which then gets
-    no text. None of the outputs may replace one of the inputs.
+    no text. None of the outputs may replace one of the inputs. Beside a file, standard output gets its results once the
+    file is in place: whoever reads it may close it after a line.
 
     Raises:
         UsageError: if an output is one of the inputs or the other output, or cannot be created.
     """
     check_distinct(json_path, html_path, "--html")
+    has_file = any(path is not None and path not in _STDOUT for path in (json_path, html_path))
     with contextlib.ExitStack() as stack:
-        files = []
+        outputs = []
         for option, path in (("--json", json_path), ("--html", html_path)):
             check_apart(path, inputs, option)
-            files.append(None if path is None else stack.enter_context(opened(path, option)))
-        yield Results(None if "-" in (json_path, html_path) else stack.enter_context(opened(None)), *files)
+            outputs.append(None if path is None else stack.enter_context(opened(path, option)))
+        text = None if "-" in (json_path, html_path) else stack.enter_context(opened(None))
+        made = [
+            replace(one, waiting=[]) if one is not None and one.is_stdout and has_file else one
+            for one in (text, *outputs)
+        ]
+        yield Results(*made)
+    for one in made:
+        if one is not None and one.waiting is not None:
+            replace(one, waiting=None).write("".join(one.waiting))
 
 
 def format_of(
@@ -164,6 +179,7 @@ def write_ratings(
         InputError: if the place cannot be written, or something would be lost with `strict`.
     """
     from matese.formats import writing
+    from matese.formats.capabilities import EXPECTED_SCORES
 
     if path is None or path in _STDOUT or is_device(path):
         writing.check_has_name(name, "standard output" if path is None or path in _STDOUT else path)
@@ -176,6 +192,8 @@ def write_ratings(
                     results.write(line)
     else:
         losses = writing.write(ratings, path, name, how, strict=strict)
+    if how.template is not None:  # a copy of a file for translators, which has no place for them in any case
+        losses = Counter({kind: n for kind, n in losses.items() if not kind.startswith(EXPECTED_SCORES)})
     if losses:
         messages.info(f"{name}: left out or changed: {writing.describe_losses(losses)}")
 

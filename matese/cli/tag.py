@@ -17,7 +17,7 @@ from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.cli import inputs, language_model, messages, model, options, output
 from matese.cli.output import Output
-from matese.errors import counted
+from matese.errors import InputError, counted
 from matese.files import beside, is_device
 from matese.mqm import SystemSummary
 from matese.version import __version__
@@ -288,10 +288,14 @@ def _resumable(
         annotate = partial(journal.annotate, how=how.annotate, counted=how.counted, count_on=how.count_on)
         try:
             yield replace(how, annotate=annotate, n_earlier=journal.n_earlier)
-        except BaseException:
+        except BaseException as failure:
             if journal.n_kept:
                 kept = f"{journal.n_kept:,} of {counted(n_segments, 'segment')}"
-                messages.info(f"interrupted: {kept} are kept in {journal.path}; the same command resumes")
+                kept += f" {'is' if journal.n_kept == 1 else 'are'} kept in {journal.path}"
+                if isinstance(failure, InputError):  # the same command would fail again
+                    messages.info(f"stopped by an error: {kept}")
+                else:
+                    messages.info(f"interrupted: {kept}; the same command resumes")
             raise
 
 

@@ -40,7 +40,8 @@ def align(systems: Mapping[str, Sequence[Rating]]) -> dict[str, tuple[Rating, ..
         InputError: if there is only one system, or the systems do not rate the same segments.
     """
     if len(systems) < 2:
-        raise InputError(f"{', '.join(systems)} is the only system; a comparison needs two or more")
+        problem = f"{', '.join(systems)} is the only system; a comparison needs two or more"
+        raise InputError(f"{problem}: mark the translations of each with matese tag --system NAME, and give both files")
     (name, first), *others = systems.items()
     matched = {other: match(first, ratings, (name, other), _difference, _PLACE) for other, ratings in others}
     return {name: tuple(first), **matched}

@@ -48,6 +48,8 @@ MINOR_MAJOR: tuple[Severity | None, ...] = (Severity.MINOR, Severity.MAJOR)
 TABS_AND_LINES = (("[\t\n]", " "),)
 """Separators of fields and rows in a TSV; a space in their place leaves offsets unchanged."""
 
+EXPECTED_SCORES = "expected scores"
+"""What readers call the estimates that a format lacks."""
 _PLURALS = {
     "test_set": "names of test sets",
     "lang_pair": "language pairs",
@@ -156,7 +158,7 @@ class Reducer:
             self._placed(omissions),
             tuple(UnplacedError(*kind) for error in unplaced if (kind := self._kind(error)) is not None),
             self._whole(rating.overall, "overall judgements"),
-            self._whole(rating.estimate, "expected scores", is_held=holds("estimate")),
+            self._whole(rating.estimate, EXPECTED_SCORES, is_held=holds("estimate")),
             rating.error_free if self.capabilities.error_free else None,
         )
         self._lose("error-free labels", rating.error_free != fitted.error_free)

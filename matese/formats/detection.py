@@ -118,7 +118,8 @@ def _check_single(rating: Rating, stated: set[str], options: ReadOptions) -> Non
     stated.add(key.system)
     if len(stated) > 1:
         raise InputError(
-            f"has the systems {' and '.join(sorted(stated))}: {options.system} can name only one (--system)"
+            f"has the systems {' and '.join(sorted(stated))}, and {options.system} (--system) can name only one: "
+            "choose its translations with --columns hypothesis=..., or leave out --system"
         )
 
 

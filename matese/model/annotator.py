@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     from matese.model.uncertainty import Uncertainty
 
 _SPECIAL = {
-    "windowed": "segments are too long for the model and were read in overlapping windows: their expected scores are "
-    "unreliable and may contradict the marked errors; split such texts into paragraphs",
+    "windowed": "segments are too long for the model, which reads such texts in overlapping windows: their expected "
+    "scores are unreliable and may contradict the marked errors; split such texts into paragraphs",
     "blank": "hypotheses are blank: each is one Non-translation error",
     "blank_texts": "segments have a blank source or reference, which counts as missing",
 }
+_OF_ONE = {"are": "is", "were": "was", "have": "has"}
 _Frame = TypeVar("_Frame")
 
 
@@ -95,10 +96,18 @@ class Counts:
         n = self.n_segments
         batches = [f"out of memory on the device: continued with --batch-tokens {lowered}"] if lowered else []
         counts = {what: getattr(self, name) for name, what in _SPECIAL.items()}
-        special = [f"{count:,} of {n:,} {what}" for what, count in counts.items() if count]
+        special = [f"{count:,} of {n:,} {_agreeing(what, count)}" for what, count in counts.items() if count]
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
         return [*self.warnings, *batches, *special, *mixed]
+
+
+def _agreeing(sentence: str, count: int) -> str:
+    """Returns a sentence with its first verb in the number of its subject, as in "1 of 6 hypotheses is blank"."""
+    if count != 1:
+        return sentence
+    subject, verb, rest = sentence.split(" ", 2)
+    return f"{subject} {_OF_ONE[verb]} {rest}"
 
 
 def load(

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey
+from matese import mqm
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import counted
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.statistics.bootstrap import Figure
@@ -80,7 +81,10 @@ def verdicts(comparison: SystemComparison) -> list[str]:
         is_better = difference.bootstrap.value > 0
         claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
         if difference.p_permutation > ALPHA:
-            claim = f"No significant difference between {name} and {first}: {name}"
+            others = [other for other in _differences(pair).values() if other is not difference]
+            is_mixed = any(other.p_permutation <= ALPHA for other in others)
+            by = f" by the {quality.SCORES[comparison.basis]}" * is_mixed
+            claim = f"No significant difference{by} between {name} and {first}: {name}"
         fixed = f"{counted(changes['fixed'], 'error')} fixed"
         counts = f"; {fixed}, {changes['introduced']:,} introduced" if pair.changes else ""
         lines.append(f"{claim} {_points(difference)}{counts}")
@@ -326,8 +330,10 @@ def _segments_to_json(comparison: SystemComparison) -> list[dict[str, Any]]:
     return segments
 
 
-def _error_to_json(error: ErrorSpan | Omission, segment: Segment) -> dict[str, Any]:
+def _error_to_json(error: AnyError, segment: Segment) -> dict[str, Any]:
     severity = error.severity and error.severity.value
+    if isinstance(error, UnplacedError):
+        return {"start": None, "end": None, "text": segment.hypothesis, "severity": severity}
     place = {"start": error.start, "end": error.end, "text": _words(error, segment), "severity": severity}
     return place | ({"missing_from": error.text_name} if isinstance(error, Omission) else {})
 
@@ -339,10 +345,13 @@ def _by_difference(differences: Sequence[float]) -> list[int]:
 
 def _by_change(
     comparison: SystemComparison, names: tuple[str, str], number: int
-) -> dict[str, list[tuple[ErrorSpan | Omission, Segment]]]:
-    """Returns the errors of a segment by change, each with its segment: fixed ones of the first system, others not."""
+) -> dict[str, list[tuple[AnyError, Segment]]]:
+    """Returns the errors of a segment by change, each with its segment: fixed ones of the first system, others not.
+
+    A blank translation is one error without a place.
+    """
     pair = comparison.pairs[names]
-    by_change: dict[str, list[tuple[ErrorSpan | Omission, Segment]]] = {change: [] for change in error_changes.CHANGES}
+    by_change: dict[str, list[tuple[AnyError, Segment]]] = {change: [] for change in error_changes.CHANGES}
     if not pair.changes:
         return by_change
     changes = pair.changes[number]
@@ -352,6 +361,9 @@ def _by_change(
         for error, change in zip(_placed(rating), of_system, strict=True):
             if change is not None and (change == "fixed") == (name == names[0]):
                 by_change[change].append((error, rating.segment))
+    if changes.blank is not None:
+        blank = comparison.ratings[names[changes.blank != "fixed"]][number].segment
+        by_change[changes.blank].append((mqm.NON_TRANSLATION, blank))
     return by_change
 
 
@@ -370,7 +382,9 @@ def _outside_hypothesis(rating: Rating) -> list[str]:
     ]
 
 
-def _span_label(error: ErrorSpan | Omission, segment: Segment) -> str:
+def _span_label(error: AnyError, segment: Segment) -> str:
+    if isinstance(error, UnplacedError):
+        return f"{severity_label(error.severity)} blank translation"
     missing = " missing" * isinstance(error, Omission)
     return f'{severity_label(error.severity)} "{_words(error, segment)}"{missing}'
 

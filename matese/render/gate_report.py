@@ -19,7 +19,8 @@ def text(result: GateResult, n_segments: int) -> str:
     for check in result.checks:
         limit = f"{'at least' if check.name in ('min-score', 'min-error-free') else 'at most'} {check.limit:g}"
         if check.p is not None:
-            limit = f"{'not ' * check.passed}significantly below 0, p {check.p:.4f}"
+            side = "above" if check.is_significant and check.value > 0 else "below"
+            limit = f"{'' if check.is_significant else 'not '}significantly {side} 0, p {check.p:.4f}"
         value = f"{check.value:g}" if check.name == "max-blank" else f"{check.value:.2f}"
         lines.append(f"{'PASS' if check.passed else 'FAIL'}  {check.quantity} {value} ({limit})")
         for number, loss in list(zip(check.segments, check.losses, strict=True))[:n_segments]:
@@ -35,6 +36,7 @@ def to_json(result: GateResult, source: str, n_segments: int) -> dict[str, Any]:
     """Returns all checks as one object, with at most `n_segments` segments each; docs/compare.md describes its keys."""
     return {
         "ratings": source,
+        "baseline": result.baseline,
         "weights": result.weights.name,
         "segments": len(result.ratings),
         **json_objects.nest_figures(result.scores, with_intervals=True),

@@ -243,9 +243,19 @@ def test_people_s_judgements_of_whole_segments_are_no_estimates(run: Run, folder
     assert "expected_score" not in found["versus"]["a"]["b"]
 
 
-def test_score_and_compare_agree(run: Run, folder: Path) -> None:
-    save(folder / "a.jsonl", expecting(ratings(OLD, OLD_ERRORS, "a"), -1, -2, -3, -4))
-    save(folder / "b.jsonl", expecting(ratings(NEW, NEW_ERRORS, "b"), -0.5, -2.5, -1, -3.5))
+@pytest.mark.parametrize("lang_pairs", [(None,) * 4, ("en-de", "en-de", "en-ru", "en-ru")])
+def test_score_and_compare_agree(run: Run, folder: Path, lang_pairs: tuple[str | None, ...]) -> None:
+    for name, rated in (
+        ("a", expecting(ratings(OLD, OLD_ERRORS, "a"), -1, -2, -3, -4)),
+        ("b", expecting(ratings(NEW, NEW_ERRORS, "b"), -0.5, -2.5, -1, -3.5)),
+    ):
+        placed = [
+            dataclasses.replace(
+                one, segment=dataclasses.replace(one.segment, key=SegmentKey(None, lang_pair, name, index=index))
+            )
+            for index, (one, lang_pair) in enumerate(zip(rated, lang_pairs, strict=True))
+        ]
+        save(folder / f"{name}.jsonl", placed)
     compared = json.loads(run("compare", "a.jsonl", "b.jsonl", "--json", "-").out)
     scored = json.loads(run("score", "a.jsonl", "b.jsonl", "--json", "-").out)
     assert scored["ranking"] == ["b", "a"]
@@ -339,3 +349,18 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     assert run("compare", *arguments, *written).refused().startswith(problem)
     assert not (folder / "f.json").exists()
     assert list(folder.glob(".matese*")) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "change"),
+    [("Das Haus", " ", "introduced"), ("", "Das Haus", "fixed"), ("", " ", "kept")],
+)
+def test_blank_translations_are_listed(run: Run, folder: Path, first: str, second: str, change: str) -> None:
+    for name, text in (("a", first), ("b", second)):
+        texts = (("house", text), ("one", "Ein"))
+        save(folder / f"{name}.jsonl", [Rating(Segment(own, source), "m", ()) for source, own in texts])
+    found = json.loads(run("compare", "a.jsonl", "b.jsonl", "--json", "-").out)
+    listed = [errors for one in found["differences"] for errors in one["changes"]["a"]["b"][change]]
+    assert [(error["start"], error["text"].strip(), error["severity"]) for error in listed] == [(None, "", "major")]
+    assert found["versus"]["a"]["b"]["changes"][change] == 1
+    assert "Major blank translation" in run("compare", "a.jsonl", "b.jsonl").out

@@ -162,7 +162,7 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
         (("two.jsonl", "--min-score", "-1"), "gate checks one system; given: good, bad (--baseline names"),
         (("good.jsonl", "--baseline", "empty.jsonl"), "empty has 1 rating and good 10; both need one"),
         (("rain.jsonl", "--baseline", "snow.jsonl"), "rating 1 is of different segments: source is 'snow' in snow and"),
-        (("good.jsonl", "--baseline", "no.jsonl"), "--baseline no.jsonl: must be a file or one of the systems: good"),
+        (("good.jsonl", "--baseline", "no.jsonl"), "--baseline no.jsonl: no such file or system: must be"),
         (("good.jsonl", "--baseline", "good.jsonl"), "gate checks one system; given: only the baseline, good"),
         (("good.jsonl", "--baseline", "da.jsonl"), "da.jsonl holds translations without ratings; mark them first"),
     ],
@@ -202,3 +202,20 @@ def test_a_share_of_segments_must_be_free_of_errors(run: Run, folder: Path, shar
 )
 def test_error_free_labels_are_needed(run: Run, arguments: tuple[str, ...], problem: str) -> None:
     assert problem in run("gate", *arguments).refused()
+
+
+@pytest.mark.parametrize(
+    ("system", "baseline", "words"),
+    [("good", "worse", "significantly above"), ("worse", "good", "significantly below"), ("bad", "good", "not ")],
+)
+def test_words_and_names_of_a_comparison(run: Run, folder: Path, system: str, baseline: str, words: str) -> None:
+    ran = run("gate", f"{system}.jsonl", "--baseline", f"{baseline}.jsonl", "--json", "g.json")
+    assert f"({words}" in ran.out
+    found = json.loads((folder / "g.json").read_text())
+    assert (found["ratings"], found["baseline"]) == (system, baseline)
+
+
+def test_baseline_file_beside_a_table(run: Run, folder: Path) -> None:
+    write(folder / "new.csv", "hypothesis,reference", "Ein Haus,Das Haus", "Ein Baum,Der Baum")
+    refused = run("gate", "--input", "new.csv", "--baseline", "good.jsonl").refused()
+    assert refused.startswith("--baseline good.jsonl is a file, but the translations are given with --input")

@@ -154,3 +154,18 @@ def test_output_is_utf8_in_every_locale() -> None:
     environment = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
     assert ran.stdout.decode() == "ü\\udc80\n"
+
+
+def test_files_are_in_place_before_anything_is_printed(folder: Path) -> None:
+    rating = '{"hypothesis": "Das Haus", "errors": [], "system": "%s"}'
+    for name in "ab":
+        write(folder / f"{name}.jsonl", *[rating % name] * 3)
+    read, written = os.pipe()
+    os.close(read)
+    for command in (("compare", "b.jsonl"), ("score", "--segments")):
+        ran = subprocess.run(
+            [*MATESE, command[0], "a.jsonl", *command[1:], "--json", f"{command[0]}.json"], stdout=written, check=False
+        )
+        assert ran.returncode == 128 + signal.SIGPIPE
+        assert (folder / f"{command[0]}.json").stat().st_size > 100
+    os.close(written)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from matese import journal
-from matese.errors import FormatError
+from matese.errors import FormatError, InputError
 from matese.formats.tables import jsonl
 from tests.cli.conftest import HYPOTHESES, Run, write
 from tests.cli.test_process import MATESE, ROOT, wait_until
@@ -252,3 +252,22 @@ def test_output_beside_which_nothing_can_be_kept(run: Run, texts: Path) -> None:
     assert run(*TAG, "--ref", "ref.txt", "--hyp", "mt.txt.part", "--output", "mt.txt").refused().startswith("--output")
     assert (texts / "mt.txt.part").read_text() == "kept"
     assert run(*TAG, *TEXTS, "--output", "no/a.jsonl").refused().startswith("--output no/a.jsonl: ")
+
+
+def test_an_error_that_would_come_again_is_no_interruption(
+    run: Run, folder: Path, tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = journal.Journal._keep
+
+    def refuse_the_second(self: journal.Journal, *args: object) -> None:
+        if self.n_kept == 1:
+            raise InputError("this segment cannot be rated")
+        keep(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(journal.Journal, "_keep", refuse_the_second)
+    write(folder / "two.txt", "Das Haus", "Der Baum")
+    files = ("--hyp", "two.txt", "--ref", "two.txt", "--output", "out.jsonl")
+    stopped = run(*TAG[:1], *files, "--model", str(tiny_model_dir))
+    assert stopped.code == 2
+    assert "1 of 2 segments is kept in out.jsonl.part\n" in stopped.err
+    assert "resumes" not in stopped.err

@@ -16,7 +16,7 @@ from tests.conftest import TinyModelFactory
 TAG = ("tag", "--model", "{tiny}", "--precision", "float32")
 FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
 JSONL = (*TAG, "--format", "jsonl")
-BLANK = "matese: 1 of 3 hypotheses are blank: each is one Non-translation error\n"
+BLANK = "matese: 1 of 3 hypotheses is blank: each is one Non-translation error\n"
 
 
 def objects(out: str) -> list[dict[str, object]]:
@@ -287,7 +287,7 @@ def test_long_line_is_counted(run: Run, folder: Path) -> None:
     ran = run(*JSONL, *FILES)
     assert objects(ran.out)[0]["hypothesis"] == long
     assert ran.err == (
-        "matese: 1 of 2 segments are too long for the model and were read in overlapping windows: "
+        "matese: 1 of 2 segments is too long for the model, which reads such texts in overlapping windows: "
         "their expected scores are unreliable and may contradict the marked errors; split such texts into paragraphs\n"
     )
 
@@ -425,6 +425,7 @@ def test_files_of_localisation_come_back_with_notes(run: Run, folder: Path) -> N
         assert spans
         assert not any(placeholder <= start and end <= placeholder + 2 for start, end in spans)
         noted = (folder / f"out-{name}").read_text(encoding="utf-8")
+        assert "expected scores" not in ran.err
         assert '<g id="1">das 😀 ist</g> für <x id="2"/>1,5 %s</target>' in noted or name == "a.po"
         assert "[matese]" in noted
     numbers = run("tag", "--checks", "only", "--input", "a.xlf", "--format", "jsonl", "--only-errors")

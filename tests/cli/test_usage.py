@@ -15,6 +15,13 @@ KNOWN = one_of(options.COMMANDS)
 FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
 
 
+def test_long_examples_and_lists_of_options_keep_their_lines(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    examples = run("compare", "--help").out.partition("examples:\n")[2].splitlines()
+    assert all(line.startswith(("  matese ", "      ")) for line in examples)
+    assert "\n  --segments: one line" in run("score", "--help-all").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -29,6 +36,8 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
         (["tag", *FILES, "--form", "jsonl"], "unknown option --form, did you mean '--format'?"),
         (["tag", *FILES, "b.txt"], "unexpected 'b.txt': must be the value of an option; repeat --ref for several"),
         (["tag", "mt.txt"], "unexpected 'mt.txt': give translations as --hyp FILE, or a file with all texts as"),
+        (["score", "a.jsonl", "--csv", "x"], "unknown option --csv: the results go to standard output"),
+        (["compare", "a.jsonl", "b.jsonl", "--output", "x"], "unknown option --output: the results go to standard"),
         (["tag", *FILES, "--html", "x"], "unknown option --html: use --output FILE.html (see"),
         (["tag", "--input", "fr.po", "--output", "out.docx"], "out.docx: the name has no ending that stands for a"),
         (["train", "--config", "a.yaml", "b"], "unexpected 'b': must be the value of an option (see matese train --h"),

@@ -114,7 +114,7 @@ def test_blank_texts_are_missing_and_counted(client: TestClient) -> None:
     answer = ask(client, {**TEXT, "references": [" "]}, TEXT)
     first, second = answer.json()["ratings"]
     assert ("|inputs:source|" in first["rater"], "|inputs:source+reference|" in second["rater"]) == (True, True)
-    assert answer.json()["warning"].startswith("1 of 2 segments have a blank source or reference")
+    assert answer.json()["warning"].startswith("1 of 2 segments has a blank source or reference")
     assert "needs" in ask(client, {"hypothesis": "a", "source": "\u3000", "references": [""]}).json()["detail"]
 
 

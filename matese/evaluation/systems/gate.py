@@ -55,6 +55,7 @@ class Check:
         losses: of these segments: errors, or by how much their score is below 0 or that of the other system.
         p: p-value of the permutation test, for "baseline" only.
         notice: what readers should know about the check; empty if nothing.
+        is_significant: whether the test finds a difference, in either direction; None except for "baseline".
     """
 
     name: str
@@ -66,6 +67,7 @@ class Check:
     losses: tuple[float, ...] = ()
     p: float | None = None
     notice: str = ""
+    is_significant: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class GateResult:
     """The results for all limits.
 
     `scores` are the mean `score` and, if all ratings have one, `expected_score`, with intervals. `notice` says how the
-    signature differs from that of the other system; "" if it does not.
+    signature differs from that of the other system; "" if it does not. `baseline` is the other system's name.
     """
 
     ratings: tuple[Rating, ...]
@@ -81,6 +83,7 @@ class GateResult:
     checks: tuple[Check, ...]
     scores: Mapping[str, Figure]
     notice: str = ""
+    baseline: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -131,7 +134,14 @@ def check(
     drawn = differences.resample(ratings, sampling) if len(ratings) > 1 else ()
     figures = bootstrap.measure(quality.statistic(ratings, weights), bootstrap.whole_sample(len(ratings)), drawn)
     shown = {name: figure for name, figure in figures.items() if name in ("score", "expected_score")}
-    return GateResult(tuple(ratings), weights, tuple(checks), shown, alignment.signature_difference(systems))
+    return GateResult(
+        tuple(ratings),
+        weights,
+        tuple(checks),
+        shown,
+        alignment.signature_difference(systems),
+        None if baseline is None else baseline.name,
+    )
 
 
 def _error_free_check(ratings: Sequence[Rating], least: float) -> Check:
@@ -205,7 +215,7 @@ def _baseline_check(
     losses = {id(rating): loss for rating, loss in zip(ours, before - after, strict=True)}
     worst = ((), ()) if passed else _worst_first([losses[id(rating)] for rating in system.ratings])
     quantity = f"{quality.SCORES[basis]} minus that of {baseline.name}"
-    return Check("baseline", quantity, difference, 0.0, passed, *worst, p, notice)
+    return Check("baseline", quantity, difference, 0.0, passed, *worst, p, notice, p <= alpha)
 
 
 def _worst_first(losses: Sequence[float] | FloatArray) -> tuple[tuple[int, ...], tuple[float, ...]]:

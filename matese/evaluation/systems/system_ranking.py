@@ -16,7 +16,7 @@ import numpy as np
 
 from matese.errors import InputError
 from matese.evaluation.statistics import bootstrap, permutation_test
-from matese.evaluation.statistics.arrays import FloatArray
+from matese.evaluation.statistics.arrays import FloatArray, IntArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.mqm import SystemSummary
 
@@ -72,9 +72,12 @@ def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list
     ranked: list[RankedSystem] = []
     first = scores_by_basis[wanted][0]
     for number, summary in enumerate(summaries):
+        # As in a comparison, whose systems share the segments of the first.
+        of_same = summaries[0] if summary.n_segments == summaries[0].n_segments else summary
+        _, strata = np.unique(of_same.lang_pairs, return_inverse=True)
         scores = scores_by_basis[wanted][number]
         p = _p_value(first, scores) if number and len(scores) == len(first) else None
-        figures = {name: _mean(of_systems[number]) for name, of_systems in scores_by_basis.items()}
+        figures = {name: _mean(of_systems[number], strata) for name, of_systems in scores_by_basis.items()}
         if "expected" in figures and len(summary.lows) == len(summary.expected_scores):
             figures["expected"] = _widened(figures["expected"], np.array(summary.lows), np.array(summary.highs))
         ranked.append(RankedSystem(summary, figures.get("spans"), figures.get("expected"), figures[wanted].value, p))
@@ -105,12 +108,17 @@ def _widened(mean: Figure, lows: FloatArray, highs: FloatArray) -> Figure:
     return Figure(mean.value, max(mean.value - below, float(lows.min())), min(mean.value + above, float(highs.max())))
 
 
-def _mean(scores: FloatArray) -> Figure:
-    """Returns the mean with its interval; a single segment has none."""
+def _mean(scores: FloatArray, strata: IntArray) -> Figure:
+    """Returns the mean with its interval; a single segment has none.
+
+    `scores` are (segments,), and `strata`, the numbers of the language pairs, too: the number of segments of each
+    language pair does not vary by chance.
+    """
     if len(scores) > _MANY:
         mean = float(scores.mean())
-        half = _Z * float(scores.std()) / math.sqrt(len(scores))
+        means = np.bincount(strata, scores) / np.bincount(strata)
+        half = _Z * float((scores - means[strata]).std()) / math.sqrt(len(scores))
         return Figure(mean, max(mean - half, float(scores.min())), min(mean + half, float(scores.max())))
     table = AdditiveStatistic.of_means({"": scores})
-    drawn = bootstrap.resamples(N_SAMPLES if len(scores) > 1 else 0, np.zeros(len(scores)), seed=0)
+    drawn = bootstrap.resamples(N_SAMPLES if len(scores) > 1 else 0, strata, seed=0)
     return bootstrap.measure(table, bootstrap.whole_sample(len(scores)), drawn)[""]

@@ -227,7 +227,7 @@ def _layout_of(names: Iterable[str], chosen: Columns, naming: str) -> _Layout:
 @lru_cache
 def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], ...], naming: str) -> _Layout:
     """Returns the roles of the columns. Raises InputError if they cannot be recognised."""
-    columns = dict(chosen)
+    columns = {role: joined(parts, names) for role, parts in chosen}
     check_columns(columns)
     for name in (name for names_of_role in columns.values() for name in names_of_role):
         if name not in names:
@@ -276,8 +276,26 @@ def _quoted(name: str) -> str:
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
+def joined(parts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Returns the named columns; parts that make a heading with commas are one column.
+
+    >>> joined(["sys", "one", "mt"], ["sys,one", "mt"])
+    ('sys,one', 'mt')
+    """
+    joined: list[str] = []
+    start = 0
+    while start < len(parts):
+        ends = range(len(parts), start, -1)
+        end = next((end for end in ends if ",".join(parts[start:end]) in names), start + 1)
+        joined.append(",".join(parts[start:end]))
+        start = end
+    return tuple(joined)
+
+
 def parse(texts: Iterable[str]) -> Columns:
     """Returns the columns that texts such as "hypothesis=mtA,mtB" name, by role. Raises UsageError if they name none.
+
+    Commas that belong to a heading are found once the headings are known.
 
     >>> parse(["mt=mtA,mtB,ref=gold", "index=no"])
     {'hypothesis': ['mtA', 'mtB'], 'reference': ['gold'], 'index': ['no']}
@@ -294,7 +312,7 @@ def parse(texts: Iterable[str]) -> Columns:
         if named is None or not (name or (not is_new and text)):
             raise UsageError(f"--columns {text!r} must be NAME=COLUMN, such as hypothesis=mt")
         named.append(name if is_new else text)
-    check_columns(columns)
+    _check_distinct(columns)
     return columns
 
 
@@ -308,15 +326,19 @@ def role_of(name: str) -> str | None:
 
 def check_columns(columns: Columns) -> None:
     """Raises a UsageError if a column is named twice, or several are named for what a row has once."""
-    named = [name for names in columns.values() for name in names]
-    for name in named:
-        if named.count(name) > 1:
-            raise UsageError(f"column {name} is named twice; it can hold one thing")
+    _check_distinct(columns)
     for role, names in columns.items():
         if len(names) > 1 and role not in ("hypothesis", "reference"):
             raise UsageError(f"{role} is {' and '.join(names)}; give one column")
     if "system" in columns and len(columns.get("hypothesis", ())) > 1:
         raise UsageError("several columns of hypotheses and a column of systems; give one or the other")
+
+
+def _check_distinct(columns: Columns) -> None:
+    named = [name for names in columns.values() for name in names]
+    for name in named:
+        if named.count(name) > 1:
+            raise UsageError(f"column {name} is named twice; it can hold one thing")
 
 
 def _plain(name: str) -> str:

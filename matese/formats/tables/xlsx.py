@@ -306,8 +306,11 @@ def _rows(
     headings = [_text(name).strip() for name in next(rows, ())]
     header = [(renamed or {}).get(name, name) for name in headings]
     to_row = csv_table.row_maker([name for name in header if name], path, chosen)
-    translations = {*chosen.get("hypothesis", ()), *(name for name in header if columns.role_of(name) == "hypothesis")}
-    named = {name for names in chosen.values() for name in names}
+    translations = {
+        *columns.joined(chosen.get("hypothesis", ()), header),
+        *(name for name in header if columns.role_of(name) == "hypothesis"),
+    }
+    named = {name for names in chosen.values() for name in columns.joined(names, header)}
 
     def read_cell(name: str, cell: object) -> object:
         is_ours = name in named or name in jsonl.KEYS or columns.role_of(name) is not None

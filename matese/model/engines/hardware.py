@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -73,6 +73,31 @@ def choose_batch_tokens(device: torch.device, width: int) -> int:
     else:
         wanted = 2048 * torch.get_num_threads() if device.type == "cpu" else 16384
     return min(max(wanted, _MIN_BATCH_TOKENS), _MAX_BATCH_TOKENS)
+
+
+_is_fork = False
+"""Whether this process was forked from one that had loaded a model."""
+
+
+def set_threads(n_threads: int) -> None:
+    """Sets torch's number of threads in this process; always 1 in one that was forked after a model was loaded.
+
+    Forks do not inherit threads. OpenMP does not notice, and a fork would wait forever for those of its parent.
+    """
+    torch.set_num_threads(1 if _is_fork else n_threads)
+    _prepare_forks()
+
+
+@cache
+def _prepare_forks() -> None:
+    if hasattr(os, "register_at_fork"):  # Windows has no forks
+        os.register_at_fork(after_in_child=_use_one_thread)
+
+
+def _use_one_thread() -> None:
+    global _is_fork
+    _is_fork = True
+    torch.set_num_threads(1)
 
 
 def choose_threads() -> int:

@@ -17,6 +17,7 @@ from matese.model.engines.hardware import (
     choose_threads,
     limit_kept_kernels,
     multiply_with_onednn,
+    set_threads,
 )
 from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
@@ -109,7 +110,7 @@ def prepare(hardware: Hardware) -> tuple[torch.device, str]:
     Raises:
         UsageError: if the device or precision is unknown or not available on this machine.
     """
-    torch.set_num_threads(hardware.threads or choose_threads())
+    set_threads(hardware.threads or choose_threads())
     limit_kept_kernels()
     device = choose_device(hardware.device)
     return device, choose_precision(hardware.precision, device)

@@ -11,7 +11,9 @@ from matese.mqm import SystemSummary
 
 
 def summary(name: str, scores: np.ndarray, expected: np.ndarray | None = None) -> SystemSummary:
-    made = SystemSummary(name, n_segments=len(scores))
+    # The first half of the segments is of one language pair, the rest of another.
+    lang_pairs = ["en-de" if number < len(scores) / 2 else "en-ru" for number in range(len(scores))]
+    made = SystemSummary(name, n_segments=len(scores), lang_pairs=lang_pairs)
     made.scores.extend(scores.tolist())
     made.expected_scores.extend([] if expected is None else expected.tolist())
     return made
@@ -20,6 +22,7 @@ def summary(name: str, scores: np.ndarray, expected: np.ndarray | None = None) -
 def test_many_segments_have_the_figures_of_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     first = -rng.exponential(3, size=4000)
+    first[2000:] -= 10
     second = first + rng.normal(0.03, 1, size=4000)
 
     def measure() -> list[RankedSystem]:

@@ -107,6 +107,22 @@ def test_columns_that_the_user_names(tmp_path: Path) -> None:
     assert (two.hypothesis, two.references, two.key) == ("Nein", ("Doch", "Oh"), SegmentKey(system="de2"))
 
 
+@pytest.mark.parametrize(
+    ("named", "hypotheses"),
+    [
+        ("hypothesis=sys,one", ["A"]),
+        ("hypothesis=mt,sys,one", ["B", "A"]),
+        ("hypothesis=one,mt", ["C", "B"]),
+        ("hypothesis=mt,source=src,en", ["B"]),
+    ],
+)
+def test_headings_with_commas(tmp_path: Path, named: str, hypotheses: list[str]) -> None:
+    chosen = columns.parse([named])
+    segments = read(tmp_path / "a.csv", '"sys,one",mt,one,"src,en"\nA,B,C,Yes\n', **chosen)
+    assert [segment.hypothesis for segment in segments] == hypotheses
+    assert "source" not in chosen or segments[0].source == "Yes"
+
+
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "hf-dataset"])
 def test_other_columns_come_back(tmp_path: Path, form: str) -> None:
     pytest.importorskip("datasets")

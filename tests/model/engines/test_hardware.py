@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,24 @@ def test_other_processors_multiply_as_torch_does(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(hardware, "is_amd", lambda: False)
     hardware.multiply_with_onednn([layer := nn.Linear(2, 2)])
     assert "forward" not in vars(layer)
+
+
+FORKED = """
+import multiprocessing, torch
+from matese.model.engines.engine import Hardware
+from matese.model.engines.runners import prepare
+
+def compute(threads):
+    prepare(Hardware(threads=threads))
+    return torch.get_num_threads(), torch.ones(1_000_000).exp().sum().item() > 0
+
+compute(2)  # the parent has threads at work
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    print(torch.get_num_threads(), pool.apply(torch.get_num_threads), *pool.apply(compute, [2]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no forks")
+def test_forks_do_not_wait_for_the_threads_of_their_parent() -> None:
+    ran = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120, check=True)
+    assert ran.stdout == "2 1 1 True\n"
