@@ -12,11 +12,12 @@ from rich.console import Console
 from rich.table import Table
 
 from matese.annotation import Rating, Severity
+from matese.formats.row_issues import IssueKind
 
 Count = Callable[[str], None]
 """Counts a reason."""
-Kind = Literal["skipped", "repaired", "ignored", "dropped"]
-"""Fate of a row: skipped (not usable), repaired (changed), or dropped (left out on purpose)."""
+Kind = IssueKind | Literal["dropped"]
+"""Fate of a row: as readers report it, or dropped (left out on purpose)."""
 Name = tuple[str, str]
 """Test set and language pair."""
 

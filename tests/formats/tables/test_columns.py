@@ -8,6 +8,7 @@ import json
 import re
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ GERMAN = Segment("Ein Haus.", "A tree.", ("Ein Baum.",))
 COMET = '{"src": "A tree.", "mt": "Ein Haus.", "ref": "Ein Baum."}\n'
 
 
-def read(path: Path, text: str | bytes, **named: list[str]) -> list[Segment]:
+def read(path: Path, text: str | bytes, **named: Sequence[str]) -> list[Segment]:
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return [rating.segment for rating in detection.read(path, ReadOptions(columns=named))]
 
