@@ -1,4 +1,4 @@
-"""The formats of files of ratings: one line each. docs/formats.md says how to add one."""
+"""The formats of files of ratings: one line each. CONTRIBUTING.md says how to add one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pool the states of a text's tokens."""
+"""Pool the states of a text's tokens, for the heads of taggers; `matese.model.regressor` has the COMET family's pooling."""
 
 from __future__ import annotations
 
