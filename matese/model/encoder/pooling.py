@@ -1,4 +1,7 @@
-"""Pool the states of a text's tokens, for the heads of taggers; `matese.model.regressor` has the COMET family's pooling."""
+"""Pool the states of a text's tokens, for the heads of taggers.
+
+The pooling of the COMET family is in `matese.model.regressor`.
+"""
 
 from __future__ import annotations
 
