@@ -472,7 +472,8 @@ class Annotator:
         if new := self._counts.untrained[len(before.untrained) :]:
             warnings.warn(languages.untrained_warning(new), UserWarning, stacklevel=2)
         if n_blank := self._counts.blank_texts - before.blank_texts:
-            warnings.warn(f"{n_blank} of {len(ratings)} {_SPECIAL['blank_texts']}", UserWarning, stacklevel=2)
+            sentence = _agreeing(_SPECIAL["blank_texts"], n_blank)
+            warnings.warn(f"{n_blank} of {len(ratings)} {sentence}", UserWarning, stacklevel=2)
         return frames.with_ratings(hypotheses, ratings, self.options.weights) if is_table else ratings
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:

@@ -115,7 +115,8 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
         untrained = {languages.untrained(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
         sentences = [languages.untrained_warning(map(str, untrained))] if untrained else []
         if n_blank := sum(segment.without_blanks() is not segment for segment in wanted):
-            sentences.append(f"{n_blank} of {len(wanted)} segments have a blank source or reference: it is missing")
+            verb = "has" if n_blank == 1 else "have"
+            sentences.append(f"{n_blank} of {len(wanted)} segments {verb} a blank source or reference: it is missing")
         warning = "; ".join(sentences) or msgspec.UNSET
         return _json(AnnotateResponse([jsonl.to_json(rating, weights=weights) for rating in ratings], warning))
 

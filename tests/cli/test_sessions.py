@@ -110,7 +110,7 @@ COMPARING = [
     ),
     Situation(
         "compare --hyp mt.txt ref.txt --ref ref.txt --baseline tm",
-        ("--baseline tm: must be a file or one of the systems: mt, ref",),
+        ("--baseline tm: no such file or system: must be a file or one of the systems: mt, ref",),
         code=2,
     ),
     Situation(
