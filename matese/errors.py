@@ -104,6 +104,19 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
+_OF_ONE = {"are": "is", "were": "was", "have": "has"}
+
+
+def agreeing(n: int, total: int, sentence: str) -> str:
+    """Returns "N of TOTAL" and a sentence, whose first verb is in the number of its subject.
+
+    >>> agreeing(1, 6, "hypotheses are blank"), agreeing(2, 6000, "hypotheses are blank")
+    ('1 of 6 hypotheses is blank', '2 of 6,000 hypotheses are blank')
+    """
+    subject, verb, rest = sentence.split(" ", 2)
+    return f"{n:,} of {total:,} {subject} {_OF_ONE[verb] if n == 1 else verb} {rest}"
+
+
 def shortened(value: object) -> str:
     """Returns a value as messages show it: the beginning of a long text."""
     return repr(f"{value[:40]}..." if isinstance(value, str) and len(value) > 40 else value)

@@ -123,7 +123,7 @@ class Journal:
         It may be called several times, for segments that follow one another.
 
         Args:
-            segments: in the order of the earlier run. An earlier rating of a segment that is not asked for is skipped.
+            segments: in the order of the earlier run. An earlier rating of any other segment is skipped.
             how: annotates segments, lazily and in order.
             counted: returns what the annotator has counted so far.
             count_on: gives the annotator the counts of the earlier run.

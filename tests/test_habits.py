@@ -1,14 +1,12 @@
 """One name a line: unrelated values are not assigned as tuples."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
 from tests.markdown import ROOT
 
 FOLDERS = ("matese", "data_prep", "benchmarks", "docs", "examples", "tests")
-NOT_YET: tuple[str, ...] = ()
 
 
 def parallel_assignments(code: str) -> list[int]:
@@ -31,20 +29,11 @@ def _is_parallel(node: ast.Assign) -> bool:
     return True
 
 
-def rooms() -> list[Path]:
-    """The Python files of the tree, without those that are exempt for now."""
-    exempt = [ROOT / "matese" / place for place in NOT_YET]
-    for place in NOT_YET:
-        folder, _, name = place.rpartition("/")
-        exempt += [ROOT / "tests" / place, ROOT / "tests" / folder / f"test_{name}"]
-    files = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))
-    return [path for path in files if not {path.with_suffix(""), *path.parents} & set(exempt)]
-
-
 def test_one_name_a_line() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"
-        for path in rooms()
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
         for line in parallel_assignments(path.read_text(encoding="utf-8"))
     ]
     assert not found, "assign one name a line"

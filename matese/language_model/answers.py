@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -47,6 +47,9 @@ class _Answer(msgspec.Struct, frozen=True):
 
 class _Score(msgspec.Struct, frozen=True):
     score: float
+
+
+_AnswerT = TypeVar("_AnswerT")
 
 
 @dataclass
@@ -118,16 +121,7 @@ def read_score(text: str) -> Estimate:
     Raises:
         AnswerError: if it has none from 0 to 100.
     """
-    answer = None
-    problem = f"no JSON object with `score` in {shortened(text)}"
-    for value in _objects(text, "score"):
-        try:
-            answer = validation.convert(value, _Score)
-        except InputError as error:
-            problem = str(error)
-    if answer is None:
-        raise AnswerError(f"{problem}; it must be the requested JSON")
-    return _estimate(answer.score)
+    return _estimate(_last(text, "score", _Score).score)
 
 
 def _estimate(score: float | None) -> Estimate:
@@ -167,12 +161,16 @@ def of_blank(segment: Segment, name: PromptName, *, rater: str) -> Rating:
 
 
 def _parse(text: str) -> _Answer:
-    """Returns the last JSON object with `errors` in a text: models may think aloud before it, or fence it."""
+    return _last(text, "errors", _Answer)
+
+
+def _last(text: str, key: str, kind: type[_AnswerT]) -> _AnswerT:
+    """Returns the last JSON object with a key in a text: models may think aloud before it, or fence it."""
     answer = None
-    problem = f"no JSON object with `errors` in {shortened(text)}"
-    for value in _objects(text, "errors"):
+    problem = f"no JSON object with `{key}` in {shortened(text)}"
+    for value in _objects(text, key):
         try:
-            answer = validation.convert(value, _Answer)
+            answer = validation.convert(value, kind)
         except InputError as error:
             problem = str(error)
     if answer is None:

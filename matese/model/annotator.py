@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
-from matese.errors import ModelError, UsageError, check_least, check_probability
+from matese.errors import ModelError, UsageError, agreeing, check_least, check_probability
 from matese.formats import languages
 from matese.model import copy_and_blank, operating_point
 from matese.model.config import AnyConfig
@@ -39,7 +39,6 @@ _SPECIAL = {
     "blank": "hypotheses are blank: each is one Non-translation error",
     "blank_texts": "segments have a blank source or reference, which counts as missing",
 }
-_OF_ONE = {"are": "is", "were": "was", "have": "has"}
 _Frame = TypeVar("_Frame")
 
 
@@ -96,18 +95,10 @@ class Counts:
         n = self.n_segments
         batches = [f"out of memory on the device: continued with --batch-tokens {lowered}"] if lowered else []
         counts = {what: getattr(self, name) for name, what in _SPECIAL.items()}
-        special = [f"{count:,} of {n:,} {_agreeing(what, count)}" for what, count in counts.items() if count]
+        special = [agreeing(count, n, what) for what, count in counts.items() if count]
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
         return [*self.warnings, *batches, *special, *mixed]
-
-
-def _agreeing(sentence: str, count: int) -> str:
-    """Returns a sentence with its first verb in the number of its subject, as in "1 of 6 hypotheses is blank"."""
-    if count != 1:
-        return sentence
-    subject, verb, rest = sentence.split(" ", 2)
-    return f"{subject} {_OF_ONE[verb]} {rest}"
 
 
 def load(
@@ -472,8 +463,7 @@ class Annotator:
         if new := self._counts.untrained[len(before.untrained) :]:
             warnings.warn(languages.untrained_warning(new), UserWarning, stacklevel=2)
         if n_blank := self._counts.blank_texts - before.blank_texts:
-            sentence = _agreeing(_SPECIAL["blank_texts"], n_blank)
-            warnings.warn(f"{n_blank} of {len(ratings)} {sentence}", UserWarning, stacklevel=2)
+            warnings.warn(agreeing(n_blank, len(ratings), _SPECIAL["blank_texts"]), UserWarning, stacklevel=2)
         return frames.with_ratings(hypotheses, ratings, self.options.weights) if is_table else ratings
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:

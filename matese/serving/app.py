@@ -27,7 +27,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError, InputError, unknown
+from matese.errors import FormatError, InputError, agreeing, unknown
 from matese.formats import languages, validation
 from matese.formats.tables import columns, csv_table, jsonl
 from matese.render import html_page
@@ -115,8 +115,8 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
         untrained = {languages.untrained(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
         sentences = [languages.untrained_warning(map(str, untrained))] if untrained else []
         if n_blank := sum(segment.without_blanks() is not segment for segment in wanted):
-            verb = "has" if n_blank == 1 else "have"
-            sentences.append(f"{n_blank} of {len(wanted)} segments {verb} a blank source or reference: it is missing")
+            blank = "segments have a blank source or reference: it is missing"
+            sentences.append(agreeing(n_blank, len(wanted), blank))
         warning = "; ".join(sentences) or msgspec.UNSET
         return _json(AnnotateResponse([jsonl.to_json(rating, weights=weights) for rating in ratings], warning))
 

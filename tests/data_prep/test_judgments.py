@@ -48,7 +48,7 @@ def test_the_mean_of_the_scaled_prompts(store: Store) -> None:
     rated = list(judgments.build(store))
     assert [rating.segment.hypothesis for rating in rated] == ["Ein Hund."] * 3
     assert {rating.estimate and (rating.estimate.value, rating.estimate.scale) for rating in rated} == {(0.95, "0-1")}
-    assert {rating.errors for rating in rated} == {None}, "spans were not asked for"
+    assert {rating.errors for rating in rated} == {None}, "GPT-4 gave scores only"
 
 
 def test_held_out_sources_are_apart(store: Store) -> None:

@@ -115,7 +115,7 @@ def test_a_second_step_without_a_score_is_no_rating(tmp_path: Path, second: str)
         annotator = model(endpoint, tmp_path, prompt="esa", steps=2)
         with pytest.raises(ModelError, match="gave no usable answer"):
             annotator.annotate(TEXTS[:1], sources=SOURCES[:1])
-        assert len(endpoint.bodies) == 4, "the errors are not asked for again"
+        assert len(endpoint.bodies) == 4, "only the scores are requested anew"
 
 
 def test_several_judgements_without_outliers(tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def pearson(gold: FloatArray, metric: FloatArray) -> Measurement:
 
 
 def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement:
-    gold, metric = gold[np.isfinite(gold)], metric[np.isfinite(gold)]
+    is_known = np.isfinite(gold)
+    gold = gold[is_known]
+    metric = metric[is_known]
     n = len(gold)
     if n < 2:
         return Measurement(None, n, problem=f"{n} scores; this figure needs two or more")
