@@ -1,4 +1,4 @@
-"""Check that a text is in the language asked for, with py3langid where it is installed (the extra "languages")."""
+"""Check that a text is in the target language, with py3langid where it is installed (the extra "languages")."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ def is_available() -> bool:
     return _identifier() is not None
 
 
+def knows(lang: str) -> bool:
+    """Whether a language can be checked."""
+    identifier = _identifier()
+    return identifier is not None and lang in identifier.labels
+
+
 def off_target(
     hypothesis: str, references: Sequence[str] = (), *, source_lang: str, target_lang: str
 ) -> Iterator[ErrorSpan]:
@@ -40,10 +46,9 @@ def off_target(
 
 def _other_language(text: str, expected: str) -> str | None:
     """Returns the language of a text that is surely not in the expected one; None for other texts."""
-    identifier = _identifier()
-    if identifier is None or expected not in identifier.labels:
+    if not knows(expected):
         return None
-    ranked = identifier.rank(text)
+    ranked = _identifier().rank(text)
     (language, probability), *_ = ranked
     if language in (expected, _NO_LANGUAGE) or probability < _LEAST or dict(ranked)[expected] > _MOST:
         return None
