@@ -141,6 +141,22 @@ def untrained_warning(names: Iterable[str]) -> str:
     return f"the model was not trained on {', '.join(sorted(names))}: do not rely on its marks and scores there"
 
 
+def with_few_ratings(segment: Segment, few_ratings: tuple[str, ...]) -> str | None:
+    """Returns the language pair of a segment if it is one of these pairs.
+
+    >>> from matese.annotation import SegmentKey
+    >>> with_few_ratings(Segment("La tienda", key=SegmentKey(lang_pair="en-es_MX")), ("en-es",))
+    'en-es_MX'
+    """
+    pair = segment.key.lang_pair if segment.key else None
+    return pair if pair is not None and any(agree(pair, few) for few in few_ratings) else None
+
+
+def few_ratings_note(names: Iterable[str]) -> str:
+    """Returns a sentence about pairs that `with_few_ratings` has returned."""
+    return f"the model learned {', '.join(sorted(names))} from few ratings by people: its marks are less reliable there"
+
+
 @lru_cache
 def _known_scripts(lang_pairs: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
     """Returns the scripts of the sources and of the targets, as the names of characters begin."""

@@ -53,6 +53,7 @@ class Counts:
         blank_texts: segments with a source or reference without text, which was left out.
         read: segments by the texts that they were read with, such as "source" or "2 references".
         untrained: language pairs and scripts that the model was not trained on.
+        few_ratings: language pairs that the model learned from few ratings by people.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
     """
 
@@ -62,14 +63,15 @@ class Counts:
     blank_texts: int = 0
     read: Mapping[str, int] = field(default_factory=dict)
     untrained: tuple[str, ...] = ()
+    few_ratings: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
     def plus(self, result: PredictedRating, config: AnyConfig) -> Counts:
         """Returns the counts with one more result of a model of these settings."""
         segment = result.rating.segment
-        language = languages.untrained(result.rating.segment, config.lang_pairs)
+        language = languages.untrained(segment, config.lang_pairs)
+        sparse = languages.with_few_ratings(segment, config.few_ratings)
         has_text = any(text.strip() for text in (segment.source or "", *segment.references))
-        new = (language,) if language and language not in self.untrained else ()
         texts = result.model_input.inputs.replace("+", " and ")
         n_references = len(segment.references)
         if n_references > 1:
@@ -80,7 +82,8 @@ class Counts:
             windowed=self.windowed + result.prediction.is_windowed,
             blank=self.blank + (result.prediction.is_blank and has_text),
             read={**self.read, texts: self.read.get(texts, 0) + 1},
-            untrained=(*self.untrained, *new),
+            untrained=_with(self.untrained, language),
+            few_ratings=_with(self.few_ratings, sparse),
         )
 
     @property
@@ -98,7 +101,12 @@ class Counts:
         special = [agreeing(count, n, what) for what, count in counts.items() if count]
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
-        return [*self.warnings, *batches, *special, *mixed]
+        sparse = [languages.few_ratings_note(self.few_ratings)] if self.few_ratings else []
+        return [*self.warnings, *sparse, *batches, *special, *mixed]
+
+
+def _with(names: tuple[str, ...], name: str | None) -> tuple[str, ...]:
+    return names if name is None or name in names else (*names, name)
 
 
 def load(

@@ -67,6 +67,7 @@ class TaggerConfig:
         error_free: how segments that are free of errors are told from others, at most one entry for each kind of
             input; without one, they cannot be. `matese calibrate` fits them.
         lang_pairs: language pairs that the model was trained on ("en-de"); empty if unknown.
+        few_ratings: those of them with few ratings by people, where marks are less reliable.
     """
 
     inputs: tuple[InputKind, ...] = ("reference",)
@@ -90,6 +91,7 @@ class TaggerConfig:
     confidences: tuple[SpanConfidence, ...] = ()
     error_free: tuple[ErrorFreeDetector, ...] = ()
     lang_pairs: tuple[str, ...] = ()
+    few_ratings: tuple[str, ...] = ()
     kind: ClassVar[str] = "tagger"
     """Value of `kind` in `config.json`."""
     scale: ClassVar[Scale] = "mqm"
@@ -189,6 +191,8 @@ class RegressionConfig:
     kind: ClassVar[str] = "regression"
     digits: ClassVar[int] = 6
     lang_pairs: ClassVar[tuple[str, ...]] = ()
+    """Only taggers have this setting."""
+    few_ratings: ClassVar[tuple[str, ...]] = ()
     """Only taggers have this setting."""
     error_free: ClassVar[tuple[ErrorFreeDetector, ...]] = ()
     """Only taggers have this setting."""

@@ -212,6 +212,16 @@ def test_languages_that_the_model_was_not_trained_on_are_reported(tiny_model_fac
     assert annotator.counts.untrained == ("the Hangul script", "en-nl")
 
 
+def test_language_pairs_with_few_ratings_are_named_once(tiny_model_factory: TinyModelFactory) -> None:
+    pairs = ("en-de", "en-es")
+    annotator = matese.load(tiny_model_factory("few", inputs=("source",), lang_pairs=pairs, few_ratings=pairs[1:]))
+    keys = [SegmentKey(lang_pair=pair) for pair in ("en-de", "en_GB-es_MX", "en_GB-es_MX")]
+    list(annotator.annotate_segments([Segment("das", "the", key=key) for key in keys]))
+    assert annotator.counts.few_ratings == ("en_GB-es_MX",)
+    assert len(annotator.counts.notices) == 1
+    assert not annotator.counts.warnings
+
+
 def test_whole_words_are_the_model_s_choice_unless_they_are_asked_for(tiny_model_factory: TinyModelFactory) -> None:
     directory = tiny_model_factory("words", whole_words=True)
     assert matese.load(directory).options.whole_words
