@@ -71,6 +71,16 @@ def test_above_it_the_score_falls_and_words_become_major(directory: Path) -> Non
     assert judged.tag_logits.softmax(-1).sum(-1).allclose(torch.ones(()), atol=1e-5)
 
 
+def test_around_it_the_score_falls_along_a_ramp(directory: Path) -> None:
+    raw = output(directory, ()).score
+    logit = output(directory, ()).of_heads["meaning"].segment_logits.item()
+    assert raw is not None
+    for distance, share in ((2.0, 0.0), (1.0, 0.1), (0.0, 0.2), (-1.0, 0.3), (-2.0, 0.4)):
+        judged = output(directory, (logit + distance, 100.0)).score
+        assert judged is not None
+        assert judged.item() == pytest.approx(raw.item() + share * (-25 - raw.item()), abs=1e-3)
+
+
 def test_each_kind_of_input_has_its_threshold(directory: Path) -> None:
     raw = output(directory, (), "source")
     judged = output(directory, (-100.0, 100.0), "source")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,10 @@ from matese.mqm import LOWEST_SCORE
 SHARE = 0.4
 """How far a certain error of meaning moves the score towards the lowest one: from -2.5 to -11.5. A smaller share leaves
 it above the score of a correct wording that is unlike the reference (`benchmarks.ruler`)."""
+RAMP = 2.0
+"""The score begins to fall where the logit is this far below the threshold, and has fallen by its whole share as far
+above it. Words are only marked above the threshold; a score that fell there at once would tear similar translations
+apart: with the ramp, `benchmarks.ruler` orders more pairs of meaning right and no real translations worse."""
 
 
 class Meaning(Head):
@@ -45,16 +50,17 @@ class Meaning(Head):
             contexts = read[roles > 1]
             pooled = [mean(hypothesis), mean(contexts), _largest(hypothesis), _largest(contexts)]
             (logit,) = outer(gelu(inner(np.concatenate(pooled)))).tolist()
-            strength = math.tanh(max(0.0, logit - threshold))
-            if strength == 0:
-                return {}
-            share = strength / (1 + np.exp(-of_tokens(hypothesis).astype(np.float64)))  # (tokens, 1)
-            probabilities = np.exp(outputs["tags"])
-            major = probabilities * np.array(IS_MAJOR)
-            mixed = (1 - share) * probabilities + share * major / major.sum(-1, keepdims=True)
-            changed = {"tags": np.log(np.maximum(mixed, np.finfo(np.float32).tiny))}
-            if "score" in outputs:
-                changed["score"] = outputs["score"] + (LOWEST_SCORE - outputs["score"]) * SHARE * strength
+            above = logit - threshold
+            changed: dict[str, Any] = {}
+            if above > 0:
+                share = math.tanh(above) / (1 + np.exp(-of_tokens(hypothesis).astype(np.float64)))  # (tokens, 1)
+                probabilities = np.exp(outputs["tags"])
+                major = probabilities * np.array(IS_MAJOR)
+                mixed = (1 - share) * probabilities + share * major / major.sum(-1, keepdims=True)
+                changed["tags"] = np.log(np.maximum(mixed, np.finfo(np.float32).tiny))
+            if above > -RAMP and "score" in outputs:
+                fall = SHARE * min(1.0, (above + RAMP) / (2 * RAMP))
+                changed["score"] = outputs["score"] + (LOWEST_SCORE - outputs["score"]) * fall
             return changed
 
         return compute

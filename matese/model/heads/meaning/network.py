@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from matese.model.config import TaggerConfig
 from matese.model.encoder import pooling
 from matese.model.encoder.extra_layer import ExtraLayer
-from matese.model.heads.meaning.decoding import SHARE
+from matese.model.heads.meaning.decoding import RAMP, SHARE
 from matese.model.heads.networks import HeadNetwork, Outputs, States
 from matese.model.heads.tags.bio import IS_MAJOR
 from matese.model.texts.encoding import ROLES, Encoding
@@ -81,7 +81,7 @@ class MeaningHead(HeadNetwork):
 def _changed(outputs: Outputs, meaning: MeaningOutput, states: States) -> Outputs:
     """Returns a lower score, and words as Major, where the head exceeds its threshold.
 
-    The score falls by up to `SHARE` of its distance from the lowest one.
+    The score falls by up to `SHARE` of its distance from the lowest one, along a `RAMP` around the threshold.
     """
     roles = states.batch.roles
     contexts = [(roles == ROLES.index(name)).any(1) for name in ("source", "reference")]
@@ -89,13 +89,14 @@ def _changed(outputs: Outputs, meaning: MeaningOutput, states: States) -> Output
     for inputs, threshold in zip(states.config.inputs, states.config.meaning_thresholds, strict=True):
         is_read = [contexts[number] == (name in inputs) for number, name in enumerate(("source", "reference"))]
         thresholds = thresholds.masked_fill(is_read[0] & is_read[1], threshold)
-    strength = torch.tanh((meaning.segment_logits - thresholds).clamp(min=0))  # (batch,)
-    share = (strength.unsqueeze(1) * meaning.token_logits.sigmoid()).unsqueeze(2)
+    above = meaning.segment_logits - thresholds  # (batch,)
+    share = (torch.tanh(above.clamp(min=0)).unsqueeze(1) * meaning.token_logits.sigmoid()).unsqueeze(2)
     probabilities = outputs["tags"].softmax(-1)
     major = probabilities * torch.tensor(IS_MAJOR, device=probabilities.device)
     major = major / major.sum(-1, keepdim=True)
     mixed = (1 - share) * probabilities + share * major
     changed = {"tags": mixed.clamp(min=torch.finfo(torch.float32).tiny).log()}
     if "score" in outputs:
-        changed["score"] = outputs["score"] + (LOWEST_SCORE - outputs["score"]) * SHARE * strength
+        fall = SHARE * ((above + RAMP) / (2 * RAMP)).clamp(0, 1)
+        changed["score"] = outputs["score"] + (LOWEST_SCORE - outputs["score"]) * fall
     return changed
