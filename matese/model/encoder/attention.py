@@ -64,9 +64,9 @@ def packed(offsets: Tensor, longest: int) -> Attention:
             steps = torch.arange(int(lengths.max()))
             is_token = steps < lengths.unsqueeze(1)  # (rows, tokens of the longest row)
             places = (firsts.unsqueeze(1) + steps).clamp(max=len(query) - 1)
-            batch = [part[places].transpose(1, 2) for part in (query, key, value)]  # (rows, heads, tokens, head width)
             mask = padding_mask(is_token, query.dtype)
-            result = functional.scaled_dot_product_attention(batch[0], batch[1], batch[2], mask).transpose(1, 2)
+            # The gradient of fused attention is slow on a CPU: there, training takes plain products.
+            result = padded(mask, is_eager=query.requires_grad)(*(part[places] for part in (query, key, value)))
             attended[places[is_token]] = result[is_token]
         return attended
 
