@@ -65,8 +65,14 @@ $(MINI)/config.json: runs/mini-omissions/small/config.json
 runs/mini-omissions/small/config.json: runs/mini-omissions/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
 
-runs/mini-omissions/result.json: runs/mini-marks/result.json $(PREPARED)/omissions.jsonl
+runs/mini-omissions/result.json: runs/mini-deep-final/result.json $(PREPARED)/omissions.jsonl
 	$(call train,mini-omissions)
+
+runs/mini-deep-final/result.json: runs/mini-deep/result.json
+	$(call train,mini-deep-final)
+
+runs/mini-deep/result.json: runs/mini-marks/result.json
+	$(call train,mini-deep)
 
 runs/mini-marks/result.json: runs/mini-source/result.json
 	$(call train,mini-marks)
