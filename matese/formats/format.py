@@ -91,6 +91,7 @@ class WriteOptions:
         table: CSV, TSV and XLSX only: separator, byte order mark and headings.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
         template: XLIFF and PO only: the file that the texts come from; the errors are written into a copy of it.
+        report: XLIFF and PO only: called with a sentence about what else is not in the copy as it was in the template.
     """
 
     weights: mqm.Weights = mqm.MATESE
@@ -98,6 +99,7 @@ class WriteOptions:
     template: Path | None = None
     score: Literal["spans", "expected"] | None = None
     table: TableStyle = field(default_factory=TableStyle)
+    report: Callable[[str], None] = lambda sentence: None
 
 
 @dataclass(frozen=True, slots=True)
