@@ -74,11 +74,14 @@ class TableStyle:
         delimiter: of the cells of a CSV.
         has_mark: whether it begins with a byte order mark.
         headings: names of the columns "hypothesis", "source" and "references", as far as they are others.
+        columns: XLSX only: names and roles of the columns of the table that came in, in their order; a role is "" if
+            the column has none. Ours follow.
     """
 
     delimiter: str = ","
     has_mark: bool = False
     headings: Mapping[str, str] = field(default_factory=dict)
+    columns: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
