@@ -300,11 +300,20 @@ def corpus_score(scores: Iterable[float] | Iterable[Rating], weights: AnyWeights
         raise InputError(f"segment scores up to {max(map(abs, numbers)):g}: must be smaller") from None
 
 
+def is_signature(rater: str | None) -> bool:
+    """Whether a rater is named by a signature, as every model and check is that we run.
+
+    >>> is_signature("matese|model:mini@1|version:1"), is_signature("anna"), is_signature(None)
+    (True, False, False)
+    """
+    return rater is not None and rater.startswith("matese|")
+
+
 def signatures(ratings: Iterable[Rating], weights: Weights) -> list[str]:
     """Returns the signature or name of the rater of each rating, with the weights that its score is computed with."""
     names = [rating.rater or "" for rating in ratings]
     return [
-        re.sub(r"\|weights:[^|]*", lambda _: f"|weights:{weights.name}", name) if name.startswith("matese|") else name
+        re.sub(r"\|weights:[^|]*", lambda _: f"|weights:{weights.name}", name) if is_signature(name) else name
         for name in names
     ]
 

@@ -188,6 +188,74 @@ def test_any_letters_become_a_mark(
     assert marks(save(window, tmp_path)) == [[(expected, MAJOR, None)]]
 
 
+def pull(window: Page, first: str, last: str, key: str | None = None) -> str:
+    """Drags the mouse from the middle of the first letter to the middle of the last one; returns what is highlighted.
+
+    The letters are those of a translation, of which each is there once.
+    """
+    text = window.locator(".row .hypothesis p").first
+    text.evaluate("(text) => text.scrollIntoView({ block: 'center' })")  # the bar covers the bottom
+    points = text.evaluate(
+        """(text, letters) => letters.map((letter) => {
+          const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const at = walker.currentNode.data.indexOf(letter);
+            if (at < 0) continue;
+            const range = new Range();
+            range.setStart(walker.currentNode, at);
+            range.setEnd(walker.currentNode, at + letter.length);
+            const { left, top, width, height } = range.getBoundingClientRect();
+            return [left + 0.45 * width, top + height / 2];
+          }
+        })""",
+        [first, last],
+    )
+    if key:
+        window.keyboard.down(key)
+    window.mouse.move(*points[0])
+    window.mouse.down()
+    window.mouse.move(*points[1], steps=4)
+    browser.wait_for(window, "CSS.highlights.has('chosen')")
+    highlighted: str = window.evaluate("[...CSS.highlights.get('chosen')].join('')")
+    window.mouse.up()
+    if key:
+        window.keyboard.up(key)
+    return highlighted
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "first", "last", "key", "expected"),
+    [
+        ("Der Zug hält oft.", "u", "ä", None, "Zug hält"),
+        ("Der Zug hält oft.", "ä", "u", None, "Zug hält"),  # backwards
+        ("Der Zug hält oft.", "D", "e", None, "Der"),
+        ("Der Zug hält oft.", "f", ".", None, "oft"),
+        ("Der Zug hält oft.", "Z", "ä", "Alt", "Zug h"),
+        ("cafe\u0301 👍🏽 gut", "f", "u", None, "cafe\u0301 👍🏽 gut"),
+        ("مرحبا بالعالم هذا", "ح", "ع", None, "مرحبا بالعالم"),
+    ],
+)
+def test_the_mouse_chooses_whole_words(
+    window: Page, tmp_path: Path, *, hypothesis: str, first: str, last: str, key: str | None, expected: str
+) -> None:
+    show(window, tmp_path, [Rating(Segment(hypothesis), "m", ())])
+    chosen = window.locator("#editor q")
+    with browser.without_problems(window):
+        assert pull(window, first, last, key) == expected
+        expect(chosen).to_have_text(f"{expected}")
+        window.wait_for_timeout(400)  # longer than a selection waits until it is read
+        assert window.evaluate("getSelection().toString()") == expected
+        window.keyboard.press("2")
+    assert marks(save(window, tmp_path)) == [[(expected, MAJOR, None)]]
+
+
+def test_words_that_are_chosen_are_not_dragged_themselves(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [Rating(Segment("Der Zug hält oft."), "m", ())])
+    for last, expected in (("ä", "Zug hält"), ("D", "Der Zug"), ("f", "Zug hält oft")):
+        assert pull(window, "u", last) == expected
+        expect(window.locator("#editor q")).to_have_text(expected)
+
+
 THREE = Rating(Segment("one two three four"), "m", tuple(ErrorSpan(at, at + 3, MINOR) for at in (0, 4, 8)))
 
 

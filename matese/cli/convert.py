@@ -13,7 +13,7 @@ from matese.errors import one_of
 from matese.formats import detection
 from matese.formats.file_endings import ENDINGS
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.registry import TABLE, WRITTEN
+from matese.formats.registry import BY_NAME, TABLE, WRITTEN
 
 SUMMARY = "convert ratings between the formats of tools and shared tasks"
 _FORMATS = "\n".join(
@@ -86,7 +86,8 @@ def run(args: argparse.Namespace) -> None:
         if args.rater is not None:
             ratings = (_by(args.rater, rating) for rating in ratings)
         if args.before is not None:
-            ratings = _with_edits(ratings, args.before, how)
+            form_of_input = args.from_ or detection.detect(args.input)
+            ratings = _with_edits(ratings, args.before, how, form=form_of_input)
         table = output.table_style(args.input, args.from_, form or "", args.columns)
         writing = WriteOptions(args.weights, args.method, args.template, args.score, table)
         output.write_ratings(ratings, args.output, form or "", writing, strict=args.strict)
@@ -111,11 +112,15 @@ def _sure(error: Placed) -> Placed:
     return replace(error, confidence=None)
 
 
-def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Iterator[Rating]:
-    """Yields the ratings; reports at the end how they differ from the ratings in a file."""
+def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions, *, form: str) -> Iterator[Rating]:
+    """Yields the ratings; reports at the end how they differ from those in a file, as their format can hold these."""
     from matese.evaluation.spans import annotation_changes
+    from matese.formats.capabilities import Reducer
 
     after = list(ratings)
-    changes = annotation_changes.measure(detection.read(before, replace(how, columns={}, first_segment=None)), after)
+    reducer = Reducer(BY_NAME[form].capabilities, adapt=BY_NAME[form].adapt)
+    given = detection.read(before, replace(how, columns={}, first_segment=None))
+    shown = (held for rating in given if (held := reducer.reduce(rating)) is not None)
+    changes = annotation_changes.measure(shown, after)
     yield from after
     messages.info(str(changes))

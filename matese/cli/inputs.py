@@ -31,7 +31,8 @@ def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, h
     group = parser.add_argument_group("texts", "UTF-8, one segment per line, plain or gzip; - is standard input")
     text = "translations, one file per system; a folder stands for all its files"
     group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
-    group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
+    text = "the source; given a reference too, mini reads the reference alone" if has_references else "the source"
+    group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help=text)
     if has_references:
         group.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help="a reference; repeatable")
     if has_test_sets:

@@ -181,6 +181,7 @@ def write_ratings(
     from matese.formats import writing
     from matese.formats.capabilities import EXPECTED_SCORES
 
+    how = replace(how, report=messages.info)
     if path is None or path in _STDOUT or is_device(path):
         writing.check_has_name(name, "standard output" if path is None or path in _STDOUT else path)
         # Written to a file first, so that nothing is printed if a rating is invalid in the format.

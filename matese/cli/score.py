@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -29,11 +29,12 @@ EPILOG = """output:
     signature
   --quiet: only the score that ranks the systems, one number per system, or per segment with --segments
   --segments: one line per segment, before the table or in place of the lines of the systems:
-    system, line (from 1), score, expected score, Minor, Major, signature
+    system, document (if several files are joined, the file), segment (its line or name in the file), score, expected
+    score, Minor, Major, signature
   --json: one object with `signature`, `weights`, `ranking` (names, best first) and `systems`, a list of objects with
     `system`, `score`, `expected_score`, `segments`, `with_errors`, `minor`, `major`, `blank`, `score_interval`,
-    `expected_score_interval`, `p` and, with --segments, `segment_scores`, a list of objects with `index` (from 0),
-    `score`, `expected_score`, `minor` and `major`.
+    `expected_score_interval`, `p` and, with --segments, `segment_scores`, a list of objects with `index` (from 0,
+    over all segments of the system), `document`, `segment`, `score`, `expected_score`, `minor` and `major`.
 
   A system's score is the mean of its segments' scores: 0 is best, lower is worse. The score adds up the penalties of
   the marked errors; the expected score is the model's estimate of the score that people would give. Systems are ranked
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
 
         text = outputs.text
         summaries = [SystemSummary(name, args.weights) for name, _, _ in systems]
-        segments: list[list[score_report.Figures]] = [[] for _ in summaries]
+        segments: list[list[Mapping[str, str | float | None]]] = [[] for _ in summaries]
         if text is not None and args.segments and not args.quiet:
             text.write("\t".join(score_report.SEGMENT_HEADER) + "\n")
         every = (
@@ -82,12 +83,13 @@ def run(args: argparse.Namespace) -> None:
             summary.add(*rated)
             if args.segments:
                 figures = score_report.of_segment(rated, args.weights)
+                place = score_report.place_of(rated[0].segment, number)
                 if text is not None:
-                    place = (summary.system, number)
                     signature = _raters(args, rated)
-                    text.write(_line(place, figures, signature, by=by, is_quiet=args.quiet))
+                    named = (summary.system, *place.values())
+                    text.write(_line(named, figures, signature, by=by, is_quiet=args.quiet))
                 if outputs.json is not None:
-                    kept.append(figures)
+                    kept.append({**place, **figures})
         if text is not None:
             _write(args, text, summaries, by)
         if outputs.json is not None:
@@ -113,7 +115,7 @@ def _write(
 
 
 def _line(
-    place: Sequence[str | int],
+    place: Sequence[str | None],
     figures: score_report.Figures,
     signature: str | None,
     *,

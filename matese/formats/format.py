@@ -74,11 +74,14 @@ class TableStyle:
         delimiter: of the cells of a CSV.
         has_mark: whether it begins with a byte order mark.
         headings: names of the columns "hypothesis", "source" and "references", as far as they are others.
+        columns: XLSX only: names and roles of the columns of the table that came in, in their order; a role is "" if
+            the column has none. Ours follow.
     """
 
     delimiter: str = ","
     has_mark: bool = False
     headings: Mapping[str, str] = field(default_factory=dict)
+    columns: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ class WriteOptions:
         table: CSV, TSV and XLSX only: separator, byte order mark and headings.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
         template: XLIFF and PO only: the file that the texts come from; the errors are written into a copy of it.
+        report: XLIFF and PO only: called with a sentence about what else is not in the copy as it was in the template.
     """
 
     weights: mqm.Weights = mqm.MATESE
@@ -98,6 +102,7 @@ class WriteOptions:
     template: Path | None = None
     score: Literal["spans", "expected"] | None = None
     table: TableStyle = field(default_factory=TableStyle)
+    report: Callable[[str], None] = lambda sentence: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matese import mqm
-from matese.annotation import Rating
+from matese.annotation import Rating, Segment
 from matese.mqm import SystemSummary
 from matese.render import json_objects, terminal
 from matese.render.labels import show
@@ -25,11 +25,26 @@ EXPECTED_EXPLAINED = "expected score: the model's own score; higher is better"
 """For a model that marks no errors."""
 INTERVALS_EXPLAINED = "the interval of the expected score covers the sampling of segments and the model's uncertainty"
 """With several predictions for each segment."""
-SEGMENT_HEADER = ("system", "line", "score", "expected_score", "minor", "major", "signature")
+SEGMENT_HEADER = ("system", "document", "segment", "score", "expected_score", "minor", "major", "signature")
 SYSTEM_HEADER = (
     *("system", "score", "expected_score", "segments", "with_errors", "minor", "major", "blank", "signature"),
 )
 Figures = Mapping[str, float | None]
+
+
+def place_of(segment: Segment, number: int) -> dict[str, str | None]:
+    """Returns where a segment stands, as columns: its document, and what readers call it.
+
+    Args:
+        segment: if the files of a system are joined, its document is its file, unless the file names documents.
+        number: of the segment among those of its system, from 1; for a segment without a name, number or line.
+
+    >>> from matese.annotation import SegmentKey
+    >>> place_of(Segment("Hallo", key=SegmentKey(document="a.csv"), name="line 7"), 9)
+    {'document': 'a.csv', 'segment': 'line 7'}
+    """
+    document = None if segment.key is None else segment.key.document
+    return {"document": document, "segment": segment.label or f"segment {number}"}
 
 
 def of_segment(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float | None]:
@@ -69,15 +84,17 @@ def line(*fields: str | float | None) -> str:
     return "\t".join(shown) + "\n"
 
 
-def to_json(standings: Sequence[RankedSystem], segments: Sequence[Sequence[Figures]] | None) -> dict[str, Any]:
-    """Returns all systems as one object, with the figures of each segment unless `segments` is None."""
+def to_json(
+    standings: Sequence[RankedSystem], segments: Sequence[Sequence[Mapping[str, str | float | None]]] | None
+) -> dict[str, Any]:
+    """Returns all systems as one object, with place and figures of each segment unless `segments` is None."""
     systems: list[dict[str, object]] = []
     for number, ranked in enumerate(standings):
         means = {"score": ranked.score, "expected_score": ranked.expected_score}
         intervals = json_objects.nest_figures({name: mean for name, mean in means.items() if mean}, with_intervals=True)
         systems.append({"system": ranked.summary.system, **of_system(ranked.summary), **intervals, "p": ranked.p})
         if segments is not None:
-            of_segments = [{"index": index, **figures} for index, figures in enumerate(segments[number])]
+            of_segments = [{"index": index, **columns} for index, columns in enumerate(segments[number])]
             systems[-1]["segment_scores"] = of_segments
     first = standings[0].summary
     names = [ranked.summary.system for ranked in _best_first(standings)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats.registry import READ
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
@@ -69,8 +69,27 @@ def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> Non
     )
     ran = run("convert", "all.jsonl", "back.jsonl", "--to", "jsonl", "--before", "spans.jsonl")
     assert ran.err == (
-        "matese: of 2 spans: 0 kept, 1 changed (1 moved, 0 relabelled), 1 removed; 0 added; 0 of 2 ratings untouched\n"
+        "matese: of 2 marks: 0 kept, 1 changed (1 moved, 0 relabelled), 1 removed; 0 added; 0 of 2 ratings untouched\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "kept"),
+    [("jsonl", 3), ("label-studio", 2), ("doccano", 1), ("po", 3)],
+)
+def test_what_a_format_cannot_hold_nobody_has_removed(run: Run, folder: Path, form: str, kept: int) -> None:
+    write(folder / "a.po", 'msgid "A red dog"', 'msgstr "Der Hund"')
+    key = SegmentKey(index=0)
+    missing = Omission("source", None, 2, 5, Severity.MAJOR, "Accuracy/Omission")
+    span = ErrorSpan(4, 8, Severity.MAJOR, confidence=0.5)
+    segment = Segment("Der Hund", "A red dog", key=key)
+    rating = Rating(segment, "m", (span,), omissions=(missing,), unplaced=(UnplacedError(Severity.MINOR),))
+    write(folder / "a.jsonl", jsonl.dumps(rating))
+    run("convert", "a.jsonl", "corrected", "--to", form, *(["--template", "a.po"] if form == "po" else []))
+    more = ["--predictions"] if form == "label-studio" else []
+    ran = run("convert", "corrected", "b.jsonl", "--from", form, "--before", "a.jsonl", *more)
+    assert f"of {kept} marks: {kept} kept, 0 changed" in ran.err
+    assert ran.err.endswith("; 0 added; 1 of 1 ratings untouched\n")
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,21 @@ def test_a_line_a_system(run: Run) -> None:
 
 def test_a_line_a_segment(run: Run) -> None:
     rows = [line.split("\t") for line in run(*SCORE, "--segments").out.split("\n")[1:-1]]
-    assert [row[:2] for row in rows] == [[system, str(line)] for system in ("mt", "b") for line in (1, 2, 3)]
-    assert rows[1][2:6] == ["-25", "-25", "0", "1"]
-    assert all(row[6].startswith("matese|model:tiny@") for row in rows)
+    assert [row[:3] for row in rows] == [[system, "", f"line {line}"] for system in ("mt", "b") for line in (1, 2, 3)]
+    assert rows[1][3:7] == ["-25", "-25", "0", "1"]
+    assert all(row[7].startswith("matese|model:tiny@") for row in rows)
+
+
+def test_a_segment_of_joined_files_is_named_by_its_own_file(run: Run, folder: Path) -> None:
+    write(folder / "a.csv", "system,source,hypothesis,score", "mt,A,Das,1", "other,B,Der,2", "mt,C,Die,3")
+    write(folder / "b.csv", "system,source,hypothesis,score", "mt,D,Dem,4")
+    names = [["mt", "a", "line 2"], ["mt", "a", "line 4"], ["mt", "b", "line 2"], ["other", "", "line 3"]]
+    command = ("score", "--model", "{tiny}", "--input", "a.csv", "b.csv", "--segments")
+    assert [line.split("\t")[:3] for line in run(*command).out.split("\n")[1:-1]] == names
+    systems = json.loads(run(*command, "--json", "-").out)["systems"]
+    of_segments = [(system["system"], own) for system in systems for own in system["segment_scores"]]
+    assert [[system, own["document"] or "", own["segment"]] for system, own in of_segments] == names
+    assert [own["index"] for _, own in of_segments] == [0, 1, 2, 0]
 
 
 def test_json_agrees_with_lines(run: Run) -> None:
@@ -51,9 +63,9 @@ def test_json_agrees_with_lines(run: Run) -> None:
         assert [system["system"], *(f"{system[name]:.10g}" for name in names[1:])] == row[:-1]
         own = [segment for segment in segments if segment[0] == system["system"]]
         for index, (scores, segment) in enumerate(zip(system["segment_scores"], own, strict=True)):
-            assert tuple(scores) == ("index", "score", "expected_score", "minor", "major")
+            assert tuple(scores) == ("index", "document", "segment", "score", "expected_score", "minor", "major")
             assert scores["index"] == index
-            assert [f"{value:.10g}" for value in list(scores.values())[1:]] == segment[2:-1]
+            assert [f"{value:.10g}" for value in list(scores.values())[3:]] == segment[3:-1]
         mean = sum(scores["score"] for scores in system["segment_scores"]) / system["segments"]
         assert system["score"] == pytest.approx(mean)
     assert "segment_scores" not in json.loads(run(*SCORE, "--json", "-").out)["systems"][0]
@@ -73,7 +85,8 @@ def test_table_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest.M
     monkeypatch.setenv("COLUMNS", "200")
     assert run(*SCORE, "--segments").code == 0
     lines = terminal.came().replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")[1:]
-    assert [line.split("\t")[:2] for line in lines[:6]] == [[name, line] for name in ("mt", "b") for line in "123"]
+    names = [[name, "", f"line {line}"] for name in ("mt", "b") for line in "123"]
+    assert [line.split("\t")[:3] for line in lines[:6]] == names
     assert lines[6] == ""
     columns = ["system", "segments", "blank", "with errors", "Minor", "Major", "score", "expected score"]
     assert re.split(r"  +", lines[7]) == [*columns, "p (against mt)"]
@@ -102,7 +115,7 @@ def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
     write(folder / "spans.jsonl", *map(jsonl.dumps, lines))
     assert run("score", "spans.jsonl").out.partition("\n")[2] == "spans\t-3.5\t\t2\t2\t2\t1\t0\tanna\n"
     ran = run("score", "spans.jsonl", "--weights", "google", "--segments", "--model", "there is none")
-    assert [line.split("\t")[2] for line in ran.out.splitlines()[1:]] == ["-0.1", "-5.1"]
+    assert [line.split("\t")[3] for line in ran.out.splitlines()[1:]] == ["-0.1", "-5.1"]
     made = "matese|model:m@1|weights:{}|version:1"
     write(folder / "model.jsonl", jsonl.dumps(Rating(Segment("Das"), made.format("matese"), (word,))))
     for more in ([], ["--segments"]):

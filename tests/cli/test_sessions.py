@@ -165,7 +165,7 @@ NUMBERS = [
     Situation("score anna.jsonl --quiet", out=("-1\n",)),
     Situation("score anna.jsonl --quiet --segments", out=("-2\n0\n",)),
     Situation("score anna.jsonl", out=("system\tscore\texpected_score\tsegments\t",)),
-    Situation("score anna.jsonl --segments", out=("system\tline\tscore\t",)),
+    Situation("score anna.jsonl --segments", out=("system\tdocument\tsegment\tscore\t",)),
     Situation(f"tag {TEXTS} --quiet", out=("-",)),
     Situation("completion bash", out=("model_choices=(mini", "weights_choices=(matese google")),
     Situation(f"tag {TEXTS} --model runs/no", ("no model runs/no: no such directory, and",), code=2),

@@ -451,3 +451,10 @@ def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
         (("--input", "spans.jsonl", "--output", "spans.jsonl"), "--output spans.jsonl is the input spans.jsonl"),
     ]:
         assert run("tag", *arguments).refused().startswith(problem)
+
+
+def test_mini_reads_the_reference_alone_where_it_has_both(run: Run) -> None:
+    texts = ("--hyp", "mt.txt", "--ref", "ref.txt", "--format", "jsonl", "--quiet")
+    alone = [json.loads(line) for line in run("tag", *texts).out.splitlines()]
+    both = [json.loads(line) for line in run("tag", *texts, "--src", "ref.txt").out.splitlines()]
+    assert [{**line, "source": None} for line in both] == alone

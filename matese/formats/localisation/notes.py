@@ -42,6 +42,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
 
+from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
 from matese.formats import validation
@@ -194,15 +195,43 @@ def _line(error: AnyError, side: _Side, text: str) -> str:
 
 def split(lines: Iterable[str]) -> Iterator[Note]:
     """Yields each note in some lines; one with a header that is not understood has that as its first line."""
+    for note, _ in placed(lines):
+        yield note
+
+
+def placed(lines: Iterable[str]) -> Iterator[tuple[Note, range]]:
+    """Yields each note in some lines, and the numbers of its lines, from 0."""
     note = None
-    for line in (*lines, ""):
+    first = 0
+    for number, line in enumerate((*lines, "")):
         is_header = line.startswith(f"[{ORIGIN}")
         if note and line and not is_header:
             note = replace(note, lines=(*note.lines, line))
             continue
         if note:
-            yield note
+            yield note, range(first, number)
         note = _headed(line) if is_header else None
+        first = number
+
+
+def name_in(header: Iterable[str]) -> str:
+    """Returns the rater, in JSON, whom the lines of a file's header name; "" if they name none."""
+    return next((match[1] for line in header if (match := _OF_FILE.fullmatch(line))), "")
+
+
+def is_ours(note: Note, of_file: str) -> bool:
+    """Whether a model or check of ours made a note, and no person: its rater is a signature.
+
+    Args:
+        note: of a text, or of the file.
+        of_file: the rater of a note that names none, as `name_in` returns it.
+    """
+    return mqm.is_signature((note.rater or of_file).removeprefix('"'))
+
+
+def comment_lines(note: Note) -> list[str]:
+    """Returns the lines of a note that hold its comment."""
+    return [line for line in note.lines if _COMMENT_LINE.fullmatch(line)]
 
 
 def _headed(line: str) -> Note:

@@ -6,13 +6,14 @@ import codecs
 import gettext
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from matese.errors import InputError, UsageError, shortened
 from matese.formats import languages
 from matese.formats.localisation import notes
-from matese.formats.localisation.units import LocalisationFile, Unit, insert
+from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _CHARSET = re.compile(rb"charset=([\w-]+)")
 _FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,9}\])?)\s+)?"(.*)"\s*')
@@ -34,6 +35,7 @@ class _Entry:
         place: the byte before which notes are inserted.
         fields: by keyword.
         comments: of translators, without `#`.
+        comment_places: the first byte of the line of each, and that after the line.
         flags: such as "fuzzy".
         last: the keyword that a further string continues.
         is_obsolete: whether it is no longer used: its lines begin with `#~` and are not in `fields`.
@@ -43,6 +45,7 @@ class _Entry:
     place: int
     fields: dict[str, bytes] = field(default_factory=dict)
     comments: list[str] = field(default_factory=list)
+    comment_places: list[tuple[int, int]] = field(default_factory=list)
     flags: set[str] = field(default_factory=set)
     last: str = ""
     is_obsolete: bool = False
@@ -90,7 +93,8 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     header = _Header()
     comments = list[str]()
     index = 0
-    for entry in _entries(lines, [len(line) + 1 for line in raw_lines], len(mark), encoding):
+    entries = list(_entries(lines, [len(line) + 1 for line in raw_lines], len(mark), encoding))
+    for entry in entries:
         fields = {name: _decoded(value, entry, encoding) for name, value in entry.fields.items()}
         if entry.is_obsolete:
             obsolete += [entry.line] if any(notes.split(entry.comments)) else []
@@ -110,16 +114,29 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
         for number, texts in notes_by_unit.items():
             for text in texts:
                 pieces[places[number]] += "".join(f"# {line}{end}" for line in text.split("\n"))
-        return insert(raw, pieces, encoding)
+        return splice(raw, ((place, place, piece) for place, piece in pieces.items()), encoding)
 
     return LocalisationFile(
         units,
         add,
+        partial(_without_ours, raw, entries, notes.name_in(comments)),
         has_header=-1 in places,
         header=comments,
         obsolete=obsolete,
         lacks_source_lang=header.lang_pair is not None and not header.names_source,
     )
+
+
+def _without_ours(raw: bytes, entries: Iterable[_Entry], of_file: str) -> bytes:
+    """Returns the file without the notes that `notes.is_ours` finds."""
+    lines = (
+        entry.comment_places[number]
+        for entry in entries
+        for note, numbers in notes.placed(entry.comments)
+        if notes.is_ours(note, of_file)
+        for number in numbers
+    )
+    return splice(raw, ((start, end, "") for start, end in lines))
 
 
 def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterator[Unit]:
@@ -169,6 +186,7 @@ def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding
             entry = entry or _Entry(number, offset)
             if re.match(r"#(\s|$)", text):
                 entry.comments.append(text[1:].strip())
+                entry.comment_places.append((offset, offset + length))
                 entry.place = offset + length if not entry.fields else entry.place
             elif text.startswith("#,"):
                 entry.flags |= {flag.strip() for flag in text[2:].split(",")}

@@ -11,10 +11,11 @@ Each plural form of PO is a unit. The source is `msgid` for the form that `Plura
 is form 0 if the header does not say it, and `msgid_plural` for the others, or for the only one. As for GNU gettext, a
 form may leave out the number if it is for fewer than five numbers, or if the header does not say what it is for.
 
-Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as it
-was. Each rating becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater,
-and error-free units get no note. Notes are read again as ratings; what is not understood of them, or an unknown state,
-is reported, and its unit is never free of errors. A unit that has no rating is a segment without spans.
+Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as
+it was, but the notes of a model or check replace those of an earlier one, whose comments they take over. Each rating
+becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater, and error-free
+units get no note. Notes are read again as ratings; what is not understood of them, or an unknown state, is reported,
+and its unit is never free of errors. A unit that has no rating is a segment without spans.
 Placeholders that stand in the text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not marked: spans of nothing else are left
 out, and counted. Confidences are rounded to a percent.
 
@@ -28,14 +29,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from xml.parsers import expat
 
 from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError, InputError, counted
 from matese.files import name_of, open_binary, whole
 from matese.formats import languages
 from matese.formats.capabilities import Capabilities
@@ -105,6 +106,9 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
         rated.setdefault(index, []).append(rating)
     raters = {rating.rater for of_unit in rated.values() for rating in of_unit}
+    comments: Mapping[int, Sequence[str]] = {}
+    if any(map(mqm.is_signature, raters)):
+        template, comments = _without_ours(template, writing)
     is_single = len(raters) == 1 and all(len(of_unit) == 1 for of_unit in rated.values())
     is_whole = is_single and rated.keys() == {index for index, unit in template.units.items() if unit.is_translated}
     in_header = is_whole and template.has_header and not any(notes.split(template.header))
@@ -112,13 +116,35 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         index: [
             notes.write(rating, template.units[index].form, names_rater=not in_header)
             for rating in of_unit
-            if rating.all_errors or notes.comment_of(rating.segment) or not in_header
+            if rating.all_errors or notes.comment_of(rating.segment) or comments.get(index) or not in_header
         ]
         for index, of_unit in rated.items()
     }
+    for index, lines in comments.items():
+        if index in texts and not any(notes.comment_of(rating.segment) for rating in rated[index]):
+            texts[index][-1] = "\n".join([texts[index][-1], *lines])
     if in_header:
         texts[-1] = [notes.of_file(*raters)]
     path.write_bytes(template.add({index: unit_notes for index, unit_notes in texts.items() if unit_notes}))
+
+
+def _without_ours(
+    template: LocalisationFile, writing: WriteOptions
+) -> tuple[LocalisationFile, dict[int, Sequence[str]]]:
+    """Returns the template without the notes of earlier models and checks, and their comments by the unit's number."""
+    of_file = notes.name_in(template.header)
+    ours = {
+        index: [note for note in unit.notes if notes.is_ours(note, of_file)] for index, unit in template.units.items()
+    }
+    if n := sum(map(len, ours.values())):
+        writing.report(f"{counted(n, 'note')} of an earlier model or check replaced")
+    comments = {
+        index: [line for note in of_unit for line in notes.comment_lines(note)] for index, of_unit in ours.items()
+    }
+    assert writing.template is not None
+    return _parsed(template.without_ours(), writing.template), {
+        index: lines for index, lines in comments.items() if lines
+    }
 
 
 def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
@@ -186,7 +212,10 @@ def _ratings(
 
 def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:
     with open_binary(path) as stream:
-        raw = whole(stream, name_of(path))
+        return _parsed(whole(stream, name_of(path)), path, source_lang)
+
+
+def _parsed(raw: bytes, path: str | Path, source_lang: str | None = None) -> LocalisationFile:
     is_xml = raw.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<") or b"\0" in raw[:4]
     try:
         return xliff.parse(raw) if is_xml else po.parse(raw, source_lang)

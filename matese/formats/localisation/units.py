@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matese.errors import InputError
@@ -52,6 +52,7 @@ class LocalisationFile:
         units: those with a source or a target, by their numbers, which count all texts from 0.
         add: returns the file with notes, given by the number of their unit; -1 stands for the header of the file.
             Everything else is as it was.
+        without_ours: returns the file without the notes that `notes.is_ours` finds.
         has_header: whether the header of the file can hold notes.
         header: the lines of the notes in it.
         obsolete: the line of each text with our notes that the file keeps, but no longer uses.
@@ -60,24 +61,30 @@ class LocalisationFile:
 
     units: Mapping[int, Unit]
     add: Callable[[Mapping[int, Sequence[str]]], bytes]
+    without_ours: Callable[[], bytes]
     has_header: bool = False
     header: Sequence[str] = ()
     obsolete: Sequence[int] = ()
     lacks_source_lang: bool = False
 
 
-def insert(raw: bytes, pieces: Mapping[int, str], encoding: str = "utf-8") -> bytes:
-    """Returns bytes with texts inserted before given offsets. Raises InputError if the encoding lacks a character.
+def splice(raw: bytes, pieces: Iterable[tuple[int, int, str]], encoding: str = "utf-8") -> bytes:
+    """Returns bytes with texts in place of parts of them. Raises InputError if the encoding lacks a character.
 
-    >>> insert(b"abc", {0: "x", 2: "y", 3: "z"})
-    b'xabycz'
+    Args:
+        raw: the bytes.
+        pieces: of each, its first byte, the byte after it, and the text; the parts must not overlap.
+        encoding: of the texts.
+
+    >>> splice(b"abcd", [(3, 4, ""), (0, 0, "x"), (1, 2, "y")])
+    b'xayc'
     """
     parts = []
     last = 0
-    for place in sorted(pieces):
+    for start, end, text in sorted(pieces):
         try:
-            parts += [raw[last:place], pieces[place].encode(encoding)]
+            parts += [raw[last:start], text.encode(encoding)]
         except UnicodeError:
             raise InputError(f"a note has characters that {encoding} lacks: the file must be in UTF-8") from None
-        last = place
+        last = end
     return b"".join([*parts, raw[last:]])

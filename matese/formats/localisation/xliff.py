@@ -10,12 +10,13 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import NoReturn
 from xml.parsers import expat
 
 from matese.errors import InputError
 from matese.formats.localisation import notes
-from matese.formats.localisation.units import LocalisationFile, Unit, insert
+from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _CODE = {"x", "bx", "ex", "ph", "it", "bpt", "ept", "sub", "sc", "ec", "cp", "sm", "em"}
 _SEPARATOR = "\x1f"
@@ -27,6 +28,7 @@ _FINISHED = {
 }
 """States of XLIFF 1.2 and 2; what is to be reviewed has been translated."""
 _ENCODING = re.compile(rb"[^<]{0,3}<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
+_TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _PREFIX = re.compile(rb"</?([^\s:>/]+:)?")
 
 
@@ -92,10 +94,12 @@ class _Open:
     Attributes:
         name: without namespace if that is the file's own; elements of others are ignored.
         translate: "no" if its content, or that of an element around it, is not to be translated.
+        start: its first byte.
     """
 
     name: str
     translate: str
+    start: int
 
 
 @dataclass(slots=True)
@@ -113,6 +117,21 @@ class _Text:
     note_id: str
     pieces: list[str] = field(default_factory=list)
     left_out: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an element is in the file, in bytes: from `start` to before `end`, and its content likewise.
+
+    Attributes:
+        text: of a note; "" for what is around notes.
+    """
+
+    start: int
+    content_start: int
+    content_end: int
+    end: int
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +160,8 @@ class _Reader:
         self.units: dict[int, Unit] = {}
         self.places: dict[int, tuple[_Element, int]] = {}  # by unit: the element, and the number of the segment in it
         self.header = list[str]()
+        self._note_places: list[_Place] = []
+        self._around_notes: list[_Place] = []
         self._header_place: _HeaderPlace | None = None
         self._is_past_head = False  # the header of the first file has begun, or its first unit if it has no header
         self._core = ""  # the namespace of the file
@@ -169,14 +190,14 @@ class _Reader:
         local = local if space == self._core else name
         parent = self._parent
         inherited = self._open[-1].translate if self._open else "yes"
-        self._open.append(_Open(local, attributes.get("translate", inherited)))
+        at = self._parser.CurrentByteIndex
+        self._open.append(_Open(local, attributes.get("translate", inherited), at))
         if self._text is None:
-            self._start_structure(local, parent, attributes)
+            self._start_structure(local, parent, attributes, at=at)
         elif self._text.left_out is None and (local in _CODE or _is_deleted(name, attributes)):
             self._text.left_out = len(self._open)
 
-    def _start_structure(self, local: str, parent: str, attributes: Mapping[str, str]) -> None:
-        at = self._parser.CurrentByteIndex
+    def _start_structure(self, local: str, parent: str, attributes: Mapping[str, str], *, at: int) -> None:
         if local == "file" and "source-language" in attributes:
             self._languages = (attributes.get("source-language"), attributes.get("target-language"))
         elif local in ("unit", "trans-unit"):
@@ -208,7 +229,7 @@ class _Reader:
         if self._text is None:
             self._end_structure(ended)
         elif depth == self._text.depth:
-            self._end_text(ended.name, self._text)
+            self._end_text(ended, self._text)
             self._text = None
         elif depth == self._text.left_out:
             self._text.left_out = None
@@ -216,6 +237,8 @@ class _Reader:
     def _end_structure(self, ended: _Open) -> None:
         at = self._parser.CurrentByteIndex
         is_empty = not self.raw.startswith(b"</", at)
+        if ended.name in ("header", "notes"):
+            self._around_notes.append(self._place(ended))
         match self._parent, ended.name:
             case "file", "header" | "notes":
                 if self._header_place is None and not is_empty:
@@ -232,9 +255,12 @@ class _Reader:
             case _, "unit":  # its notes may follow the segments
                 self._add_units()
 
-    def _end_text(self, local: str, text: _Text) -> None:
+    def _end_text(self, ended: _Open, text: _Text) -> None:
         """Keeps the text of a source, target or note."""
+        local = ended.name
         content = "".join(text.pieces)
+        if local == "note":
+            self._note_places.append(self._place(ended, content))
         if self._parent == "header" or [element.name for element in self._open[-2:]] == ["file", "notes"]:
             self.header += content.split("\n")
         elif local == "note":
@@ -245,6 +271,17 @@ class _Reader:
             self._segment.target = content
             if self._parent == "trans-unit":
                 self._element.place = self.raw.index(b">", self._parser.CurrentByteIndex) + 1
+
+    def _place(self, ended: _Open, text: str = "") -> _Place:
+        """Returns the place of the element that ends here."""
+        at = self._parser.CurrentByteIndex
+        tag = _TAG.match(self.raw, ended.start)
+        assert tag is not None
+        content_start = tag.end()
+        is_empty = not self.raw.startswith(b"</", at)
+        content_end = content_start if is_empty else at
+        end = content_start if is_empty else self.raw.index(b">", at) + 1
+        return _Place(ended.start, content_start, content_end, end, text)
 
     def _prefix_at(self, at: int) -> str:
         """Returns the prefix of the namespace in a tag, with the colon."""
@@ -301,15 +338,42 @@ class _Reader:
             assert element.place is not None
             elements[element.place] = element
             start = element.start_of_ids(segment)
-            n_notes = sum(name.startswith(start) for name, _ in element.notes)
-            for number, text in enumerate(texts, start=n_notes):
+            ids_in_use = {name for name, _ in element.notes}
+            free = (number for number in count() if f"{start}{number}" not in ids_in_use)
+            for number, text in zip(free, texts, strict=False):
                 ids = f'id="{start}{number}" category' if element.is_2 else "from"
                 tag = f"{element.prefix}note"
                 pieces[element.place] += f'<{tag} {ids}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>'
         for place, element in elements.items():
             if element.is_2 and not element.has_notes:
                 pieces[place] = f"<{element.prefix}notes>{pieces[place]}</{element.prefix}notes>"
-        return insert(self.raw, pieces)
+        return splice(self.raw, ((place, place, piece) for place, piece in pieces.items()))
+
+    def without_ours(self) -> bytes:
+        """Returns the file without the notes that `notes.is_ours` finds, and without what was around these alone."""
+        of_file = notes.name_in(self.header)
+        pieces: list[tuple[int, int, str]] = []
+        for place in self._note_places:
+            lines = place.text.split("\n")
+            ours = {
+                number for note, numbers in notes.placed(lines) if notes.is_ours(note, of_file) for number in numbers
+            }
+            others = "\n".join(line for number, line in enumerate(lines) if number not in ours)
+            if ours and others.strip():
+                pieces.append((place.content_start, place.content_end, html.escape(others, quote=False)))
+            elif ours:
+                pieces.append((place.start, place.end, ""))
+        removed = {start: end for start, end, text in pieces if not text}
+        for place in self._around_notes:
+            at = place.content_start
+            inside = []
+            while at in removed:
+                inside.append(at)
+                at = removed[at]
+            if inside and at == place.content_end:
+                pieces = [piece for piece in pieces if piece[0] not in inside]
+                pieces.append((place.start, place.end, ""))
+        return splice(self.raw, pieces)
 
     def _header_notes(self, texts: Sequence[str]) -> tuple[int, str]:
         """Returns the place of notes in the header, and the notes as XML."""
@@ -346,4 +410,4 @@ def parse(raw: bytes) -> LocalisationFile:
     if b"\0" in raw or (declared and declared[1].lower() not in (b"utf-8", b"us-ascii")):
         _refuse()
     reader = _Reader(raw)
-    return LocalisationFile(reader.units, reader.add, reader.has_header, reader.header)
+    return LocalisationFile(reader.units, reader.add, reader.without_ours, reader.has_header, reader.header)

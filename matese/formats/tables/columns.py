@@ -200,6 +200,20 @@ def headings(names: Sequence[str], chosen: Columns, *, is_read_by_name: bool = T
     }
 
 
+def with_roles(names: Sequence[str], chosen: Columns) -> list[tuple[str, str]]:
+    """Returns the names of columns, each with its role; "" if it has none.
+
+    >>> with_roles(["id", "mt", "note"], {})
+    [('id', 'index'), ('mt', 'hypothesis'), ('note', '')]
+    """
+    try:
+        found = _layout_of(names, chosen, _OPTION).columns
+    except InputError:  # reported where the table is read
+        return []
+    roles = {name: role for role, held in found.items() for name in held}
+    return [(name, roles.get(name, "")) for name in names]
+
+
 def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:
     """Returns a row of ratings whose texts are in columns with our names."""
     if "hypothesis" in row:

@@ -3,8 +3,8 @@
 We write two sheets. The first is for people (`readable_sheet`): the texts, the other columns of the input, the errors
 in words, which can be corrected there, and the scores. The second, "matese", has the columns of our CSV. A row of the
 first sheet names its row in the second, so that rows can be sorted and removed. The headings of source and translation
-are those of the input, in both sheets. In any other workbook the first sheet is read, with the columns of our CSV or of
-a table of translations.
+are those of the input, in both sheets. Its columns keep their places, and ours follow. In any other workbook the first
+sheet is read, with the columns of our CSV or of a table of translations.
 
 A formula is read as the value that a spreadsheet program has stored with it. Without one it is refused, as is an error
 such as #N/A. An empty cell in a column of translations is an empty translation; any other empty cell is a missing
@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain, groupby, repeat
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, islice, repeat
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, TableStyle, WriteOptions
@@ -66,7 +66,8 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     import openpyxl
 
     written = list(ratings)
-    options = replace(options, table=TableStyle(headings=_headings(written, options.table.headings)))
+    headings = _headings(written, options.table.headings)
+    options = replace(options, table=TableStyle(headings=headings, columns=options.table.columns))
     book = openpyxl.Workbook(write_only=True)
     try:
         _write_readable(book.create_sheet("translations"), written, options)
@@ -82,16 +83,22 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
 
 def style_of(path: str | Path, chosen: Columns) -> TableStyle:
     """Returns how a workbook is written, for one that comes from it; `chosen`: columns that the user has named."""
+    names = [name for cell in next(_cells(path), ()) if (name := _text(cell).strip())]
     if not chosen and _technical_header(path) is not None:
-        return TableStyle(headings=_own_headings(path))
-    names = [_text(name).strip() for name in next(_cells(path), ())]
-    return TableStyle(headings=columns.headings([name for name in names if name], chosen, is_read_by_name=False))
+        headings = _own_headings(path)
+        roles = {name: role for role, name in headings.items()}
+        others = [name for name in names if name not in readable_sheet.ADDED]
+        return TableStyle(
+            headings=headings, columns=[(name, roles.get(name) or columns.role_of(name) or "") for name in others]
+        )
+    headings = columns.headings(names, chosen, is_read_by_name=False)
+    return TableStyle(headings=headings, columns=columns.with_roles(names, chosen))
 
 
 def _headings(ratings: Sequence[Rating], given: Mapping[str, str]) -> dict[str, str]:
     """Returns the headings of source and translation that are not ours and that no other column has."""
     others = {name for rating in ratings for name in rating.segment.extra or ()}
-    taken = {*others, *map(_other_heading, others), *readable_sheet.ADDED, *jsonl.KEYS}
+    taken = {*others, *(f"input_{name}" for name in others), *readable_sheet.ADDED, *jsonl.KEYS}
     return {
         key: name
         for key, name in given.items()
@@ -99,43 +106,106 @@ def _headings(ratings: Sequence[Rating], given: Mapping[str, str]) -> dict[str, 
     }
 
 
-def _write_readable(sheet: Any, ratings: Sequence[Rating], options: WriteOptions) -> None:  # noqa: ANN401  (of openpyxl)
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the first sheet, before those that we add.
+
+    Attributes:
+        heading: in the sheet.
+        role: of `columns.ROLES`; "" for one of the others.
+        name: of one of the others, in `Segment.extra`; "" if it is none.
+        reference: the number of the reference that it holds, from 0.
+    """
+
+    heading: str
+    role: str = ""
+    name: str = ""
+    reference: int = 0
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it holds a text that is translated."""
+        return self.role in ("source", "hypothesis", "reference")
+
+    def cell(self, sheet: Any, rating: Rating) -> Any:  # noqa: ANN401  (of openpyxl)
+        """Returns the cell in the row of a rating."""
+        segment = rating.segment
+        extra = segment.extra or {}
+        if self.name and (extra.get(self.name) is not None or not self.role):
+            return _other_cell(sheet, extra.get(self.name))
+        match self.role:
+            case "source":
+                return _text_cell(sheet, segment.source or "")
+            case "hypothesis":
+                return _marked_cell(sheet, segment.hypothesis, rating.errors or ())
+            case "reference":
+                has_it = self.reference < len(segment.references)
+                return _text_cell(sheet, segment.references[self.reference] if has_it else "")
+            case _:
+                return _other_cell(sheet, _of_key(segment, self.role))
+
+
+def _of_key(segment: Segment, role: str) -> object:
+    """Returns what the key of a segment holds in the role of a column; None if the segment has no key."""
+    return None if segment.key is None else getattr(segment.key, role)
+
+
+def _columns(ratings: Sequence[Rating], table: TableStyle) -> list[_Column]:
+    """Returns the columns of the first sheet that precede ours, in the order of the table that came in.
+
+    What that table lacks follows: texts, the system if there are several, and other columns.
+    """
+    others = dict.fromkeys(name for rating in ratings for name in rating.segment.extra or ())
     n_references = max((len(rating.segment.references) for rating in ratings), default=0)
-    references = [f"reference {number}" for number in range(1, n_references + 1)]
-    others = list(dict.fromkeys(name for rating in ratings for name in rating.segment.extra or ()))
-    given = options.table.headings
-    texts = [given.get("source", "source"), given.get("hypothesis", "hypothesis"), *references]
+    systems = {_of_key(rating.segment, "system") for rating in ratings}
+    texts = [_Column(table.headings.get(role, role), role) for role in _KEPT]
+    references = [_Column(f"reference {n + 1}", "reference", reference=n) for n in range(n_references)]
+    of_role = {column.role: iter([column]) for column in texts} | {"reference": iter(references)}
+    placed: list[_Column] = []
+    for name, role in table.columns:
+        if role in of_role:
+            placed += islice(of_role[role], 1)
+        elif role in SegmentKey.__dataclass_fields__:
+            heading = name if columns.role_of(name) == role else role
+            placed.append(_Column(heading, role, name if name in others else ""))
+        else:  # a comment is kept under its role; a heading of a workbook of ours may not be the name
+            placed += [_Column(own, name=own) for own in (role or name, name.removeprefix("input_")) if own in others][
+                :1
+            ]
+    has_system = len(systems) == 1 or any(column.role == "system" for column in placed)
+    rest = [*texts, *references, *([] if has_system else [_Column("system", "system")])]
+    placed += [column for column in rest if column not in placed]
+    names = {column.name for column in placed}
+    placed += [_Column(name, name=name) for name in others if name not in names]
+    taken = {*readable_sheet.ADDED, *(column.heading for column in placed if column.role)}
+    return [
+        replace(column, heading=f"input_{column.name}")
+        if not column.role and (column.heading in taken or _REFERENCE.fullmatch(column.heading))
+        else column
+        for column in placed
+    ]
+
+
+def _write_readable(sheet: Any, ratings: Sequence[Rating], options: WriteOptions) -> None:  # noqa: ANN401  (of openpyxl)
+    given = _columns(ratings, options.table)
+    headings = [*(column.heading for column in given), *readable_sheet.ADDED]
     sheet.freeze_panes = "A2"
-    for number, name in enumerate([*texts, *others, *readable_sheet.ADDED], start=1):
-        is_text = name in (*texts, readable_sheet.ERRORS)
-        sheet.column_dimensions[_letters(number)].width = _WIDE if is_text else _NARROW
-    last = _letters(len(texts) + len(others) + len(readable_sheet.ADDED))
-    sheet.auto_filter.ref = f"A1:{last}{len(ratings) + 1}"
-    headings = [*texts, *map(_other_heading, others), *readable_sheet.ADDED]
+    for number in range(1, len(headings) + 1):
+        is_wide = headings[number - 1] == readable_sheet.ERRORS or (number <= len(given) and given[number - 1].is_wide)
+        sheet.column_dimensions[_letters(number)].width = _WIDE if is_wide else _NARROW
+    sheet.auto_filter.ref = f"A1:{_letters(len(headings))}{len(ratings) + 1}"
     header = [_text_cell(sheet, name, is_bold=True) for name in headings]
     header[headings.index(readable_sheet.ERRORS)].comment = _syntax()
     sheet.append(header)
     for number, rating in enumerate(ratings, start=1):
-        segment = rating.segment
-        padded = [*segment.references, *repeat("", n_references - len(segment.references))]
-        extra = segment.extra or {}
         cells = [
-            _text_cell(sheet, segment.source or ""),
-            _marked_cell(sheet, segment.hypothesis, rating.errors or ()),
-            *(_text_cell(sheet, text) for text in padded),
-            *(_other_cell(sheet, extra.get(name)) for name in others),
+            *(column.cell(sheet, rating) for column in given),
             _text_cell(sheet, readable_sheet.text(rating)),
             None if rating.errors is None else mqm.score(rating, options.weights),
             mqm.expected_score(rating),
             number,
         ]
         sheet.append(cells)
-
-
-def _other_heading(name: str) -> str:
-    """Returns the heading of a column of the input; one that is called as a column of ours gets another name."""
-    is_ours = name in readable_sheet.ADDED or columns.role_of(name) is not None
-    return f"input_{name}" if is_ours else name
 
 
 def _syntax() -> Any:  # noqa: ANN401  (of openpyxl)
@@ -280,11 +350,15 @@ def _check_unchanged(cell: str, text: str | None, heading: str) -> None:
 def _extra(row: Mapping[str, object], rating: Rating) -> dict[str, object] | None:
     """Returns the other columns: those that a person has changed or added as they are in the sheet."""
     extra = dict(rating.segment.extra or {})
-    names = {_other_heading(name): name for name in extra}
+    renamed = {f"input_{name}": name for name in extra if f"input_{name}" not in extra}
     for heading, cell in row.items():
         if heading in readable_sheet.ADDED or _REFERENCE.fullmatch(heading):
             continue
-        name = names.get(heading, heading)
+        name = renamed.get(heading, heading)
+        role = columns.role_of(name)
+        in_key = _of_key(rating.segment, role) if role in SegmentKey.__dataclass_fields__ else None
+        if in_key is not None and extra.get(name) is None and _text(cell) == str(in_key):
+            continue
         is_new = name not in extra or "".join(_text(cell).split()) != "".join(_shown(extra[name]).split())
         if is_new or isinstance(cell, int | float):
             extra[name] = None if _text(cell) == "" else _other_value(cell)
@@ -311,9 +385,10 @@ def _rows(
         *(name for name in header if columns.role_of(name) == "hypothesis"),
     }
     named = {name for names in chosen.values() for name in columns.joined(names, header)}
+    keys = jsonl.KEYS if columns.holds_ratings(dict.fromkeys(header)) else ()
 
     def read_cell(name: str, cell: object) -> object:
-        is_ours = name in named or name in jsonl.KEYS or columns.role_of(name) is not None
+        is_ours = name in named or name in keys or columns.role_of(name) is not None
         return _text(cell) if is_ours else _other_value(cell)
 
     for number, cells in enumerate(rows, start=2):

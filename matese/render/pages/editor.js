@@ -184,23 +184,58 @@ const select = (box, start, end) => {
 };
 const endsOf = (range) => [range.startContainer, range.startOffset, range.endContainer, range.endOffset];
 
-let isPressed = false, isSelecting = 0;
-const readSelection = () => {
-  const selection = getSelection();
-  if (!isEditing || isPressed || selection.isCollapsed || !selection.rangeCount || editor.contains(document.activeElement)) return;
-  const range = selection.getRangeAt(0), box = boxOf(range.startContainer) ?? boxOf(range.endContainer);
-  if (!box) return;
-  const last = box.contains(range.endContainer) ? offsetAt(box, range.endContainer, range.endOffset) : wholeText(box.owner).length;
-  const first = box.contains(range.startContainer) ? offsetAt(box, range.startContainer, range.startOffset) : 0;
-  choose(box, first, last);
+// A mouse drags over whole words, or with Alt over letters; a finger moves the handles of a selection from letter to letter.
+let isPressed = false, isDragged = false, isByLetters = false, isSelecting = 0;
+const wholeWords = (text, start, end) => {
+  const touched = wordsOf(text).filter(([from, to]) => from < end && to > start);
+  return touched.length ? [Math.min(start, touched[0][0]), Math.max(end, touched.at(-1)[1])] : [start, end];
 };
-document.addEventListener("selectionchange", () => { clearTimeout(isSelecting); isSelecting = setTimeout(readSelection, 150); });
-document.addEventListener("pointerdown", (event) => {
-  isPressed = event.pointerType === "mouse"; // a finger holds a handle of the selection, not the text
-  if (!editor.contains(event.target) && !event.target.closest("mark")) closeEditor();
+const selected = () => { // the box and the place of the selection; null if it is none
+  const selection = getSelection();
+  if (!isEditing || selection.isCollapsed || !selection.rangeCount || editor.contains(document.activeElement)) return null;
+  const range = selection.getRangeAt(0), box = boxOf(range.startContainer) ?? boxOf(range.endContainer);
+  if (!box) return null;
+  const text = wholeText(box.owner);
+  const last = box.contains(range.endContainer) ? offsetAt(box, range.endContainer, range.endOffset) : text.length;
+  const first = box.contains(range.startContainer) ? offsetAt(box, range.startContainer, range.startOffset) : 0;
+  return [box, ...(isDragged && !isByLetters ? wholeWords(text, first, last) : [first, last])];
+};
+const readSelection = () => {
+  const place = isPressed ? null : selected();
+  if (!place) return;
+  if (isDragged) select(...place);
+  else choose(...place);
+  isDragged = false;
+};
+// While the mouse drags, the selection stays as the browser has it, but is not seen: the words that it touches are.
+const showTouched = () => {
+  isDragged = !getSelection().isCollapsed;
+  const place = selected(), trim = place && trimmed(wholeText(place[0].owner), place[1], place[2]);
+  if (!window.Highlight) return;
+  comments.classList.toggle("dragged", Boolean(trim));
+  if (trim) CSS.highlights.set("chosen", new Highlight(rangeOf({ box: place[0], start: trim[0], end: trim[1] })));
+  else CSS.highlights.delete("chosen");
+};
+document.addEventListener("selectionchange", () => {
+  if (isPressed) { showTouched(); return; }
+  clearTimeout(isSelecting);
+  isSelecting = setTimeout(readSelection, 150);
 });
+document.addEventListener("pointerdown", (event) => {
+  isPressed = event.pointerType === "mouse";
+  isDragged = false;
+  isByLetters = event.altKey;
+  if (!editor.contains(event.target) && !event.target.closest("mark")) closeEditor();
+  // Else the browser would drag the selected words, and not select others.
+  if (isPressed && isEditing && !event.shiftKey && boxOf(event.target)) getSelection().removeAllRanges();
+});
+document.addEventListener("pointermove", (event) => { if (isPressed) isByLetters = event.altKey; });
 for (const name of ["pointerup", "pointercancel"]) {
-  document.addEventListener(name, () => { isPressed = false; });
+  document.addEventListener(name, () => {
+    isPressed = false;
+    comments.classList.remove("dragged");
+    if (isDragged) isSelecting = setTimeout(readSelection, 0); // also where the mouse is released outside of the texts
+  });
 }
 // A click on a mark opens it, a click on a word chooses the word.
 byId("list").addEventListener("click", (event) => {

@@ -268,3 +268,56 @@ def test_ratings_of_other_texts(tmp_path: Path) -> None:
     changed = put(tmp_path / "changed.po", PO.replace("# old", "# [matese] null\n# Minor error: »Das« [0..3]"))
     with pytest.raises(FormatError, match=r"changed.po:5: unit 'A tree %s.n': .*»Das«"):
         list(translation_files.read(changed))
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, text, _ in CASES])
+@pytest.mark.parametrize("n_rated", [9, 1])
+def test_notes_of_a_model_replace_those_of_an_earlier_one(tmp_path: Path, name: str, text: str, n_rated: int) -> None:
+    path = put(tmp_path / "texts", text)
+    marks = (ErrorSpan(0, 3, Severity.MAJOR),)
+    unrated = read(path)
+    earlier = [replace(rating, rater="matese|model:a@1", errors=marks) for rating in unrated]
+    later = [replace(rating, rater="matese|checks:all", errors=marks[:number]) for number, rating in enumerate(unrated)]
+    annas = replace(unrated[0], rater="anna", errors=())
+    sentences: list[str] = []
+    for rated, before, after in (
+        (earlier, "texts", "once"),
+        ([annas], "once", "both"),
+        (later[:n_rated], "both", "twice"),
+        (later[:n_rated], "texts", "fresh"),
+        ([annas], "fresh", "expected"),
+    ):
+        how = WriteOptions(template=tmp_path / before, report=sentences.append)
+        translation_files.save(rated, tmp_path / after, how)
+    assert sentences == [f"{len(earlier)} note{'s' * (len(earlier) > 1)} of an earlier model or check replaced"]
+    assert sorted(map(repr, read(tmp_path / "twice"))) == sorted(map(repr, read(tmp_path / "expected")))
+    assert without_notes((tmp_path / "twice").read_bytes()) == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        (XLIFF_1, "</note></trans-unit>", "</note><note>{}</note></trans-unit>"),
+        (
+            XLIFF_2,
+            "<segment><source>A",
+            '<notes><note annotates="a>b" id="matese-0-0">{}</note></notes><segment><source>A',
+        ),
+        (PO, "# old\n", "# old\n# {}\n"),
+    ],
+)
+def test_comments_of_replaced_notes_stay(tmp_path: Path, text: str, before: str, after: str) -> None:
+    line = "\n# " if text == PO else "\n"
+    free = line.join(['[matese] "matese|model:a@1": no errors', "Comment: a &amp; b", "", "Ours, too &amp; not a note"])
+    path = put(tmp_path / "texts", text.replace(before, after.format(free)))
+    for number in range(2):
+        ratings = [replace(rating, rater=f"matese|{number}", errors=()) for rating in read(path)]
+        uncommented = [replace(rating, segment=replace(rating.segment, extra=None)) for rating in ratings]
+        noted = tmp_path / f"noted{number}"
+        translation_files.save(uncommented, noted, WriteOptions(template=path))
+        assert read(noted) == ratings
+        comment = (ratings[0].segment.extra or {}).get("comment")
+        assert comment == ("a &amp; b" if text == PO else "a & b")
+        content = noted.read_text(encoding="utf-8")
+        assert (content.count("Ours, too &amp; not a note"), content.count("Comment:")) == (1, 1)
+        path = noted

@@ -141,8 +141,58 @@ def test_the_command_keeps_headings_and_numbers(tmp_path: Path) -> None:
     assert [rating.segment.extra for rating in (first, second)] == [{"N°": 1}, {"N°": 2.5}]
     assert main(["convert", str(tmp_path / "a.xlsx"), str(tmp_path / "b.xlsx")]) in (0, None)
     rows = list(openpyxl.load_workbook(tmp_path / "b.xlsx").worksheets[0].values)
-    assert rows[0][:3] == ("Texte", "Texte cible", "N°")
-    assert rows[1][:3] == ("The dog", "Die Hündin", 1)
+    assert rows[0][:3] == ("N°", "Texte", "Texte cible")
+    assert rows[1][:3] == (1, "The dog", "Die Hündin")
+
+
+OURS = ["marked errors", "score", "expected score", "row"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "written", "others"),
+    [
+        (
+            [["Note", "mt", "row", "ID", "src", "ref"], ["a", "Hund", "x", "a7", "dog", "Hund"]],
+            [],
+            [["Note", "mt", "input_row", "ID", "src", "reference 1"], ["a", "Hund", "x", "a7", "dog", "Hund"]],
+            {"Note": "a", "row": "x", "ID": "a7"},
+        ),
+        (
+            [["refA", "Doc", "hyp", "id", "refB", "domain", "score"], ["Hund", "d", "Hund", 7, "Rüde", "news", 0.5]],
+            [],
+            [
+                ["reference 1", "Doc", "hyp", "id", "reference 2", "domain", "input_score", "source"],
+                ["Hund", "d", "Hund", 7, "Rüde", "news", 0.5, None],
+            ],
+            {"score": 0.5},
+        ),
+        (
+            [["key", "my own", "B", "source", "A"], ["x", "ja", "Hündin", "dog", "Hund"]],
+            ["--columns", "hypothesis=A,B", "document=key", "comment=my own"],
+            [
+                ["document", "comment", "hypothesis", "source", "system"],
+                ["x", "ja", "Hund", "dog", "A"],
+                ["x", "ja", "Hündin", "dog", "B"],
+            ],
+            {"comment": "ja"},
+        ),
+    ],
+)
+def test_columns_of_the_input_keep_their_places(
+    tmp_path: Path, rows: list[list[object]], options: list[str], written: list[list[object]], others: dict[str, object]
+) -> None:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "0.xlsx")
+    for number in (1, 2):  # the second time from a workbook of ours
+        files = ["--input", str(tmp_path / f"{number - 1}.xlsx"), "--output", str(tmp_path / f"{number}.xlsx")]
+        assert main(["tag", "--checks", "only", *files, *(options if number == 1 else [])]) in (0, None)
+        first = openpyxl.load_workbook(tmp_path / f"{number}.xlsx").worksheets[0]
+        header, *lines = ([cell.value for cell in row] for row in first)
+        assert (header[-4:], [header[:-4], *(line[:-4] for line in lines)]) == (OURS, written)
+        read = next(iter(detection.read(tmp_path / f"{number}.xlsx"))).segment.extra or {}
+        assert {name.removeprefix("input_"): value for name, value in read.items() if value is not None} == others
 
 
 @pytest.mark.parametrize(
