@@ -57,10 +57,11 @@ MINI := runs/mini-omissions/calibrated
 mini: have-data $(MINI)/config.json
 	@echo "$(MINI): the model; to measure it: python -m benchmarks.quality --model $(MINI) --data data/prepared/dev.jsonl"
 
-# A sixth of the validation data is enough.
-$(MINI)/config.json: runs/mini-omissions/small/config.json
+# A sixth of the validation data is enough, and a third of the ESA ratings.
+$(MINI)/config.json: runs/mini-omissions/small/config.json $(PREPARED)/esa-dev.jsonl
 	awk 'NR % 6 == 1' $(PREPARED)/dev.jsonl > $(PREPARED)/calibration.jsonl
-	$(BIN)/matese calibrate $(<D) $(PREPARED)/calibration.jsonl --output $(MINI)
+	awk 'NR % 3 == 1' $(PREPARED)/esa-dev.jsonl > $(PREPARED)/error-free.jsonl
+	$(BIN)/matese calibrate $(<D) $(PREPARED)/calibration.jsonl --error-free $(PREPARED)/error-free.jsonl --output $(MINI)
 
 runs/mini-omissions/small/config.json: runs/mini-omissions/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
@@ -131,7 +132,7 @@ $(PREPARED)/train.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 $(PREPARED)/bio.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep labels --output $(PREPARED)
 
-$(PREPARED)/esa.jsonl: $(PREPARED)/bio.jsonl ;
+$(PREPARED)/esa.jsonl $(PREPARED)/esa-dev.jsonl: $(PREPARED)/bio.jsonl ;
 
 $(PREPARED)/synthetic.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
 	$(BIN)/python -m data_prep synthesise $(RATED) --output $@

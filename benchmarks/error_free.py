@@ -1,12 +1,13 @@
 """Measure how well a model finds translations that are free of errors, beside two baselines.
 
-    python -m benchmarks.error_free --model runs/NAME/calibrated --dev data/prepared/dev.jsonl \
+    python -m benchmarks.error_free --model runs/NAME/calibrated --dev data/prepared/error-free.jsonl \
         --test data/prepared/esa-test.jsonl --json benchmarks/results/error-free-NAME.json
 
 The model must have been calibrated (`matese calibrate`) on ratings other than TEST; the threshold on the length is
-chosen on DEV. Segments are read without references. The table shows the Matthews correlation coefficient (MCC),
-precision, recall and F1 over all segments, the mean MCC over language pairs, and the standard error of the difference
-in MCC to the model, by the bootstrap over sources: systems that translated the same source are drawn together.
+chosen on DEV, which should be the ratings to which the model's detection was fitted. Segments are read without
+references. The table shows the Matthews correlation coefficient (MCC), precision, recall and F1 over all segments, the
+mean MCC over language pairs, and the standard error of the difference in MCC to the model, by the bootstrap over
+sources: systems that translated the same source are drawn together.
 """
 
 from __future__ import annotations

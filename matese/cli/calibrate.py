@@ -12,6 +12,7 @@ from matese.formats.row_issues import IssueCounts
 SUMMARY = "write a copy of a model with calibrated confidences"
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
+  matese calibrate runs/mini/model dev.jsonl --error-free esa.jsonl --output runs/mini/calibrated
 
 Prints the calibration error before and after, and a table of error probabilities with the precision, recall and F1 of
 erroneous tokens and the macro-F1 of the five tags. The probability with the best F1 determines the spans. The
@@ -21,13 +22,19 @@ model has as many spans; --min-confidence of matese tag overrides it. As many sp
 
 With enough segments of both kinds, a logistic regression for matese tag --error-free is fitted to whether the raters
 found nothing to correct. The last table shows its Matthews correlation coefficient and its threshold for each kind of
-input, and the number of language pairs that have a threshold of their own.
+input, the number of language pairs that have a threshold of their own, and the language pairs that it decides on. With
+--error-free there are two of them: one for the language pairs of the ratings, and one for all others.
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     model.add_new_model(parser)
     parser.add_argument("ratings", nargs="+", metavar="FILE", help="ratings that were not used in training")
+    text = (
+        "more such ratings, for the detection of error-free segments only: it is fitted to them for the language pairs "
+        "that the others lack; for ratings that were made in another way, such as ESA beside MQM"
+    )
+    parser.add_argument("--error-free", nargs="+", default=[], metavar="FILE", help=text)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -46,12 +53,14 @@ def run(args: argparse.Namespace) -> None:
         return annotator.load(calibrated).annotate_tokens
 
     paths = [Path(name) for name in args.ratings]
+    others = [Path(name) for name in args.error_free]
     issues = IssueCounts()
     with Console(stderr=True).status("") as status:
         result = calibration.calibrate(
             directory,
             paths,
             target,
+            error_free_paths=others,
             progress=status.update,
             load_annotate=load_annotate,
             report=issues,
@@ -68,8 +77,9 @@ def run(args: argparse.Namespace) -> None:
         print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}")
     print(f"chosen\t{result.min_confidence:g}")
     if result.error_free_fits:
-        print("error_free\tsegments\tfree\tmcc\tthreshold\tpairs")
+        print("error_free\tsegments\tfree\tmcc\tthreshold\tpairs\tfor")
         for fit in result.error_free_fits:
             figures = (fit.detector.inputs, fit.n, fit.n_free, f"{fit.mcc:.3f}", f"{fit.detector.threshold:.3f}")
-            print(*figures, len(fit.detector.thresholds), sep="\t")
+            decides_on = ",".join(fit.detector.lang_pairs) or "others"
+            print(*figures, len(fit.detector.thresholds), decides_on, sep="\t")
     print(f"model\t{target}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from matese import mqm
 from matese import text as texts
@@ -36,7 +38,8 @@ class ErrorFreeDetector:
         known_pair: weight of whether the model was trained on the language pair, 0 or 1.
         offset: log odds added.
         threshold: least probability of a segment that is decided to be free of errors.
-        thresholds: those of language pairs that had enough data.
+        thresholds: those of language pairs whose own threshold is clearly better.
+        lang_pairs: the language pairs that it decides on; empty for all that have no detector of their own.
     """
 
     inputs: InputKind
@@ -47,6 +50,7 @@ class ErrorFreeDetector:
     offset: float
     threshold: float
     thresholds: tuple[LangPairThreshold, ...] = ()
+    lang_pairs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for value in (self.threshold, *(one.threshold for one in self.thresholds)):
@@ -71,6 +75,19 @@ class ErrorFreeDetector:
         return next(own, self.threshold)
 
 
+def find(detectors: Iterable[ErrorFreeDetector], inputs: InputKind, lang_pair: str | None) -> ErrorFreeDetector | None:
+    """Returns the detector for a kind of input and a language pair; None if there is none."""
+    fitting = [one for one in detectors if one.inputs == inputs]
+    own = (one for one in fitting if _is_one_of(lang_pair, one.lang_pairs))
+    others = (one for one in fitting if not one.lang_pairs)
+    return next(chain(own, others), None)
+
+
+def _is_one_of(lang_pair: str | None, lang_pairs: Iterable[str]) -> bool:
+    languages = texts.languages(lang_pair or "")
+    return any(texts.languages(one) == languages for one in lang_pairs)
+
+
 def features_of(segment: Segment, *, expected_score: float, n_errors: float, lang_pairs: tuple[str, ...]) -> Features:
     """Returns the features of a segment.
 
@@ -81,7 +98,7 @@ def features_of(segment: Segment, *, expected_score: float, n_errors: float, lan
         lang_pairs: those that the model was trained on; a segment without a language pair is taken for one of them.
     """
     pair = segment.key.lang_pair if segment.key else None
-    is_known = pair is None or any(texts.languages(pair) == texts.languages(known) for known in lang_pairs)
+    is_known = pair is None or _is_one_of(pair, lang_pairs)
     return math.log1p(texts.count_words(segment.hypothesis)), expected_score, n_errors, float(is_known)
 
 

@@ -133,8 +133,8 @@ class Interpreter:
 
     def _error_free(self, model_input: ModelInput, prediction: Prediction) -> ErrorFree | None:
         """Returns whether a segment is free of errors; None if the model has no detector for such inputs."""
-        fitted = (detector for detector in self.config.error_free if detector.inputs == model_input.inputs)
-        detector = next(fitted, None)
+        key = model_input.segment.key
+        detector = error_free.find(self.config.error_free, model_input.inputs, key.lang_pair if key else None)
         if detector is None:
             return None
         features = error_free.features_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,7 @@ def text(evaluation: Evaluation) -> Iterator[object]:
     """Yields a heading and the tables of all figures, of the groups, and of the differences."""
     predicted = evaluation.predicted
     ceiling = evaluation.ceiling
-    yield f"{_heading(evaluation)}\n\n"
+    yield "\n".join([_heading(evaluation), *_in_words(evaluation)]) + "\n\n"
     with_intervals = evaluation.options.n_resamples > 0
     of_raters = None if ceiling is None else ceiling.figures
     yield from tables.of_figures(predicted.figures, with_intervals=with_intervals, ceiling=of_raters)
@@ -95,6 +96,37 @@ def _heading(evaluation: Evaluation) -> str:
         f"{segments}, {n_spans.gold:,} gold spans in {gold}, {n_spans.predicted:,} predicted in {prediction}; "
         f"tags by {show(evaluation.options.tagging.unit)}"
     )
+
+
+def _in_words(evaluation: Evaluation) -> Iterator[str]:
+    """Yields the first figures as sentences, for readers who do not know their names."""
+    predicted = evaluation.predicted
+    figures = predicted.figures
+    gold = show(evaluation.gold)
+    prediction = show(predicted.name)
+    n_spans = predicted.n_spans
+    if n_spans.gold and n_spans.predicted is not None:
+        found = _share(figures["tsh"].value, n_spans.gold)
+        yield f"Of {counted(n_spans.gold, 'error')} marked in {gold}, {prediction} finds {found}, at least in part."
+    if n_spans.predicted and n_spans.gold is not None:
+        right = _share(figures["hsh"].value, n_spans.predicted)
+        yield f"Of {counted(n_spans.predicted, 'error')} marked in {prediction}, {right} overlap one in {gold}."
+    if "error_free.mcc" in figures:
+        precision, recall = (figures[f"error_free.{rate}"].value for rate in ("precision", "recall"))
+        if math.isfinite(precision) and math.isfinite(recall):
+            yield (
+                f"Of the segments that {prediction} labels as free of errors, {_percent(precision)} are so in "
+                f"{gold}; of all that are, it labels {_percent(recall)}."
+            )
+
+
+def _share(share: float, n: int) -> str:
+    """Returns a part of a number, as in "45 (38 %)"."""
+    return f"{round(share * n):,} ({_percent(share)})"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
 
 
 def to_json(evaluation: Evaluation) -> dict[str, Any]:

@@ -112,6 +112,7 @@ def calibrate(
     paths: Sequence[Path],
     output: Path,
     *,
+    error_free_paths: Sequence[Path] = (),
     progress: Callable[[str], None],
     load_annotate: Callable[[Path], Annotate],
     report: Callable[[RowIssue], None] | None = None,
@@ -127,6 +128,8 @@ def calibrate(
         directory: the model directory.
         paths: files of ratings that the model was not trained on.
         output: directory of the new model; may be `directory`.
+        error_free_paths: files of more such ratings, to which only the detection of segments free of errors is fitted,
+            for the language pairs that `paths` lack.
         progress: called with the name of each step.
         load_annotate: returns a function that annotates with the model in a directory.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
@@ -139,6 +142,7 @@ def calibrate(
     tagger.config = replace(tagger.config, meaning_thresholds=())
     progress("reading")
     ratings = list(read(paths, report=report))
+    others = list(read(error_free_paths, report=report))
     encoder = tagger.text_encoder(tokenizer)
     corpus = corpus_building.build(
         ratings, encoder, tagger.config.inputs, registry.targets(tagger.config), keep_ratings=True, with_spans=True
@@ -154,7 +158,8 @@ def calibrate(
         annotate = load_annotate(calibrated)
         calibration = _fit_spans(annotate, tagger.config, ratings, calibration)
         progress("fitting the detection of segments free of errors")
-        fits = error_free.fit_all(annotate, ratings, tagger.config.inputs, tagger.config.lang_pairs)
+        config = tagger.config
+        fits = error_free.fit_all(annotate, ratings, others, model_inputs=config.inputs, lang_pairs=config.lang_pairs)
         calibration = replace(calibration, error_free=tuple(one.detector for one in fits), error_free_fits=fits)
     _save(directory, output, calibration)
     return calibration

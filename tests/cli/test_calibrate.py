@@ -27,6 +27,7 @@ def files(folder: Path) -> None:
         (("nosuch", "dev.jsonl", "--output", "out"), "no model nosuch: no such directory"),
         (("MODEL", "none.jsonl", "--output", "out"), "none.jsonl: no such file or directory: check the path"),
         (("MODEL", "bad.jsonl", "--output", "out"), "bad.jsonl:17: "),
+        (("MODEL", "dev.jsonl", "--error-free", "bad.jsonl", "--output", "out"), "bad.jsonl:17: "),
         (("MODEL", "empty.jsonl", "--output", "out"), "empty.jsonl: file is empty"),
         (("MODEL", "dev.jsonl", "--output", "full"), "--output full: give a new or empty directory, or one of a model"),
         (("MODEL", "dev.jsonl", "--output", "dev.jsonl"), "--output dev.jsonl: give a new or empty directory, or"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import matese
-from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, TokenScores
+from matese.annotation import ErrorFree, ErrorSpan, Estimate, Rating, Segment, SegmentKey, TokenScores
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
@@ -79,6 +80,30 @@ def test_table_and_file(run: Run, folder: Path) -> None:
     assert found["tags"]["confusion"]["tags"] == ["O", "B-Minor", "I-Minor", "B-Major", "I-Major"]
     assert sum(map(sum, found["tags"]["confusion"]["gold_by_predicted"])) == 6 + 7 + 0 + 6 + 1
     assert [one["n"] for one in found["calibration"]["bins"]] == [0, 0, 0, 1, 0, 1, 0, 0, 1, 0]
+
+
+def test_the_first_figures_are_sentences(run: Run, folder: Path) -> None:
+    def lines() -> list[list[str]]:
+        ran = run("evaluate", "gold.jsonl", "pred.jsonl")
+        assert ran.code == 0, ran.err
+        heading, *sentences = ran.out.partition("\n\n")[0].splitlines()
+        assert heading.startswith("4 segments")
+        return [re.findall(r"\d+", sentence) for sentence in sentences]
+
+    assert lines() == [["4", "2", "50"], ["3", "2", "67"]]  # marked, of these hit, in per cent; of both sides
+    put(folder / "pred.jsonl", ratings(([], [], [], []), "m"))
+    assert lines() == [["4", "0", "0"]]
+    labels = (True, True, True, False)
+    put(
+        folder / "pred.jsonl",
+        [replace(one, error_free=ErrorFree(label, 0.5)) for one, label in zip(ratings(PREDICTED), labels, strict=True)],
+    )
+    assert lines()[2:] == [["33", "100"]]  # precision and recall
+    put(folder / "gold.jsonl", ratings(([], [], [], [])))
+    assert lines() == [["3", "0", "0"], ["100", "75"]]
+    put(folder / "gold.jsonl", ratings([[minor(0, 1)] if text else [] for text in SENTENCES]))
+    put(folder / "pred.jsonl", ratings(([], [], [], []), "m"))
+    assert lines() == [["3", "0", "0"]]
 
 
 def test_units(run: Run) -> None:

@@ -17,6 +17,7 @@ from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput
 from matese.model.options import Options
 from matese.model.prediction import Prediction
+from matese.model.texts.encoding import InputKind
 
 DETECTOR = ErrorFreeDetector("source", 0.0, 0.0, -1.0, 0.0, 1.0, 0.5, (LangPairThreshold("en-de", 0.75),))
 SOURCE = "The old museum is closed today."
@@ -55,6 +56,27 @@ def test_a_known_language_pair_is_a_feature(lang_pair: str | None, is_known: int
     segment = Segment("ein Haus", key=SegmentKey(lang_pair=lang_pair))
     features = error_free.features_of(segment, expected_score=-2.0, n_errors=0.5, lang_pairs=("en-de",))
     assert features == pytest.approx((np.log(3), -2.0, 0.5, is_known))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "lang_pair", "expected"),
+    [
+        ("source", "en-de", 1),
+        ("source", "eng_Latn-deu_Latn", 1),
+        ("source", "en-cs", 0),
+        ("source", None, 0),
+        ("reference", "en-de", 2),
+        ("reference", "en-cs", None),
+        ("source+reference", "en-de", None),
+    ],
+)
+def test_a_language_pair_may_have_a_detector_of_its_own(
+    inputs: InputKind, lang_pair: str | None, expected: int | None
+) -> None:
+    own = replace(DETECTOR, lang_pairs=("zh-en", "en-de"))
+    detectors = [DETECTOR, own, replace(own, inputs="reference")]
+    found = error_free.find(detectors, inputs, lang_pair)
+    assert found is (None if expected is None else detectors[expected])
 
 
 def test_a_threshold_is_a_probability() -> None:

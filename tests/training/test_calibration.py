@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from matese.model.heads.tags.bio import TAGS, O
 from matese.model.storage import checkpoint
 from matese.training import calibration
 from matese.training.confidences import Annotate
-from tests.training.material import write_ratings
+from tests.training.material import RATINGS, write_ratings
 
 
 def drawn(temperature: float, bias: float) -> tuple[torch.Tensor, torch.Tensor]:
@@ -53,7 +54,7 @@ def directory(tiny_model_factory: Any) -> Path:
     return made
 
 
-def calibrate(directory: Path, paths: list[Path], output: Path) -> calibration.Calibration:
+def calibrate(directory: Path, paths: list[Path], output: Path, others: Sequence[Path] = ()) -> calibration.Calibration:
     def load_annotate(model_directory: Path) -> Annotate:
         return matese.load(model_directory).annotate_tokens
 
@@ -61,6 +62,7 @@ def calibrate(directory: Path, paths: list[Path], output: Path) -> calibration.C
         directory,
         paths,
         output,
+        error_free_paths=others,
         progress=lambda _: None,
         load_annotate=load_annotate,
     )
@@ -83,3 +85,14 @@ def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) ->
     again = calibrate(tmp_path / "new", [ratings], tmp_path / "new")
     assert again.temperature == pytest.approx(1, abs=0.05)
     assert again.error_before == pytest.approx(found.error_after, abs=0.01)
+
+
+def test_other_ratings_change_only_the_detection_of_error_free_segments(directory: Path, tmp_path: Path) -> None:
+    ratings = write_ratings(tmp_path / "dev.jsonl")
+    others = write_ratings(tmp_path / "others.jsonl", RATINGS * 20)
+    plain = calibrate(directory, [ratings], tmp_path / "plain")
+    found = calibrate(directory, [ratings], tmp_path / "new", [others])
+    assert plain.error_free == ()  # too few segments
+    assert [(one.inputs, one.lang_pairs) for one in found.error_free] == [("reference", ()), ("source", ())]
+    assert dataclasses.replace(found, error_free=(), error_free_fits=()) == plain
+    assert matese.load(tmp_path / "new", error_free=True).config.error_free == found.error_free

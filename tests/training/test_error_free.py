@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity, TokenScores
 from matese.model.heads.tags.bio import TAGS
 from matese.training import error_free
+from matese.training.error_free import ErrorFreeFit
 
 RNG = np.random.default_rng(7)
 
@@ -23,13 +25,26 @@ def drawn(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_weights_are_found() -> None:
     features, golds = drawn(20_000)
-    fitted = error_free.fit(features, golds, ["en-de"] * 10_000 + [""] * 10_000, "source")
+    fitted = error_free.fit(features, golds, [""] * 20_000, "source")
     detector = fitted.detector
     found = (detector.length, detector.expected_score, detector.errors, detector.offset)
     assert found == pytest.approx((0, 0.5, -2, 1), abs=0.3)
-    assert [one.lang_pair for one in detector.thresholds] == ["en-de"]
     assert (fitted.n, fitted.n_free) == (20_000, golds.sum())
     assert 0.3 < fitted.mcc < 1
+
+
+@pytest.mark.parametrize(("strictness", "n", "pairs"), [(0, 600, []), (4, 600, ["en-cs"]), (4, 120, [])])
+def test_a_language_pair_has_a_threshold_of_its_own_if_that_is_clearly_better(
+    strictness: float, n: int, pairs: list[str]
+) -> None:
+    rng = np.random.default_rng(3)
+    errors = rng.uniform(0, 8, 2000 + n)
+    features = np.column_stack([np.ones(len(errors)), np.zeros(len(errors)), errors, np.ones(len(errors))])
+    limits = np.array([2.0] * 2000 + [2.0 + strictness] * n)
+    golds = (errors + rng.normal(0, 0.5, len(errors)) < limits).astype(float)
+    detector = error_free.fit(features, golds, ["en-de"] * 2000 + ["en-cs"] * n, "source").detector
+    assert [one.lang_pair for one in detector.thresholds] == pairs
+    assert all(one.threshold < detector.threshold for one in detector.thresholds)
 
 
 def test_a_feature_that_does_not_vary_has_no_weight() -> None:
@@ -56,9 +71,33 @@ def dev(n_bad: int) -> list[Rating]:
     ]
 
 
+def fit_all(ratings: list[Rating], others: Sequence[Rating] = ()) -> tuple[ErrorFreeFit, ...]:
+    return error_free.fit_all(annotate, ratings, others, model_inputs=("source",), lang_pairs=("en-de",))
+
+
 @pytest.mark.parametrize(("n_bad", "n_fits"), [(60, 1), (10, 0)])
 def test_a_detector_needs_segments_of_both_kinds(n_bad: int, n_fits: int) -> None:
     copies = [Rating(Segment("a b c d e", "a b c d e"), None, ())] * 60  # decided by a rule
-    fits = error_free.fit_all(annotate, [*dev(n_bad), *copies], ("source",), ("en-de",))
+    fits = fit_all([*dev(n_bad), *copies])
     assert len(fits) == n_fits
     assert all((fit.n, fit.n_free, fit.mcc) == (120, 60, 1) for fit in fits)
+
+
+@pytest.mark.parametrize(
+    ("n_bad", "lang_pairs", "n_bad_of_others", "expected"),
+    [
+        (60, "en-de", 0, [()]),  # no other ratings: one detector for all
+        (60, "en-de", 10, [()]),  # too few of them
+        (60, "en-de", 60, [("en-de",), ()]),
+        (10, "en-de", 60, [()]),
+        (60, None, 60, [()]),  # nothing says on which segments the first detector would decide
+    ],
+)
+def test_other_ratings_are_for_the_other_language_pairs(
+    n_bad: int, lang_pairs: str | None, n_bad_of_others: int, expected: list[tuple[str, ...]]
+) -> None:
+    ratings = [
+        replace(rating, segment=replace(rating.segment, key=SegmentKey(lang_pair=lang_pairs))) for rating in dev(n_bad)
+    ]
+    others = dev(n_bad_of_others) if n_bad_of_others else []
+    assert [fit.detector.lang_pairs for fit in fit_all(ratings, others)] == expected
