@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from matese import mqm
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity
+from matese import mqm, severities
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment
 from matese.formats.tables import jsonl
 from matese.render.labels import place_label
 from matese.text import Utf16Text
 
-SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
-"""In the order of their numbers on the page, least severe first."""
 _KEY = ("index", "system", "test_set", "lang_pair", "document")
 # JSON within a script element must hold no markup; U+2028 and U+2029 end a line in older JavaScript engines.
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -193,5 +191,5 @@ def _spans(
 
 
 def _severity_and_category(error: AnyError) -> dict[str, object]:
-    """Returns the number of the severity, and the category if there is one."""
-    return _without_nulls({"severity": SEVERITIES.index(error.severity), "category": error.category})
+    """Returns the rank of the severity, and the category if there is one."""
+    return _without_nulls({"severity": severities.rank(error.severity), "category": error.category})

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from matese.annotation import ErrorSpan, Omission, Rating, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, SegmentKey
 from matese.errors import InputError
 from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
-
-COUNTED = {Severity.MINOR: Severity.MINOR, Severity.MAJOR: Severity.MAJOR, Severity.CRITICAL: Severity.MAJOR}
-"""The severities that measures count, and as what: the WMT25 task maps Critical to Major and ignores undecided errors;
-Perrella et al. 2026 ignore Neutral ones."""
+from matese.severities import COUNTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan, Omission, Rating, Severity
 from matese.evaluation.spans import span_matching
-from matese.evaluation.spans.rating_pairs import COUNTED, counted_omissions, counted_spans
+from matese.evaluation.spans.rating_pairs import counted_omissions, counted_spans
+from matese.severities import COUNTED
 from matese.text import Piece
 
 CHANGES = ("fixed", "introduced", "softened", "worsened", "kept")

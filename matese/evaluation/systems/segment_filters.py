@@ -12,11 +12,12 @@ from matese import text as texts
 from matese.annotation import Rating, Segment
 from matese.errors import InputError, UsageError, counted, near_miss, one_of, unknown
 from matese.evaluation.systems import quality
+from matese.severities import COUNTED
 
 Segments = Sequence[Sequence[Rating]]
 """(segments, systems)."""
 
-SEVERITIES = ("none", "minor", "major", "critical")
+SEVERITIES = ("none", *(severity.value for severity in COUNTED))
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[.!?:]")
 _I = re.compile("I(?:['’].*)?")
 """The English pronoun, with or without a verb ("I'm"): capitalised, but not a name."""
@@ -157,8 +158,8 @@ def with_severity(*severities: str) -> Filter:
             raise UsageError(f"filter severity: {unknown('severity', name, SEVERITIES)}")
 
     def is_wanted(rating: Rating) -> bool:
-        counts = quality.severity_counts(rating)
-        return any(not any(counts.values()) if name == "none" else counts[name] > 0 for name in severities)
+        found = [severity.value for severity, n in quality.severity_counts(rating).items() if n]
+        return any(name in found for name in severities) or ("none" in severities and not found)
 
     return Filter.of_rating(f"severity {' or '.join(severities)}", is_wanted)
 

@@ -24,13 +24,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from matese import severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Segment, Severity
 from matese.errors import InputError
-from matese.formats import severities
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.formats.tables import columns
-from matese.text import Utf16Text, severity_rank
+from matese.text import Utf16Text
 
 MISSING = "Missing: "
 """Begins the label of words that the translation lacks."""
@@ -209,7 +209,7 @@ def _error(region: Sequence[Result], place: tuple[int, int], issues: RowIssues) 
     tags = [tag for result in region for tag in result.tags()]
     is_missing = any(tag.startswith(MISSING) for tag in tags)
     tags = [tag.removeprefix(MISSING).strip() for tag in tags]
-    named = {severities.LABELS[tag.casefold()] for tag in tags if _is_severity(tag)}
+    named = {severities.MEANINGS[tag.casefold()] for tag in tags if _is_severity(tag)}
     categories = _most_specific(tag for tag in tags if not _is_severity(tag))
     comments = [text for result in region for text in result.texts]
     if not categories:
@@ -221,7 +221,7 @@ def _error(region: Sequence[Result], place: tuple[int, int], issues: RowIssues) 
         issues.repair("several severities of a region, the worst is read", "must be one")
     if len(categories) > 1:
         issues.repair("several categories of a region, the first in the alphabet is read", "must be one")
-    severity = max(named, key=severity_rank, default=None)
+    severity = max(named, key=severities.rank, default=None)
     confidence = next((result.score for result in region if result.score is not None), None)
     return ErrorSpan(*place, severity, next(iter(categories), None), confidence), is_missing
 
@@ -321,7 +321,7 @@ def _most_specific(categories: Iterable[str]) -> list[str]:
 
 
 def _is_severity(tag: str) -> bool:
-    return tag.removeprefix(MISSING).strip().casefold() in severities.LABELS
+    return tag.removeprefix(MISSING).strip().casefold() in severities.MEANINGS
 
 
 def _is_whole(value: object) -> bool:
