@@ -354,14 +354,15 @@ def _by_change(
     if not pair.changes:
         return by_change
     changes = pair.changes[number]
-    of_errors = ((*changes.before, *changes.omissions_before), (*changes.after, *changes.omissions_after))
-    for name, of_system in zip(names, of_errors, strict=True):
-        rating = comparison.ratings[name][number]
-        for error, change in zip(_placed(rating), of_system, strict=True):
-            if change is not None and (change == "fixed") == (name == names[0]):
-                by_change[change].append((error, rating.segment))
+    before, after = (comparison.ratings[name][number] for name in names)
+    for error, change in zip(_placed(before), (*changes.before, *changes.omissions_before), strict=True):
+        if change == "fixed":
+            by_change[change].append((error, before.segment))
+    for error, change in zip(_placed(after), (*changes.after, *changes.omissions_after), strict=True):
+        if change is not None:
+            by_change[change].append((error, after.segment))
     if changes.blank is not None:
-        blank = comparison.ratings[names[changes.blank != "fixed"]][number].segment
+        blank = before.segment if changes.blank == "fixed" else after.segment
         by_change[changes.blank].append((mqm.NON_TRANSLATION, blank))
     return by_change
 

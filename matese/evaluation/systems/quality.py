@@ -126,27 +126,33 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
     """
     if not have_spans(ratings):
         return AdditiveStatistic.of_means({"expected_score": segment_scores(ratings, weights, "expected")})
-    rows = []
-    scores = zip(*(segment_scores(ratings, weights, basis) for basis in SCORES), strict=True)
-    for rating, of_segment in zip(ratings, scores, strict=True):
-        group = severity_group(rating)
-        hypothesis = rating.segment.hypothesis
-        sizes = (texts.count_words(hypothesis), len(hypothesis))
-        rows.append([1, *of_segment, *sizes, *severity_counts(rating).values(), *(name == group for name in SHARES)])
-    return AdditiveStatistic(np.array(rows, dtype=np.float64).reshape(-1, 5 + len(COUNTED) + len(SHARES)), _aggregate)
+    counts = [severity_counts(rating) for rating in ratings]
+    groups = [severity_group(rating) for rating in ratings]
+    hypotheses = [rating.segment.hypothesis for rating in ratings]
+    columns = {
+        "segments": np.ones(len(ratings)),
+        "score": segment_scores(ratings, weights),
+        "expected_score": segment_scores(ratings, weights, "expected"),
+        "words": list(map(texts.count_words, hypotheses)),
+        "characters": list(map(len, hypotheses)),
+        **{severity.value: [of_segment[severity] for of_segment in counts] for severity in COUNTED},
+        **{f"share.{name}": [group == name for group in groups] for name in SHARES},
+    }
+    table = np.array(list(columns.values()), dtype=np.float64).T
+    return AdditiveStatistic(table, lambda totals: _figures(dict(zip(columns, totals.T, strict=True))))
 
 
-def _aggregate(totals: FloatArray) -> Mapping[str, FloatArray]:
-    n, score, expected, words, characters, *rest = totals.T
-    by_severity = dict(zip(COUNTED, rest[: len(COUNTED)], strict=True))
-    groups = rest[len(COUNTED) :]
-    rated = {"errors": sum(by_severity.values())}
-    for severity in MINOR_MAJOR:
-        rated[severity.value] = sum(number for one, number in by_severity.items() if COUNTED[one] is severity)
-    means = {"score": divide(score, n), "expected_score": divide(expected, n)}
+def _figures(totals: Mapping[str, FloatArray]) -> Mapping[str, FloatArray]:
+    """Returns the figures of samples from the totals of the columns of `statistic`, (samples,) each."""
+    n = totals["segments"]
+    means = {name: divide(totals[name], n) for name in ("score", "expected_score")}
     # A rating without an expected score makes every sum NaN.
     figures = {name: mean for name, mean in means.items() if np.isfinite(mean).all()}
-    figures |= {severity.value: number for severity, number in by_severity.items()}
-    for unit, size in (("words", words), ("characters", characters)):
-        figures |= {f"per_1000_{unit}.{name}": divide(1000 * number, size) for name, number in rated.items()}
-    return figures | {f"share.{name}": divide(number, n) for name, number in zip(SHARES, groups, strict=True)}
+    figures |= {severity.value: totals[severity.value] for severity in COUNTED}
+    counts = {name: np.zeros_like(n) for name in ("errors", *(severity.value for severity in MINOR_MAJOR))}
+    for severity, counts_as in COUNTED.items():
+        for name in ("errors", counts_as.value):
+            counts[name] = counts[name] + totals[severity.value]
+    for unit in ("words", "characters"):
+        figures |= {f"per_1000_{unit}.{name}": divide(1000 * count, totals[unit]) for name, count in counts.items()}
+    return figures | {f"share.{name}": divide(totals[f"share.{name}"], n) for name in SHARES}

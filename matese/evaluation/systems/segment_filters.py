@@ -184,7 +184,9 @@ def seems_to_name(text: str) -> bool:
 
 def _term_pattern(term: str) -> str:
     """Returns the pattern of a term; it begins and ends at word boundaries, except in scripts without spaces."""
-    start, end = (
-        r"\b" if (edge.isalnum() or edge == "_") and not texts.is_unspaced(edge) else "" for edge in (term[0], term[-1])
-    )
-    return f"{start}{re.escape(term)}{end}"
+
+    def border(edge: str) -> str:
+        is_in_word = edge.isalnum() or edge == "_"
+        return r"\b" if is_in_word and not texts.is_unspaced(edge) else ""
+
+    return f"{border(term[0])}{re.escape(term)}{border(term[-1])}"

@@ -254,7 +254,10 @@ def _place(region: Sequence[Result], text: str, issues: RowIssues) -> tuple[int,
         raise InputError(f"region {result.id}: must have start and end")
     if isinstance(start, str) or isinstance(end, str):
         # A node of a page, or the number of a paragraph, with offsets inside it.
-        start, end = (result.get("startOffset"), result.get("endOffset")) if start == end and quoted else (None, None)
+        if start != end or not quoted:
+            return None
+        start = result.get("startOffset")
+        end = result.get("endOffset")
     if not _is_whole(start) or not _is_whole(end):
         return None
     if quoted is None or _is_same(quoted, text[start:end]):
@@ -287,14 +290,16 @@ def _text_name(
     if own is not None:
         return None if own == "source" and segment.source is None else own
     usual = None if name is None else columns.role_of(name)
-    if isinstance(field := data.get(name or ""), str):
-        candidates = [text_name for text_name, text in shown.items() if text == field]
-    else:
-        candidates = _quoting(shown, regions)
-        if usual not in candidates:
-            is_known = name not in data and (usual is None or any(region.quoted for region in regions))
-            return _only(candidates) if is_known else None
-    return next((text_name for text_name in candidates if text_name == usual), next(iter(candidates), None))
+    field = data.get(name or "")
+    if isinstance(field, str):
+        same = [text_name for text_name, text in shown.items() if text == field]
+        return next((text_name for text_name in same if text_name == usual), same[0] if same else None)
+    quoting = _quoting(shown, regions)
+    if usual in quoting:
+        return next(text_name for text_name in quoting if text_name == usual)
+    # Now only the words of the regions can say so, unless the name means a field of the data, or a text that differs.
+    is_other = name in data or (usual is not None and not any(region.quoted for region in regions))
+    return None if is_other else _only(quoting)
 
 
 def _quoting(shown: Mapping[TextName, str], regions: Sequence[Result]) -> list[TextName]:
