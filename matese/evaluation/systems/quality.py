@@ -129,7 +129,7 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
     counts = [severity_counts(rating) for rating in ratings]
     groups = [severity_group(rating) for rating in ratings]
     hypotheses = [rating.segment.hypothesis for rating in ratings]
-    columns = {
+    columns: dict[str, Sequence[float] | FloatArray] = {
         "segments": np.ones(len(ratings)),
         "score": segment_scores(ratings, weights),
         "expected_score": segment_scores(ratings, weights, "expected"),
@@ -138,7 +138,7 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
         **{severity.value: [of_segment[severity] for of_segment in counts] for severity in COUNTED},
         **{f"share.{name}": [group == name for group in groups] for name in SHARES},
     }
-    table = np.array(list(columns.values()), dtype=np.float64).T
+    table = np.column_stack(list(columns.values())).astype(np.float64)
     return AdditiveStatistic(table, lambda totals: _figures(dict(zip(columns, totals.T, strict=True))))
 
 
