@@ -112,7 +112,7 @@ def _add(parser: argparse.ArgumentParser, name: str, default: float | str | Path
 def _add_download(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="copies", type=Path, metavar="DIR", help="copy the files from this folder")
     _add(parser, "--base-url", download.BASE_URL, "server that hosts the repositories", "URL")
-    _add(parser, "--sources", download.SOURCES, "list of the files", "FILE")
+    _add(parser, "--list", download.RAW_FILES, "list of the files", "FILE")
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
@@ -146,14 +146,14 @@ def _add_teach(parser: argparse.ArgumentParser) -> None:
 
 def _download(options: argparse.Namespace) -> None:
     """Download the raw files."""
-    sources = download.read_sources(options.sources)
+    files = download.read_list(options.list)
     n_fetched = 0
     with _progress() as progress:
-        for source in sources:
-            progress(source.file)
-            n_fetched += download.fetch(source, options.output, copies=options.copies, base_url=options.base_url)
-    print(f"{n_fetched} files fetched, {len(sources) - n_fetched} already in {options.output}")
-    for licence, repository in sorted({(source.licence, source.repository) for source in sources}):
+        for raw in files:
+            progress(raw.file)
+            n_fetched += download.fetch(raw, options.output, copies=options.copies, base_url=options.base_url)
+    print(f"{n_fetched} files fetched, {len(files) - n_fetched} already in {options.output}")
+    for licence, repository in sorted({(raw.licence, raw.repository) for raw in files}):
         print(f"licence of {repository}: {licence}")
 
 

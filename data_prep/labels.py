@@ -19,6 +19,8 @@ TEST_PAIRS: Mapping[str, frozenset[str]] = {
     "esa": frozenset({"en-hi", "en-zh"}),
 }
 """Language pairs that no network is trained on, to measure generalisation to another domain or language."""
+_READERS = {"bio": biomedical.read, "esa": esa.read}
+"""The readers of the sources of spans, by the names of their files."""
 
 
 def write(store: Store, output: Path, progress: Callable[[str], None]) -> Report:
@@ -36,7 +38,7 @@ def write(store: Store, output: Path, progress: Callable[[str], None]) -> Report
     output.mkdir(parents=True, exist_ok=True)
     tally = Tally()
     files = dict[str, list[Rating]]()
-    for name, reader in (("bio", biomedical.read), ("esa", esa.read)):
+    for name, reader in _READERS.items():
         progress(f"reading {name}")
         skip, drop, repair = (tally.counter(name, kind) for kind in ("skipped", "dropped", "repaired"))
         parts: dict[bool, list[Rating]] = {True: [], False: []}

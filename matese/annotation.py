@@ -6,13 +6,15 @@ Unicode code points into the text exactly as given; nothing here strips, normali
 
 from __future__ import annotations
 
-import enum
 import math
 import operator
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, get_args
+
+from matese import severities
+from matese.severities import Severity as Severity
 
 Scale = Literal["mqm", "esa", "da", "z", "hter", "0-1", "comet"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1, and the own
@@ -21,32 +23,6 @@ value of a COMET model, of which only the order is defined: higher is better."""
 
 class AnnotationError(ValueError):
     """A span, number or scale that no annotation has. Whoever read it from a file reports it as an `InputError`."""
-
-
-class Severity(enum.Enum):
-    """How bad an error is, ordered from NEUTRAL to CRITICAL. What it costs is policy: see `matese.mqm`.
-
-    >>> Severity.MINOR < Severity.MAJOR, Severity("major"), max(Severity).value
-    (True, <Severity.MAJOR: 'major'>, 'critical')
-    """
-
-    NEUTRAL = "neutral"
-    MINOR = "minor"
-    MAJOR = "major"
-    CRITICAL = "critical"
-
-    def __lt__(self, other: object) -> bool:
-        if not isinstance(other, Severity):
-            return NotImplemented
-        return _SEVERITY_RANK[self] < _SEVERITY_RANK[other]
-
-    def __le__(self, other: object) -> bool:
-        if not isinstance(other, Severity):
-            return NotImplemented
-        return _SEVERITY_RANK[self] <= _SEVERITY_RANK[other]
-
-
-_SEVERITY_RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,13 +454,9 @@ def _sorted_within(spans: Iterable[ErrorSpan], text: str, name: str) -> tuple[Er
 
 
 def _place(span: ErrorSpan) -> tuple[int, int, int, str]:
-    return span.start, span.end, _rank(span.severity), span.category or ""
+    return span.start, span.end, severities.rank(span.severity), span.category or ""
 
 
 def _place_of_omission(omission: Omission) -> tuple[int, int, int, int, str]:
     text = -1 if omission.reference is None else omission.reference
-    return text, omission.start, omission.end, _rank(omission.severity), omission.category or ""
-
-
-def _rank(severity: Severity | None) -> int:
-    return -1 if severity is None else _SEVERITY_RANK[severity]
+    return text, omission.start, omission.end, severities.rank(omission.severity), omission.category or ""

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
+from matese import severities
 from matese.annotation import ErrorSpan, Omission, Placed, Rating, UnplacedError, Whole
 from matese.errors import InputError
-from matese.text import overlap, severity_rank
+from matese.text import overlap
 
 Method = Literal["union", "majority"]
 
@@ -71,7 +72,7 @@ def resolve_overlaps(spans: Iterable[Placed], *, rng: random.Random) -> tuple[Pl
     rng.shuffle(drawn)
     kept: list[Placed] = []
     # The sort is stable: within one severity the drawn order stands.
-    for span in sorted(drawn, key=lambda span: -severity_rank(span.severity)):
+    for span in sorted(drawn, key=lambda span: -severities.rank(span.severity)):
         if not any(overlap(span, other) for other in kept):
             kept.append(span)
     return tuple(sorted(kept, key=_order))
@@ -107,7 +108,7 @@ def _agreed(marks: Sequence[Sequence[Placed]], n_needed: int) -> list[Placed]:
 def _agreed_unplaced(marks: Sequence[Sequence[UnplacedError]], n_needed: int) -> tuple[UnplacedError, ...]:
     """Returns each kind of error as often as at least `n_needed` raters noted it."""
     counts = [Counter(errors) for errors in marks]
-    kinds = sorted(set().union(*counts), key=lambda error: (severity_rank(error.severity), error.category or ""))
+    kinds = sorted(set().union(*counts), key=lambda error: (severities.rank(error.severity), error.category or ""))
     return tuple(
         error for error in kinds for _ in range(sorted((count[error] for count in counts), reverse=True)[n_needed - 1])
     )
@@ -125,4 +126,4 @@ def _mean(values: Sequence[Whole | None]) -> Whole | None:
 def _order(span: ErrorSpan | Omission) -> tuple[int, int, int, str, float]:
     """A total order, so that equal inputs in any order are drawn from alike."""
     confidence = -1.0 if span.confidence is None else span.confidence
-    return span.start, span.end, severity_rank(span.severity), span.category or "", confidence
+    return span.start, span.end, severities.rank(span.severity), span.category or "", confidence

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
+from matese import severities
 from matese import text as texts
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError, UsageError, one_of, unknown
+from matese.severities import COUNTED
 
 LOWEST_SCORE = -25.0
 """The floor of a segment's score, which models learn too: Perrella et al. 2022, section 2."""
@@ -61,7 +63,10 @@ class Weights:
 
     Attributes:
         name: stands in signatures.
-        neutral: penalty of a Neutral error; minor, major, critical alike. An undecided severity costs nothing.
+        neutral: penalty of a Neutral error. Each severity has its own; an undecided one costs nothing.
+        minor: of a Minor error.
+        major: of a Major error.
+        critical: of a Critical error.
         categories: penalties by category, which precede those by severity; the first that matches counts.
         floor: the lowest score of a segment; None for none.
         cap: the most that the errors of a segment cost together, before any division by words; None for no limit.
@@ -82,7 +87,7 @@ class Weights:
     omissions: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("neutral", "minor", "major", "critical"):
+        for name in severities.NAMES:
             _check_penalty(name, getattr(self, name))
         if self.floor is not None and not (math.isfinite(self.floor) and self.floor <= 0):
             raise InputError(f"floor {self.floor}: must be 0 or less, or null for none")
@@ -96,7 +101,9 @@ class Weights:
 NON_TRANSLATION = UnplacedError(Severity.MAJOR, "Non-translation")
 """The error of a blank translation; see `is_untranslated`."""
 _NON_TRANSLATION_PENALTIES = tuple(
-    CategoryPenalty("Non-translation", severity, 25.0) for severity in (Severity.MAJOR, Severity.CRITICAL)
+    CategoryPenalty("Non-translation", severity, 25.0)
+    for severity, counts_as in COUNTED.items()
+    if counts_as is Severity.MAJOR
 )
 """A Neutral or Minor Non-translation costs no more than any other Neutral or Minor error."""
 
@@ -184,8 +191,8 @@ def main_category(category: str | None) -> str | None:
 
 def count(errors: Iterable[AnyError]) -> tuple[int, int]:
     """Returns the number of Minor errors, and that of Major and Critical ones."""
-    severities = [error.severity for error in errors]
-    return severities.count(Severity.MINOR), severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL)
+    counted = [COUNTED.get(error.severity) for error in errors if error.severity is not None]
+    return counted.count(Severity.MINOR), counted.count(Severity.MAJOR)
 
 
 @overload

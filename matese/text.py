@@ -1,4 +1,4 @@
-"""What a word, a number and a placeholder are, which spans overlap, which severity is worse: one definition each.
+"""What a word, a number and a placeholder are, and which spans overlap: one definition each.
 
 JavaScript counts UTF-16 code units, two for a character beyond U+FFFF: `Utf16Text`.
 """
@@ -14,7 +14,8 @@ from functools import cache
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from matese.annotation import Placed, SegmentKey, Severity
+from matese import severities
+from matese.annotation import Placed, SegmentKey
 from matese.errors import InputError
 
 Range = tuple[int, int]
@@ -39,7 +40,7 @@ _PLACEHOLDER = re.compile(
     r"|\{[^{}]*\}|</?[a-zA-Z][^<>]*>|&(?:#\w+|[a-zA-Z]\w*);"
 )
 _FIRST_ASTRAL = "\U00010000"
-_RANKS: dict[Severity | None, int] = {None: 0} | {severity: rank for rank, severity in enumerate(Severity, start=1)}
+severity_rank = severities.rank
 
 
 def words(text: str) -> tuple[Range, ...]:
@@ -271,15 +272,6 @@ def project(start: int, end: int, pieces: Iterable[Piece]) -> Range | None:
 def overlap(span: Placed, other: Placed) -> bool:
     """Whether two spans of one text share a character."""
     return span.start < other.end and other.start < span.end
-
-
-def severity_rank(severity: Severity | None) -> int:
-    """Returns the place of a severity in the order from the least to the most severe; an undecided one is the first.
-
-    >>> sorted([Severity.MAJOR, None, Severity.MINOR], key=severity_rank)
-    [None, <Severity.MINOR: 'minor'>, <Severity.MAJOR: 'major'>]
-    """
-    return _RANKS[severity]
 
 
 class Utf16Text:

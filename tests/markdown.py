@@ -53,7 +53,7 @@ def run_command(command: str, *, accepted: tuple[int, ...] = (0,)) -> None:
     if words[0] == "matese" and not needs_shell:
         assert main(words[1:]) in accepted, command
     elif words[:3] == ["python", "-m", "data_prep"] and not needs_shell:
-        home = ["--sources", "sources.tsv", "--from", str(RAW)] if words[3] == "download" else []
+        home = ["--list", "raw_files.tsv", "--from", str(RAW)] if words[3] == "download" else []
         assert data_prep_main([*words[3:], *home]) == 0, command
     else:
         ran = subprocess.run(["bash", "-c", _SHELL + command], capture_output=True, text=True)

@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     The raw ratings are the hand-written ones of the tests. The pretrained encoder is
     replaced by that of the embedded model, reduced to one narrow layer.
     """
-    (tmp_path / "sources.tsv").write_text(list_of_sources(), encoding="utf-8")
+    (tmp_path / "raw_files.tsv").write_text(list_of_raw_files(), encoding="utf-8")
     settings = {
         "output": "runs/xlmr-base",
         "encoder": {
@@ -67,8 +67,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def list_of_sources() -> str:
-    """Returns the list of sources with the hand-written raw ratings in place of the public ones."""
+def list_of_raw_files() -> str:
+    """Returns the list of raw files, which are the hand-written raw ratings, not the public ones."""
     rows = [["file", "repository", "commit", "path", "member", "sha256", "licence"]]
     for path in sorted(RAW.rglob("*.*")):
         name = path.relative_to(RAW).as_posix()

@@ -88,7 +88,7 @@ JOBS = {
     "csv": Job("matese convert spans.jsonl out --to csv", has_old=True),
     "word-tags": Job("matese convert spans.jsonl out --to word-tags", ("out/*",)),
     "report": Job("matese report spans.jsonl --output out", has_old=True),
-    "download": Job("data_prep download --sources sources.tsv --base-url {url} --output out", ("out/raw/*.tsv",)),
+    "download": Job("data_prep download --list raw_files.tsv --base-url {url} --output out", ("out/raw/*.tsv",)),
     "train": Job("matese train --config train.yaml", ("out/model/*", "out/*.json"), "matese train --resume out"),
     # Ray's own logs would be the first to meet a full disk.
     "cluster": Job(f"matese tag {RAY} --input in --output out", ("out/*.jsonl",), fills_disk=False),
@@ -260,10 +260,10 @@ def _write_inputs(folder: Path) -> None:
         table = "".join(json.dumps({"mt": mt, "ref": ref}) + "\n" for mt, ref in rows)
         (folder / "in" / f"{number}.jsonl").write_text(table, encoding="utf-8")
     (folder / "train.yaml").write_text(TRAIN, encoding="utf-8")
-    _write_sources(folder)
+    _write_raw_files(folder)
 
 
-def _write_sources(folder: Path) -> None:
+def _write_raw_files(folder: Path) -> None:
     """Writes a list of raw files, and the repository that holds them."""
     home = folder / "web" / "owner" / "name" / "commit"
     home.mkdir(parents=True)
@@ -276,7 +276,7 @@ def _write_sources(folder: Path) -> None:
         digest = hashlib.sha256(content).hexdigest()
         for name, member in ((f"{number}.tsv", ""), (f"{number}.tar.gz", "member.tsv")):
             rows.append("\t".join((f"raw/{name}.tsv", "owner/name", "commit", name, member, digest, "CC0-1.0")))
-    (folder / "sources.tsv").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    (folder / "raw_files.tsv").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 
 from matese.cli import inputs, messages, model, options, output
+from matese.errors import one_of
+from matese.severities import COUNTED
 
 _TOP = 10
 """Segments with the largest differences that are listed."""
+_SEVERITIES = one_of([severity.value for severity in COUNTED])
 SUMMARY = "compare systems by the errors in their translations"
 USUAL = ("hyp", "src", "ref", "input", "baseline", "filter", "html", "json", "metrics")
-EPILOG = """RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
+EPILOG = f"""RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
 systems. The model marks translations (--hyp, --input) first. Rating i of each system must be of the same segment; if
 the order differs, segments are matched by their keys.
 
@@ -24,7 +27,7 @@ estimate of the score that people would give. Systems are compared by the expect
 filters (--filter):
   length=MIN:MAX     sources of MIN to MAX words; either number may be omitted
   errors=MIN:MAX     segments in which a system has MIN to MAX errors
-  severity=NAME,...  segments in which a system has an error of this severity: minor, major or critical; none: no error
+  severity=NAME,...  segments in which a system has an error of this severity: {_SEVERITIES}; none: no error
   number, name       sources with a digit; with a capitalised word that does not begin a sentence
   glossary=FILE      sources with a term of this file, one per line
   unique             the first segment of each source

@@ -383,8 +383,9 @@ def add_json(group: argparse._ActionsContainer) -> None:
     group.add_argument("--json", metavar="FILE", help="write all figures as one object; - is standard output")
 
 
-def add_number(group: argparse._ActionsContainer, name: str, lowest: int, default: int, what: str) -> None:
-    """Adds an option that takes a whole number from `lowest` on."""
-    group.add_argument(
-        name, type=whole_number(lowest), default=default, metavar="N", help=f"{what} (default: {default:,})"
-    )
+def add_number(
+    group: argparse._ActionsContainer, name: str, lowest: int, default: int, what: str, *, to: str | None = None
+) -> None:
+    """Adds an option that takes a whole number from `lowest` on; `to` is its attribute of the arguments."""
+    text = f"{what} (default: {default:,})"
+    group.add_argument(name, type=whole_number(lowest), default=default, metavar="N", help=text, dest=to)

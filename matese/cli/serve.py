@@ -10,6 +10,7 @@ from pathlib import Path
 from matese.cli import inputs, messages, model, options, output
 from matese.cli.messages import reason
 from matese.errors import UsageError, check_installed
+from matese.serving import limits
 
 _LAST_PORT = 65535
 SUMMARY = "serve a page that marks errors, or one to correct the marks"
@@ -45,13 +46,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=text)
     text = "port; 0 for any free one (default: 8000)"
     group.add_argument("--port", type=options.whole_number(0), default=8000, metavar="N", help=text)
-    limits = parser.add_argument_group("limits of a request")
-    for name, default, unit in (
-        ("--max-segments", 128, "segments"),
-        ("--max-characters", 100_000, "characters of all texts"),
-        ("--timeout", 60, "seconds to wait for an answer"),
-    ):
-        options.add_number(limits, name, 1, default, unit)
+    group = parser.add_argument_group("limits of a request")
+    usual = limits.Limits()
+    for option in limits.OPTIONS:
+        options.add_number(group, option.name, 1, getattr(usual, option.limit), option.help, to=option.limit)
     model.add_options(parser, is_main=True)
 
 
@@ -65,7 +63,6 @@ def run(args: argparse.Namespace) -> None:
         return
     with _listening(args.host, args.port) as listening, model.loaded(args) as annotator:
         from matese.serving import app, server
-        from matese.serving.middleware import RequestLimits
 
         host, port = listening.getsockname()[:2]
         address = ipaddress.ip_address(host)
@@ -73,8 +70,8 @@ def run(args: argparse.Namespace) -> None:
             messages.info(f"{host} is open to other machines: everybody who can reach it can use it")
         name = f"[{host}]" if address.version == 6 else host
         messages.info(f"{annotator.name} at http://{name}:{port}/, press Ctrl-C to stop")
-        limits = RequestLimits(args.max_segments, args.max_characters, args.timeout)
-        server.run(app.make_app(annotator, limits, is_loopback=address.is_loopback), listening, limits)
+        chosen = limits.Limits(**{option.limit: getattr(args, option.limit) for option in limits.OPTIONS})
+        server.run(app.make_app(annotator, chosen, is_loopback=address.is_loopback), listening, chosen)
 
 
 def _review(args: argparse.Namespace) -> None:

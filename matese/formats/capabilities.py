@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from matese import severities
 from matese.annotation import (
     AnyError,
     ErrorSpan,
@@ -20,10 +21,10 @@ from matese.annotation import (
     Scale,
     Segment,
     SegmentKey,
-    Severity,
     UnplacedError,
     Whole,
 )
+from matese.severities import Severity
 
 KeyField = Literal["test_set", "lang_pair", "system", "document", "index", "domain"]
 Part = Literal[
@@ -43,8 +44,6 @@ Needed = Literal["system", "document", "index", "lang_pair", "source", "rater", 
 ALL_KEY_FIELDS: tuple[KeyField, ...] = get_args(KeyField)
 KEY_FIELDS = ALL_KEY_FIELDS[:-1]
 """Those that name the place of a segment, which most formats hold."""
-SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
-MINOR_MAJOR: tuple[Severity | None, ...] = (Severity.MINOR, Severity.MAJOR)
 TABS_AND_LINES = (("[\t\n]", " "),)
 """Separators of fields and rows in a TSV; a space in their place leaves offsets unchanged."""
 
@@ -70,8 +69,8 @@ class Capabilities:
             the rater differs from None. An omission that cannot be held becomes an error without a place.
         key: the fields of the segment's key.
         references: how many references; None for any number.
-        severities: the nearest one replaces any other: major for critical, minor for undecided; neutral errors are
-            left out. If there are none, all errors become undecided.
+        severities: `severities.nearest` replaces any other: major for critical, minor for undecided; neutral errors
+            are left out. If there are none, all errors become undecided.
         scales: of overall judgements and estimates.
         needs: fields that must have a value; a missing one is written as an empty text, an index as a count from 0.
         extra: whether other columns of a table.
@@ -84,7 +83,7 @@ class Capabilities:
     lacks: tuple[Part, ...] = ()
     key: tuple[KeyField, ...] = KEY_FIELDS
     references: int | None = None
-    severities: tuple[Severity | None, ...] = SEVERITIES
+    severities: tuple[Severity | None, ...] = severities.EVERY
     scales: tuple[Scale, ...] = get_args(Scale)
     needs: tuple[Needed, ...] = ()
     extra: bool = False
@@ -239,17 +238,17 @@ class Reducer:
     def _kind(self, error: AnyError) -> tuple[Severity | None, str | None] | None:
         """Returns severity and category as the format holds them; None for an error that is left out."""
         severity = error.severity
-        if severity not in (self.capabilities.severities or (None,)):
-            if not self.capabilities.severities:
-                self._lose("severities")
-                severity = None
-            elif severity is Severity.NEUTRAL:
-                self._lose("neutral errors")
+        held = self.capabilities.severities
+        if not held:
+            self._lose("severities", severity is not None)
+            severity = None
+        elif severity not in held:
+            name = severities.name(severity)
+            severity = severities.nearest(severity, held)
+            if severity is None:
+                self._lose(f"{name} errors")
                 return None
-            else:
-                severity = Severity.MAJOR if severity is Severity.CRITICAL else Severity.MINOR
-                name = "undecided" if error.severity is None else error.severity.value
-                self._lose(f"severities {name}, written as {severity.value}")
+            self._lose(f"severities {name}, written as {severity.value}")
         return severity, self._held_name("category", "categories", error.category)
 
     def _whole(self, whole: Whole | None, kind: str, *, is_held: bool = True) -> Whole | None:

@@ -19,14 +19,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
+from typing import cast, get_type_hints
 
 import msgspec
 
 from matese.annotation import Severity
 from matese.formats import settings
-from matese.mqm import MATESE, CategoryPenalty, Weights
+from matese.mqm import CategoryPenalty, Weights
 
 
 class _Category(msgspec.Struct, frozen=True):
@@ -43,25 +44,22 @@ class _Category(msgspec.Struct, frozen=True):
         return CategoryPenalty(self.category, self.severity, self.penalty)
 
 
-class _File(msgspec.Struct, frozen=True):
-    """The keys of a file: all attributes of `Weights` but its name."""
-
-    neutral: float = MATESE.neutral
-    minor: float = MATESE.minor
-    major: float = MATESE.major
-    critical: float = MATESE.critical
-    categories: tuple[_Category, ...] = ()
-    floor: float | None = MATESE.floor
-    cap: float | None = None
-    per_words: float | None = None
-    omissions: bool = True
+class _Checked(msgspec.Struct, frozen=True):
+    """A file whose values are allowed."""
 
     def __post_init__(self) -> None:
         self.checked()
 
     def checked(self) -> Weights:
-        categories = tuple(category.checked() for category in self.categories)
-        return Weights("", **msgspec.structs.asdict(self) | {"categories": categories})
+        values = msgspec.structs.asdict(self)
+        values["categories"] = tuple(category.checked() for category in values["categories"])
+        return Weights("", **values)
+
+
+_TYPES = get_type_hints(Weights) | {"categories": tuple[_Category, ...]}
+_KEYS = [(key.name, _TYPES[key.name], key.default) for key in fields(Weights) if key.name != "name"]
+_File = cast(type[_Checked], msgspec.defstruct("_File", _KEYS, bases=(_Checked,), frozen=True))
+"""The keys of a file: all attributes of `Weights` but its name, with their defaults."""
 
 
 def read(path: str | Path) -> Weights:

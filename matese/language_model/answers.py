@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from matese import mqm
+from matese import mqm, severities
 from matese import text as texts
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError, shortened
-from matese.formats import severities, validation
+from matese.formats import validation
 from matese.formats.format import rating_of
 from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
 

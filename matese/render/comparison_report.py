@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matese import mqm
+from matese import mqm, severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import counted
 from matese.evaluation.alignment import describe_segment
@@ -15,16 +15,15 @@ from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import ALPHA, PairComparison, SystemComparison
 from matese.evaluation.systems.differences import MetricComparison, PairedDifference
 from matese.render import json_objects
-from matese.render.labels import error_label, place_label, severity_label, short_number, show
+from matese.render.labels import error_label, place_label, short_number, show
 from matese.render.score_report import EXPECTED_EXPLAINED, SCORES_EXPLAINED
 from matese.render.tables import Table, bounded, decimal, interval
 
+_COUNTS = {severity.value: severities.label(severity) for severity in severities.COUNTED}
 _FIGURES = {
     "score": "score",
     "expected_score": "expected score",
-    "minor": "Minor",
-    "major": "Major",
-    "critical": "Critical",
+    **_COUNTS,
     "per_1000_words.errors": "errors / 1,000 words",
     "per_1000_words.major": "Major / 1,000 words",
     "per_1000_characters.errors": "errors / 1,000 characters",
@@ -355,14 +354,15 @@ def _by_change(
     if not pair.changes:
         return by_change
     changes = pair.changes[number]
-    of_errors = ((*changes.before, *changes.omissions_before), (*changes.after, *changes.omissions_after))
-    for name, of_system in zip(names, of_errors, strict=True):
-        rating = comparison.ratings[name][number]
-        for error, change in zip(_placed(rating), of_system, strict=True):
-            if change is not None and (change == "fixed") == (name == names[0]):
-                by_change[change].append((error, rating.segment))
+    before, after = (comparison.ratings[name][number] for name in names)
+    for error, change in zip(_placed(before), (*changes.before, *changes.omissions_before), strict=True):
+        if change == "fixed":
+            by_change[change].append((error, before.segment))
+    for error, change in zip(_placed(after), (*changes.after, *changes.omissions_after), strict=True):
+        if change is not None:
+            by_change[change].append((error, after.segment))
     if changes.blank is not None:
-        blank = comparison.ratings[names[changes.blank != "fixed"]][number].segment
+        blank = before.segment if changes.blank == "fixed" else after.segment
         by_change[changes.blank].append((mqm.NON_TRANSLATION, blank))
     return by_change
 
@@ -375,7 +375,7 @@ def _placed(rating: Rating) -> tuple[ErrorSpan | Omission, ...]:
 def _outside_hypothesis(rating: Rating) -> list[str]:
     """Returns the other errors."""
     source = rating.segment.source or ""
-    in_source = [(severity_label(error.severity), source[error.start : error.end]) for error in rating.source_errors]
+    in_source = [(severities.label(error.severity), source[error.start : error.end]) for error in rating.source_errors]
     return [
         *(f'{severity} "{words}" in the source' for severity, words in in_source),
         *(f"{error_label(error)} (no place)" for error in rating.unplaced),
@@ -384,9 +384,9 @@ def _outside_hypothesis(rating: Rating) -> list[str]:
 
 def _span_label(error: AnyError, segment: Segment) -> str:
     if isinstance(error, UnplacedError):
-        return f"{severity_label(error.severity)} blank translation"
+        return f"{severities.label(error.severity)} blank translation"
     missing = " missing" * isinstance(error, Omission)
-    return f'{severity_label(error.severity)} "{_words(error, segment)}"{missing}'
+    return f'{severities.label(error.severity)} "{_words(error, segment)}"{missing}'
 
 
 def _words(error: ErrorSpan | Omission, segment: Segment) -> str:
@@ -394,7 +394,7 @@ def _words(error: ErrorSpan | Omission, segment: Segment) -> str:
 
 
 def _figure(key: str, figure: Figure) -> str:
-    if key in ("minor", "major", "critical"):
+    if key in _COUNTS:
         return f"{figure.value:,.0f}"
     return bounded(figure, _share if key.startswith("share.") else _score)
 

@@ -10,7 +10,7 @@ from matese.annotation import Explanation, TextWeights
 from matese.render import html_page, terminal
 from matese.render.html_page import Page
 from matese.render.labels import place_label, show
-from matese.render.page_data import PageSegment, Translation
+from matese.render.page_data import HYPOTHESIS, SOURCE, PageSegment, Translation
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -102,7 +102,9 @@ def page(
 
 
 def _heat(weighted: TextWeights) -> tuple[int, tuple[tuple[int, int, int], ...]]:
-    """Returns the text (-2 the hypothesis, -1 the source, or the number of a reference), and its shaded ranges."""
-    number = -2 if weighted.text == "hypothesis" else -1 if weighted.reference is None else weighted.reference
+    """Returns the number of the text on a page, and its shaded ranges."""
+    number = SOURCE if weighted.reference is None else weighted.reference
+    if weighted.text == "hypothesis":
+        number = HYPOTHESIS
     shaded = zip(weighted.ranges, weighted.weights, strict=True)
     return number, tuple((start, end, level(weight)) for (start, end), weight in shaded if level(weight))

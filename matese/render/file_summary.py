@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from matese import severities
 from matese import text as texts
 from matese.annotation import ErrorSpan, Rating, Severity
 
@@ -15,7 +16,7 @@ _MOST_NAMES = 10
 def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
     """Yields labels and values; `form` is the format of the file. The ratings are read once and not kept."""
     counts = Counter[str]()
-    severities = Counter[str]()
+    by_severity = Counter[Severity | None]()
     categories = Counter[str]()
     names = {name: Counter[str]() for name in ("test sets", "language pairs", "systems", "raters")}
     segments: set[int] = set()  # hashes, since the texts might not fit in memory
@@ -24,9 +25,7 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
         counts.update(_counts(rating))
         # Raters may have typed into the text of a segment with a key.
         segments.add(hash((key, rating.segment.hypothesis if key is None or key.index is None else None)))
-        severities.update(
-            "undecided" if error.severity is None else error.severity.value for error in rating.all_errors
-        )
+        by_severity.update(error.severity for error in rating.all_errors)
         categories.update(error.category or "none" for error in rating.all_errors)
         places = (None, None, None) if key is None else (key.test_set, key.lang_pair, key.system)
         for name, counter in zip((*places, rating.rater), names.values(), strict=True):
@@ -38,11 +37,8 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
         yield label, share if is_share else f"{n:,}"
         if label == "ratings":
             yield "segments", f"{len(segments):,}"
-    order = ["undecided", *(severity.value for severity in Severity)]
-    yield (
-        "severities",
-        ", ".join(f"{severity} {severities[severity]:,}" for severity in order if severities[severity]) or "-",
-    )
+    found = [f"{severities.name(one)} {by_severity[one]:,}" for one in severities.EVERY if by_severity[one]]
+    yield "severities", ", ".join(found) or "-"
     for label, counter in {"categories": categories, **names}.items():
         yield label, _most_common(counter)
 

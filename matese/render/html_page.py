@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from matese import mqm
+from matese import mqm, severities
 from matese.render import page_data
 from matese.render.labels import show
 from matese.render.page_data import PageSegment, Saving
 from matese.render.tables import Table
+from matese.severities import Severity
 from matese.version import __version__
 
 _MADE_BY = f"matese {__version__}"
@@ -83,6 +85,7 @@ def render(page: Page) -> str:
         folded=page.folded,
         page=page,
         categories="|".join(_CATEGORIES),
+        severity_keys={key: severities.name(severity) for key, severity in _severity_keys()},
         charts=[(chart, Markup(chart.svg)) for chart in page.charts],
         data=Markup(page_data.dumps(page.segments, page.weights, page.saving)),
     )
@@ -114,12 +117,42 @@ def _render(template: str, scripts: Sequence[str], policy: str = "", **values: o
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script = "".join(['"use strict";\n', *((_TEMPLATES / name).read_text(encoding="utf-8") for name in scripts)])
-    style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+    script = "".join([_script_head(), *((_TEMPLATES / name).read_text(encoding="utf-8") for name in scripts)])
+    style = _severity_style() + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
     strict = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'"
     values |= {"script": Markup(script), "style": Markup(style)}
     values |= {"made_by": _MADE_BY, "policy": f"{strict}; base-uri 'none'; form-action 'none'{policy}"}
     return environment.get_template(template).render(values)
+
+
+def _script_head() -> str:
+    """Returns the first lines of a script: the names of severities by their ranks, and the ranks by their keys."""
+    names = [severities.name(severity) for severity in severities.EVERY]
+    ranks = [(key, severities.rank(severity)) for key, severity in _severity_keys()]
+    return f'"use strict";\nconst SEVERITIES = {json.dumps(names)};\nconst SEVERITY_KEYS = {json.dumps(ranks)};\n'
+
+
+def _severity_keys() -> list[tuple[str, Severity]]:
+    """Returns the keys for severities in their order on a keyboard, where 0 is the last digit, with what they mean."""
+    keys = [(key, severity) for severity in Severity if (key := severities.TRAITS[severity].key) is not None]
+    return sorted(keys, key=lambda pair: (pair[0] == "0", pair[0]))
+
+
+def _severity_style() -> str:
+    """Returns the looks of severities: variables for the whole page, and a class for each."""
+    variables = []
+    classes = []
+    for severity, traits in severities.TRAITS.items():
+        name = severities.name(severity)
+        variables.append(f"--{name}: light-dark{_pair(traits.fill)}; --{name}-line: light-dark{_pair(traits.ink)};")
+        looks = f"--fill: var(--{name}); --stroke: var(--{name}-line); --underline: {traits.line};"
+        classes.append(f".{name} {{ {looks} }}\n")
+    return f":root {{ {' '.join(variables)} }}\n{''.join(classes)}"
+
+
+def _pair(colours: tuple[str, str]) -> str:
+    on_light, on_dark = colours
+    return f"({on_light}, {on_dark})"
 
 
 def _hash(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from matese.annotation import AnyError, ErrorSpan, Segment, Severity
+from matese import severities
+from matese.annotation import AnyError, ErrorSpan, Segment
 
 _C0_PICTURES = 0x2400
 _DELETE_PICTURE = "\u2421"
@@ -12,26 +13,21 @@ _DELETE_PICTURE = "\u2421"
 _ACTING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 
 
-def severity_label(severity: Severity | None) -> str:
-    """Returns the capitalised name of a severity."""
-    return "Undecided" if severity is None else severity.value.capitalize()
-
-
 def error_label(error: AnyError) -> str:
     """Returns the severity and the category of an error.
 
-    >>> from matese.annotation import UnplacedError
+    >>> from matese.annotation import Severity, UnplacedError
     >>> error_label(UnplacedError(Severity.MAJOR, "Omission")), error_label(UnplacedError(None))
     ('Major Omission', 'Undecided')
     """
-    severity = severity_label(error.severity)
+    severity = severities.label(error.severity)
     return severity if error.category is None else f"{severity} {error.category}"
 
 
 def votes_label(error: ErrorSpan) -> str:
     """Returns how many of several predictions mark an error; "" for a single prediction.
 
-    >>> from matese.annotation import Votes
+    >>> from matese.annotation import Severity, Votes
     >>> votes_label(ErrorSpan(0, 1, Severity.MAJOR, votes=Votes(0.8, 0.25)))
     ' (80 % of the predictions, 25 % of these with another severity)'
     """

@@ -11,19 +11,14 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
-from matese import mqm
+from matese import mqm, severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating
 from matese.errors import counted
-from matese.render.labels import severity_label, show
-from matese.text import severity_rank
+from matese.render.labels import show
+from matese.severities import TRAITS
 
-_STYLES = {
-    "undecided": "background:rgba(66,133,244,.25);border-bottom:2px dashed",
-    "neutral": "background:rgba(128,128,128,.25);border-bottom:1px dotted",
-    "minor": "background:rgba(255,179,0,.3);border-bottom:2px dotted",
-    "major": "background:rgba(229,57,53,.3);border-bottom:2px solid",
-    "critical": "background:rgba(142,36,170,.35);border-bottom:4px double",
-}
+_STYLES = {severity: f"background:{traits.colour}4d;border-bottom:{traits.line}" for severity, traits in TRAITS.items()}
+"""A background of 30 % opacity, and the line."""
 _MISSING = "background:none;border:2px dashed"
 """Of words that the translation lacks."""
 _MOST_SHOWN = 20
@@ -94,8 +89,8 @@ def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
         piece = _escape(text[start:end])
         covering = [span for span in spans if span.start <= start and end <= span.end]
         if covering:
-            worst = max(covering, key=lambda span: severity_rank(span.severity))
-            style = _MISSING if isinstance(worst, Omission) else _STYLES[severity_label(worst.severity).casefold()]
+            worst = max(covering, key=lambda span: severities.rank(span.severity))
+            style = _MISSING if isinstance(worst, Omission) else _STYLES[worst.severity]
             piece = f'<mark style="color:inherit;{style}">{piece}</mark>'
         pieces.append(piece)
         for span in (span for span in spans if span.end == end):
@@ -105,7 +100,7 @@ def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
 
 
 def _name(error: AnyError) -> str:
-    severity = severity_label(error.severity).casefold() + " missing" * isinstance(error, Omission)
+    severity = severities.name(error.severity) + " missing" * isinstance(error, Omission)
     return severity if error.category is None else f"{severity} {error.category}"
 
 

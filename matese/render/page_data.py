@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from matese import mqm
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity
+from matese import mqm, severities
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment
 from matese.formats.tables import jsonl
 from matese.render.labels import place_label
 from matese.text import Utf16Text
 
-SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
-"""In the order of their numbers on the page, least severe first."""
+HYPOTHESIS = -2
+SOURCE = -1
+"""The numbers of these texts on a page; a reference has its own, from 0."""
 _KEY = ("index", "system", "test_set", "lang_pair", "document")
 # JSON within a script element must hold no markup; U+2028 and U+2029 end a line in older JavaScript engines.
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -29,8 +30,8 @@ class Translation:
     Attributes:
         system: its name on the page.
         rating: of the translation.
-        heat: of texts that are explained, their number (-2 for the hypothesis, -1 for the source, else that of a
-            reference), and start, end and shade (1 to 4) of tokens.
+        heat: of texts that are explained, their number (`HYPOTHESIS`, `SOURCE`, or that of a reference), and start, end
+            and shade (1 to 4) of tokens.
         changes: of each error of the hypothesis, what became of it between two systems, None for errors that do not
             count; empty if nothing is compared.
         review: the rating that a reader has saved; None before that.
@@ -149,7 +150,7 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
 def _omissions(rating: Rating) -> list[dict[str, object]]:
     return [
         {
-            "text": -1 if omission.reference is None else omission.reference,
+            "text": SOURCE if omission.reference is None else omission.reference,
             **_spans([omission], omission.context(rating.segment) or "")[0],
         }
         for omission in rating.omissions
@@ -167,8 +168,13 @@ def _without_nulls(values: Mapping[str, Any], digits: int | None = None) -> dict
 
 def _heat(spans: Sequence[tuple[int, int, int]], number: int, segment: Segment) -> list[list[int]]:
     """Returns start, end and shade of each token of a text."""
-    text = segment.hypothesis if number == -2 else segment.source if number == -1 else segment.references[number]
-    units = Utf16Text(text or "").to_unit
+    if number == HYPOTHESIS:
+        text = segment.hypothesis
+    elif number == SOURCE:
+        text = segment.source or ""
+    else:
+        text = segment.references[number]
+    units = Utf16Text(text).to_unit
     return [[units(start), units(end), shade] for start, end, shade in spans]
 
 
@@ -193,5 +199,5 @@ def _spans(
 
 
 def _severity_and_category(error: AnyError) -> dict[str, object]:
-    """Returns the number of the severity, and the category if there is one."""
-    return _without_nulls({"severity": SEVERITIES.index(error.severity), "category": error.category})
+    """Returns the rank of the severity, and the category if there is one."""
+    return _without_nulls({"severity": severities.rank(error.severity), "category": error.category})

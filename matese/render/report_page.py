@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from matese import mqm
+from matese import mqm, severities
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.evaluation import alignment
 from matese.evaluation.systems import quality, system_ranking
@@ -17,7 +17,7 @@ from matese.render.html_page import Chart, Page
 from matese.render.page_data import PageSegment, Saving, Translation
 from matese.render.tables import Table
 
-_SHARE_COLOURS = ("good", "minor", "one-major", "majors")
+_SHARE_COLOURS = ("good", "only-minor", "one-major", "majors")
 _MOST_RATERS = 5
 
 
@@ -138,9 +138,9 @@ def _overview(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights) -> 
             summaries[name].add(rating)
     columns = score_report.columns(system_ranking.rank(list(summaries.values())))
     figures = [quality.figures(systems[name], weights) for name in columns["system"]]
-    columns["Critical"] = [
-        f"{of_system['critical']:,.0f}" if of_system.get("critical") else "" for of_system in figures
-    ]
+    for severity in (severity for severity in severities.COUNTED if severity not in severities.MINOR_MAJOR):
+        counts = [of_system.get(severity.value) for of_system in figures]
+        columns[severities.label(severity)] = [f"{n:,.0f}" if n else "" for n in counts]
     for key, label in (("errors", "errors"), ("major", "Major")):
         rates = [of_system.get(f"per_1000_words.{key}") for of_system in figures]
         columns[f"{label} per 1,000 words"] = ["" if rate is None else f"{rate:.1f}" for rate in rates]

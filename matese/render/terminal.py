@@ -10,15 +10,13 @@ from __future__ import annotations
 import io
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from matese import mqm
+from matese import mqm, severities
 from matese.annotation import ErrorSpan, Omission, Rating, Severity
 from matese.render.labels import error_label, place_label, short_number, show, votes_label
-from matese.text import severity_rank
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -26,29 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How a severity looks: the brackets around the text, and its style where there are styles."""
+    """How an error looks: the brackets around its words, and their style where there are styles."""
 
     opening: str
     closing: str
     style: str
 
 
-# Backgrounds and not only foregrounds, so that the pairs are legible on light and on dark terminals; bold against
-# underline is left where colours are switched off.
-MARKS: Mapping[Severity | None, Mark] = MappingProxyType(
-    {
-        Severity.CRITICAL: Mark("[[[", "]]]", "bold white on magenta"),
-        Severity.MAJOR: Mark("[[", "]]", "bold white on red"),
-        Severity.MINOR: Mark("[", "]", "underline black on yellow"),
-        Severity.NEUTRAL: Mark("{", "}", "underline"),
-        None: Mark("{?", "?}", "underline"),
-    }
-)
-_MISSING_STYLES: Mapping[Severity | None, str] = {
-    Severity.CRITICAL: "bold white on blue",
-    Severity.MAJOR: "bold white on blue",
-    Severity.MINOR: "underline black on cyan",
-}
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _LEFT_TO_RIGHT = "\u2066"
 _RIGHT_TO_LEFT = "\u2067"
@@ -93,7 +75,7 @@ def legend(*, has_confidence: bool = True) -> Text:
     parts: list[Text | str] = []
     for severity, confidence in ((Severity.MAJOR, 0.8), (Severity.MINOR, 0.4)):
         span = ErrorSpan(0, 5, severity, confidence=confidence if has_confidence else None)
-        parts += [mark_spans(severity.value.capitalize(), [span]), "  "]
+        parts += [mark_spans(severities.label(severity), [span]), "  "]
     parts.append(Text(f"with the confidence in %; dim below {100 * _UNSURE:.0f}" if has_confidence else "", "dim"))
     missing = mark_spans("Words", [Omission("source", None, 0, 5, Severity.MAJOR)])
     return Text.assemble(*parts, "\n", missing, Text("  missing in the translation", "dim"))
@@ -137,7 +119,7 @@ def mark_spans(text: str, spans: Iterable[ErrorSpan | Omission]) -> Text:
     opening: dict[int, list[ErrorSpan | Omission]] = defaultdict(list)
     closing: dict[int, list[ErrorSpan | Omission]] = defaultdict(list)
     # Of spans that begin together the longer opens first, and of spans that end together the last opened closes first.
-    for span in sorted(spans, key=lambda span: (span.start, -span.end, -severity_rank(span.severity))):
+    for span in sorted(spans, key=lambda span: (span.start, -span.end, -severities.rank(span.severity))):
         opening[span.start].append(span)
         closing[span.end].insert(0, span)
     result = Text()
@@ -228,17 +210,18 @@ def _details(rating: Rating) -> str:
 
 
 def _mark(span: ErrorSpan | Omission) -> Mark:
-    mark = MARKS[span.severity]
+    traits = severities.TRAITS[span.severity]
+    opening, closing = traits.brackets
     if isinstance(span, ErrorSpan):
-        return mark
-    return Mark(f"{mark.opening}-", f"-{mark.closing}", _MISSING_STYLES.get(span.severity, mark.style))
+        return Mark(opening, closing, traits.style)
+    return Mark(f"{opening}-", f"-{closing}", traits.missing_style or traits.style)
 
 
 def _style(spans: Sequence[ErrorSpan | Omission]) -> str:
     """Returns the style of text inside of all these spans: that of the worst."""
     if not spans:
         return ""
-    worst = max(spans, key=lambda span: severity_rank(span.severity))
+    worst = max(spans, key=lambda span: severities.rank(span.severity))
     is_unsure = worst.confidence is not None and worst.confidence < _UNSURE
     return f"{_mark(worst).style}{' dim' if is_unsure else ''}"
 

@@ -32,7 +32,8 @@ from matese.formats import languages, validation
 from matese.formats.tables import columns, csv_table, jsonl
 from matese.render import html_page
 from matese.serving.batcher import Batcher
-from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody, RequestLimits
+from matese.serving.limits import Limits
+from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ _PROBLEMS = {
 }
 
 
-def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool = True) -> Starlette:
+def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) -> Starlette:
     """Returns the application, which alone uses the annotator; `is_loopback`: whether only this machine reaches it."""
     batcher = Batcher(annotator.annotate_segments, enough=limits.segments)
     weights = annotator.options.weights
@@ -104,7 +105,8 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
 
     async def annotate(request: Request) -> Response:
         wanted = _read(request.headers.get("content-type", ""), await request.body())
-        limits.check(wanted)
+        if problem := limits.problem(wanted):
+            raise HTTPException(413, problem)
         _check_inputs(annotator, wanted)
         try:
             async with asyncio.timeout(limits.seconds):
@@ -143,7 +145,7 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
             Route("/openapi.json", openapi),
             Route("/annotate", annotate, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, is_loopback=is_loopback), Middleware(LimitedBody, limits=limits)],
+        middleware=[Middleware(Guard, limits=limits, is_loopback=is_loopback), Middleware(LimitedBody, limits=limits)],
         exception_handlers={HTTPException: _refuse, Exception: _fail},
         lifespan=working,
     )

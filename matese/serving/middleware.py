@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import JSONResponse
 
-from matese.annotation import Segment
+from matese.serving.limits import Limits
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# A code point takes at most 12 bytes of JSON ("\ud83d\ude00"); the keys of a segment take less than 1,000.
-_BYTES_PER_CHARACTER = 12
-_BYTES_PER_SEGMENT = 1000
-MOST_REQUESTS = 128
-"""Requests that run at the same time; further ones get 503 at once."""
 RETRY_AFTER = {"Retry-After": "1"}
 _OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _HEADERS = (
@@ -31,43 +24,10 @@ _HEADERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RequestLimits:
-    """Limits of a request.
-
-    Attributes:
-        segments: most segments.
-        characters: most characters of all texts together, in code points.
-        seconds: most seconds to send the request, and again to wait for the answer.
-    """
-
-    segments: int = 128
-    characters: int = 100_000
-    seconds: int = 60
-
-    @property
-    def n_bytes(self) -> int:
-        """The largest JSON within the other limits."""
-        return _BYTES_PER_CHARACTER * self.characters + _BYTES_PER_SEGMENT * (self.segments + 1)
-
-    def check(self, segments: Sequence[Segment]) -> None:
-        """Raises an HTTPException if there are too many segments or characters."""
-        texts = (
-            text for segment in segments for text in (segment.hypothesis, segment.source or "", *segment.references)
-        )
-        n_characters = sum(map(len, texts))
-        for count, limit, name in (
-            (len(segments), self.segments, "segments"),
-            (n_characters, self.characters, "characters"),
-        ):
-            if count > limit:
-                raise HTTPException(413, f"{count:,} {name}: must be {limit:,} at most in one request")
-
-
 class LimitedBody:
     """Middleware that refuses a request whose body is too large, or arrives too slowly."""
 
-    def __init__(self, app: ASGIApp, limits: RequestLimits) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app = app
         self._limits = limits
 
@@ -101,9 +61,10 @@ class Guard:
     for that site. Such requests carry that name as their host.
     """
 
-    def __init__(self, app: ASGIApp, *, is_loopback: bool) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits, *, is_loopback: bool) -> None:
         """Stores the application; unless `is_loopback` (only this machine can reach it), any host is accepted."""
         self._app = app
+        self._limits = limits
         self._is_loopback = is_loopback
         self._n_requests = 0
 
@@ -118,8 +79,8 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
             await send(message)
 
-        if self._n_requests >= MOST_REQUESTS:
-            problem = f"{MOST_REQUESTS} requests are waiting: ask again later"
+        if self._n_requests >= self._limits.requests:
+            problem = f"{self._limits.requests} requests are waiting: ask again later"
             await JSONResponse({"detail": problem}, 503, RETRY_AFTER)(scope, receive, guarded)
         else:
             self._n_requests += 1

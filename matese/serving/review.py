@@ -25,7 +25,8 @@ from matese.files import replacing
 from matese.formats.tables import jsonl
 from matese.render import report_page
 from matese.render.page_data import Saving
-from matese.serving.middleware import Guard, LimitedBody, RequestLimits
+from matese.serving.limits import Limits
+from matese.serving.middleware import Guard, LimitedBody
 
 CONTENT_TYPE = "application/jsonl"
 
@@ -48,14 +49,14 @@ class Review:
         self._check(self._saved(), f"{output}: ")
 
     @property
-    def limits(self) -> RequestLimits:
+    def limits(self) -> Limits:
         """Limits of what is saved at once: more than all ratings of the file."""
         n_characters = sum(
             len(text) * count
             for segment, count in self._segments.items()
             for text in (segment.hypothesis, segment.source or "", *segment.references)
         )
-        return RequestLimits(self._segments.total(), 1_000_000 + 20 * n_characters)
+        return Limits(self._segments.total(), 1_000_000 + 20 * n_characters)
 
     def page(self) -> str:
         """Returns the page with what has been saved."""
@@ -94,6 +95,7 @@ class Review:
 def make_app(review: Review) -> Starlette:
     """Returns the application."""
     lock = asyncio.Lock()
+    limits = review.limits
 
     async def show(request: Request) -> Response:
         return HTMLResponse(await asyncio.to_thread(review.page))
@@ -112,7 +114,7 @@ def make_app(review: Review) -> Starlette:
 
     return Starlette(
         routes=[Route("/", show), Route("/ratings", save, methods=["POST"])],
-        middleware=[Middleware(Guard, is_loopback=True), Middleware(LimitedBody, limits=review.limits)],
+        middleware=[Middleware(Guard, limits=limits, is_loopback=True), Middleware(LimitedBody, limits=limits)],
         exception_handlers={HTTPException: _refuse},
     )
 

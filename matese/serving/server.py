@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from matese.serving.middleware import RequestLimits
+from matese.serving.limits import Limits
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-_CONNECTIONS = 512
-"""Open connections; further ones get 503 at once."""
 
-
-def run(application: Starlette, listening: socket.socket, limits: RequestLimits) -> None:
+def run(application: Starlette, listening: socket.socket, limits: Limits) -> None:
     """Serves an application until SIGINT or SIGTERM, which is raised again at the end for the previous handlers.
 
     It answers running requests first; a second signal drops them.
@@ -30,13 +27,13 @@ def run(application: Starlette, listening: socket.socket, limits: RequestLimits)
         log_config=None,  # only warnings and tracebacks, on standard error
         access_log=False,
         server_header=False,
-        limit_concurrency=_CONNECTIONS,
+        limit_concurrency=limits.connections,
         timeout_graceful_shutdown=limits.seconds,
     )
     uvicorn.Server(config).run(sockets=[listening])
 
 
-def _connection(limits: RequestLimits) -> type[asyncio.Protocol]:
+def _connection(limits: Limits) -> type[asyncio.Protocol]:
     """Returns a protocol that closes connections on which no request begins or ends in time.
 
     uvicorn never times out if a client sends no complete header, or does not read its answer.

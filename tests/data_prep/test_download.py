@@ -16,15 +16,15 @@ import pytest
 from data_prep import __main__ as cli
 from data_prep import biomedical, check_wmt19, download, esa, segment_scores
 from data_prep.datasets import DATA_SETS
-from data_prep.download import SOURCES, Source, read_sources
+from data_prep.download import RAW_FILES, RawFile, read_list
 from data_prep.translations import TEST_SETS
 from matese.errors import FormatError, InputError
 
 CONTENT = "system\tdoc\nAlpha\tä\n".encode() * 10_000
 
 
-def source(content: bytes = CONTENT, *, file: str = "mqm/a.tsv", path: str = "some folder/a.tsv") -> Source:
-    return Source(file, "owner/name", "c0ffee", path, "", hashlib.sha256(content).hexdigest(), "CC0-1.0")
+def raw_file(content: bytes = CONTENT, *, file: str = "mqm/a.tsv", path: str = "some folder/a.tsv") -> RawFile:
+    return RawFile(file, "owner/name", "c0ffee", path, "", hashlib.sha256(content).hexdigest(), "CC0-1.0")
 
 
 def fetch(*arguments: Any, **options: Any) -> bool:
@@ -106,9 +106,9 @@ def files_in(folder: Path) -> list[str]:
 
 def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
     server.files[PLACE] = CONTENT
-    assert fetch(source(), tmp_path, base_url=server.url)
+    assert fetch(raw_file(), tmp_path, base_url=server.url)
     assert (tmp_path / "mqm/a.tsv").read_bytes() == CONTENT
-    assert not fetch(source(), tmp_path, base_url=f"{server.url}/")
+    assert not fetch(raw_file(), tmp_path, base_url=f"{server.url}/")
     assert server.asked == [PLACE]
     assert files_in(tmp_path) == ["mqm/a.tsv"]
 
@@ -118,13 +118,13 @@ def test_a_file_that_is_not_whole_is_fetched_anew(server: Server, tmp_path: Path
     server.files[PLACE] = CONTENT
     (tmp_path / "mqm").mkdir()
     (tmp_path / "mqm/a.tsv").write_bytes(there)
-    assert fetch(source(), tmp_path, base_url=server.url)
+    assert fetch(raw_file(), tmp_path, base_url=server.url)
     assert (tmp_path / "mqm/a.tsv").read_bytes() == CONTENT
 
 
 def test_a_file_of_an_archive(server: Server, tmp_path: Path) -> None:
     server.files["/owner/name/c0ffee/a.tar.gz"] = archive_of("folder/a.tsv", CONTENT)
-    packed = replace(source(path="a.tar.gz"), member="folder/a.tsv")
+    packed = replace(raw_file(path="a.tar.gz"), member="folder/a.tsv")
     assert fetch(packed, tmp_path, base_url=server.url)
     assert (tmp_path / "mqm/a.tsv").read_bytes() == CONTENT
     assert files_in(tmp_path) == ["mqm/a.tsv"]
@@ -147,13 +147,13 @@ def test_archives_that_do_not_hold_it(
 ) -> None:
     server.files["/owner/name/c0ffee/a.tar.gz"] = content
     with pytest.raises(InputError, match=message):
-        fetch(replace(source(path="a.tar.gz"), member=member), tmp_path, base_url=server.url)
+        fetch(replace(raw_file(path="a.tar.gz"), member=member), tmp_path, base_url=server.url)
     assert files_in(tmp_path) == []
 
 
 def test_a_member_that_climbs_out_is_written_to_its_target(server: Server, tmp_path: Path) -> None:
     server.files["/owner/name/c0ffee/a.tar.gz"] = archive_of("../../evil.tsv", CONTENT)
-    packed = replace(source(path="a.tar.gz"), member="../../evil.tsv")
+    packed = replace(raw_file(path="a.tar.gz"), member="../../evil.tsv")
     assert fetch(packed, tmp_path / "out", base_url=server.url)
     assert files_in(tmp_path) == ["out/mqm/a.tsv"]
 
@@ -162,7 +162,7 @@ def test_an_answer_that_breaks_off(server: Server, tmp_path: Path) -> None:
     server.files[PLACE] = CONTENT
     server.cut = 70_000
     with pytest.raises(OSError, match=r"IncompleteRead\(70000 bytes read, 130000 more expected\)"):
-        fetch(source(), tmp_path, base_url=server.url)
+        fetch(raw_file(), tmp_path, base_url=server.url)
     assert files_in(tmp_path) == []
 
 
@@ -170,7 +170,7 @@ def test_a_failed_download_is_tried_again(server: Server, tmp_path: Path) -> Non
     server.files[PLACE] = CONTENT
     server.cut = 70_000
     server.n_cut = 1
-    assert fetch(source(), tmp_path, base_url=server.url, retries=1)
+    assert fetch(raw_file(), tmp_path, base_url=server.url, retries=1)
     assert (tmp_path / "mqm/a.tsv").read_bytes() == CONTENT
     assert server.asked == [PLACE] * 2
 
@@ -179,24 +179,24 @@ def test_what_was_there_stays_where_the_new_one_cannot_be_had(server: Server, tm
     (tmp_path / "mqm").mkdir()
     (tmp_path / "mqm/a.tsv").write_bytes(b"before")
     with pytest.raises(OSError, match="404"):
-        fetch(source(), tmp_path, base_url=server.url)
+        fetch(raw_file(), tmp_path, base_url=server.url)
     assert (tmp_path / "mqm/a.tsv").read_bytes() == b"before"
 
 
 def test_from_copies(raw: Path, tmp_path: Path) -> None:
     names = ["mqm/mqm_ted2021_ende.tsv", "wmt/newstest2021/txt/sources/newstest2021.zh-en.src.zh"]
     for name in names:
-        assert fetch(source((raw / name).read_bytes(), file=name), tmp_path, copies=raw)
+        assert fetch(raw_file((raw / name).read_bytes(), file=name), tmp_path, copies=raw)
     assert files_in(tmp_path) == names
     with pytest.raises(InputError, match=r"raw: SHA256 hash of downloaded file \(mqm_ted2021_zhen.tsv\) does not"):
-        fetch(source(file="mqm/mqm_ted2021_zhen.tsv"), tmp_path, copies=raw)
+        fetch(raw_file(file="mqm/mqm_ted2021_zhen.tsv"), tmp_path, copies=raw)
     with pytest.raises(FileNotFoundError, match=r"neither .*mqm/other.tsv nor other.tsv.gz exists"):
-        fetch(source(file="mqm/other.tsv"), tmp_path, copies=raw)
+        fetch(raw_file(file="mqm/other.tsv"), tmp_path, copies=raw)
     assert files_in(tmp_path) == names
 
 
 def test_the_committed_list_names_what_is_read() -> None:
-    files = {source.file for source in read_sources(SOURCES)}
+    files = {raw.file for raw in read_list(RAW_FILES)}
     wanted = {data_set.path for data_set in DATA_SETS}
     for data_set in DATA_SETS:
         if data_set.references is not None:
@@ -204,37 +204,37 @@ def test_the_committed_list_names_what_is_read() -> None:
             wanted |= {f"{data_set.references.folder}/{name}" for name in texts}
     wanted |= {*esa.FILES, *(f"{segment_scores.MLQE_PE_FOLDER}/{name}" for name in segment_scores.MLQE_PE_FILES)}
     assert wanted <= files
-    assert len(files) == len(read_sources(SOURCES))
+    assert len(files) == len(read_list(RAW_FILES))
     lang_pairs = {lang_pair for _, _, lang_pair in check_wmt19.read_cells(check_wmt19.CELLS)}
     wmt19 = {file for file in files if file.startswith(check_wmt19.FOLDER)}
     assert {file.split("-")[-4] for file in wmt19} == {lang_pair.replace("-", "") for lang_pair in lang_pairs}
     folders = [biomedical.FOLDER, segment_scores.WMT25, *(f"wmt/{test_set}" for test_set in TEST_SETS)]
     n_files = {folder: sum(file.startswith(f"{folder}/") for file in files) for folder in folders}
     assert all(count > 80 for count in n_files.values()), n_files
-    assert "" not in {source.licence for source in read_sources(SOURCES)}
+    assert "" not in {raw.licence for raw in read_list(RAW_FILES)}
 
 
 @pytest.mark.parametrize("rows", ["", "file\n", "{header}\na\tb\n"])
 def test_a_list_that_is_none(tmp_path: Path, rows: str) -> None:
-    path = tmp_path / "sources.tsv"
+    path = tmp_path / "raw_files.tsv"
     path.write_text(rows.format(header="file\trepository\tcommit\tpath\tmember\tsha256\tlicence"))
-    with pytest.raises(FormatError, match=r"sources.tsv:\d: must be file repository .*, separated by tabs"):
-        read_sources(path)
+    with pytest.raises(FormatError, match=r"raw_files.tsv:\d: must be file repository .*, separated by tabs"):
+        read_list(path)
 
 
 def test_the_command(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = tmp_path / "sources.tsv"
+    listed = tmp_path / "raw_files.tsv"
     listed.write_text(
         "file\trepository\tcommit\tpath\tmember\tsha256\tlicence\n"
         + "".join(
             f"{one.file}\t{one.repository}\t{one.commit}\t{one.path}\t\t{one.sha256}\t{one.licence}\n"
-            for one in (source(), source(b"b", file="b.tsv", path="b.tsv"))
+            for one in (raw_file(), raw_file(b"b", file="b.tsv", path="b.tsv"))
         )
     )
     monkeypatch.setattr(time, "sleep", lambda _: None)  # between retries
-    arguments = ["download", "--output", str(tmp_path / "out"), "--base-url", server.url, "--sources", str(listed)]
+    arguments = ["download", "--output", str(tmp_path / "out"), "--base-url", server.url, "--list", str(listed)]
     server.files[PLACE] = CONTENT
     assert cli.main(arguments) == 2
     said = capsys.readouterr()

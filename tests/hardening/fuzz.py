@@ -188,11 +188,11 @@ def requests(folder: Path, tagger: Path) -> Iterator[Target]:
 
     from matese.model.annotator import load
     from matese.serving import app
-    from matese.serving.middleware import RequestLimits
+    from matese.serving.limits import Limits
 
     segments = [{"hypothesis": text, "source": "A tree.", "references": ["Ein Baum."]} for text in TEXTS]
     bodies = {"json": json.dumps({"segments": segments}), "csv": "mt,src,ref\nDas ist gut.,That is good.,Gut.\n"}
-    with TestClient(app.make_app(load(tagger, n_segments=1), RequestLimits()), base_url="http://localhost") as client:
+    with TestClient(app.make_app(load(tagger, n_segments=1), Limits()), base_url="http://localhost") as client:
         for name, body in bodies.items():
             kind = {"json": "application/json", "csv": "text/csv"}[name]
             (folder / f"body.{name}").write_text(body)

@@ -19,12 +19,12 @@ from starlette.testclient import TestClient
 import matese
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.formats.tables import jsonl
-from matese.serving import app, middleware
-from matese.serving.middleware import RequestLimits
+from matese.serving import app
+from matese.serving.limits import Limits
 from tests.conftest import TinyModelFactory
 
 Client = partial(TestClient, base_url="http://localhost:8000")
-LIMITS = RequestLimits(segments=3, characters=100, seconds=60)
+LIMITS = Limits(segments=3, characters=100, seconds=60)
 TEXT = {"hypothesis": "Das ist 😀 gut.", "source": "That is good.", "references": ["Das ist schlecht."]}
 
 
@@ -183,7 +183,7 @@ def test_faults_and_slow_answers_are_told_and_the_server_lives_on(
 ) -> None:
     model = Failing()
     monkeypatch.setattr(annotator, "annotate_segments", model.annotate)
-    with Client(app.make_app(annotator, RequestLimits(seconds=1)), raise_server_exceptions=False) as client:
+    with Client(app.make_app(annotator, Limits(seconds=1)), raise_server_exceptions=False) as client:
         answer = ask(client, TEXT)
         assert (answer.status_code, answer.json()["detail"][:20]) == (503, "no answer within 1 s")
         assert answer.headers["retry-after"] == "1"
@@ -291,10 +291,9 @@ def test_other_machines_know_the_server_by_any_name(annotator: matese.Annotator)
 def test_too_many_requests_are_asked_to_come_again(
     annotator: matese.Annotator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(middleware, "MOST_REQUESTS", 1)
     model = Failing()
     monkeypatch.setattr(annotator, "annotate_segments", model.annotate)
-    with Client(app.make_app(annotator, LIMITS)) as client, ThreadPoolExecutor(2) as pool:
+    with Client(app.make_app(annotator, Limits(requests=1))) as client, ThreadPoolExecutor(2) as pool:
         answers = [pool.submit(ask, client, TEXT) for _ in range(2)]
         refused = next(as_completed(answers)).result()
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")

@@ -13,12 +13,12 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from matese.serving import server
-from matese.serving.middleware import RequestLimits
+from matese.serving.limits import Limits
 
 
 def test_closed_connections_are_not_kept_in_memory() -> None:
     async def connect() -> weakref.ref[asyncio.Protocol]:
-        kind = server._connection(RequestLimits(1, 1, 60))
+        kind = server._connection(Limits(1, 1, 60))
         config = uvicorn.Config(MagicMock(), http=kind)
         config.load()
         protocol = kind(config, ServerState(), {})  # type: ignore[call-arg]  # uvicorn's, not asyncio's

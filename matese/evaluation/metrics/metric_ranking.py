@@ -99,10 +99,8 @@ def bootstrap_test(values: Mapping[str, float | None], samples: Mapping[str, Flo
     """Returns the paired bootstrap test from each metric's figure, and its values on the same samples, (samples,)."""
 
     def test(first: str, second: str) -> MetricTest:
-        first_figure, second_figure = (
-            math.nan if value is None else value for value in (values[first], values[second])
-        )
-        return significance.compare_samples(first_figure, second_figure, samples[first], samples[second])
+        known = {name: math.nan if value is None else value for name, value in values.items()}
+        return significance.compare_samples(known[first], known[second], samples[first], samples[second])
 
     return test
 
@@ -113,15 +111,20 @@ def random_generator(options: CorrelationOptions, *place: str) -> np.random.Gene
 
 
 def _williams(pair: LangPairScores, figure: str, first: str, second: str) -> MetricTest:
-    sides = (pair.gold, pair.metrics[first], pair.metrics[second])
-    gold, first_scores, second_scores = (
-        side.system if figure == "system.pearson" else _segments(side).ravel() for side in sides
-    )
+    def scores_of(scores: Scores) -> FloatArray:
+        return scores.system if figure == "system.pearson" else _segments(scores).ravel()
+
+    gold = scores_of(pair.gold)
+    first_scores = scores_of(pair.metrics[first])
+    second_scores = scores_of(pair.metrics[second])
     is_rated = np.isfinite(gold)
-    r_first, r_second, r_between = (
-        correlation.pearson(left[is_rated], right[is_rated]).number
-        for left, right in ((gold, first_scores), (gold, second_scores), (first_scores, second_scores))
-    )
+
+    def correlate(left: FloatArray, right: FloatArray) -> float:
+        return correlation.pearson(left[is_rated], right[is_rated]).number
+
+    r_first = correlate(gold, first_scores)
+    r_second = correlate(gold, second_scores)
+    r_between = correlate(first_scores, second_scores)
     p_value = significance.williams(r_first, r_second, r_between, int(is_rated.sum()))
     return MetricTest(p_value, r_first - r_second, np.empty(0))
 

@@ -17,15 +17,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from matese.annotation import ErrorSpan, Severity
+from matese.annotation import ErrorSpan
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, divide, rates
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.severities import MINOR_MAJOR
 
 PARTIAL_CREDIT = 0.5
 """Credit for the right character with the wrong severity, in both tasks."""
 
-_ROWS = {Severity.MINOR: 0, Severity.MAJOR: 1}
 _TASKS = (("char_wmt23", np.nan), ("char_wmt25", 1.0))
 
 
@@ -62,10 +62,10 @@ def _counts(pair: RatingPair) -> FloatArray:
 
 def _marks(spans: Sequence[ErrorSpan], n_characters: int) -> IntArray:
     """Returns the number of spans of each severity that cover each character, (severities, characters)."""
-    marks = np.zeros((len(_ROWS), n_characters), dtype=np.int64)
+    marks = np.zeros((len(MINOR_MAJOR), n_characters), dtype=np.int64)
     for span in spans:
         assert span.severity is not None
-        marks[_ROWS[span.severity], span.start : span.end] += 1
+        marks[MINOR_MAJOR.index(span.severity), span.start : span.end] += 1
     return marks
 
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from matese.annotation import Rating, Severity
+from matese.annotation import Rating
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.severities import COUNTED
 
 LEAST_ESA = 85.0
 """Least score of a segment without errors, from 0 to 100."""
@@ -32,7 +33,7 @@ def gold_label(rating: Rating) -> bool | None:
     if rating.errors is None:
         # The MQM score of a segment is the sum of its errors; any other score may miss an error.
         return whole.value == 0 if whole is not None and whole.scale == "mqm" else None
-    if any(error.severity is not Severity.NEUTRAL for error in rating.all_errors):
+    if any(error.severity is None or error.severity in COUNTED for error in rating.all_errors):
         return False
     if whole is None or whole.scale not in ("esa", "da", "mqm"):
         return True

@@ -9,13 +9,14 @@ import numpy as np
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import ErrorSpan, Severity
+from matese.annotation import ErrorSpan
 from matese.evaluation.spans import pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit import is_hit
 from matese.evaluation.spans.span_matching import MatchingRules, match
 from matese.evaluation.statistics.arrays import FloatArray, divide
+from matese.severities import MINOR_MAJOR
 
 NONE = "none"
 """Name of the group of segments or spans that do not name their group."""
@@ -43,7 +44,7 @@ def by_segment(pairs: Sequence[RatingPair], grouping: str) -> dict[str, FloatArr
 def by_severity(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str, PairStatistics]:
     """Returns the statistics of the spans of each severity; spans of the other one are removed on both sides."""
     parts = {}
-    for severity in (Severity.MINOR, Severity.MAJOR):
+    for severity in MINOR_MAJOR:
         kept = []
         for pair in pairs:
             sides = (pair.gold_spans, pair.predicted_spans)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from matese.annotation import ErrorSpan, Omission, Rating, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, SegmentKey
 from matese.errors import InputError
 from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
-
-COUNTED = {Severity.MINOR: Severity.MINOR, Severity.MAJOR: Severity.MAJOR, Severity.CRITICAL: Severity.MAJOR}
-"""The severities that measures count, and as what: the WMT25 task maps Critical to Major and ignores undecided errors;
-Perrella et al. 2026 ignore Neutral ones."""
+from matese.severities import COUNTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +57,12 @@ def counted_spans(rating: Rating) -> tuple[ErrorSpan, ...]:
     Raises:
         InputError: if the rating has no spans.
     """
-    severities = [(span, span.severity and COUNTED.get(span.severity)) for span in annotated_spans(rating)]
-    return tuple(
-        span if severity is span.severity else replace(span, severity=severity)
-        for span, severity in severities
-        if severity is not None
-    )
+    counted = []
+    for span in annotated_spans(rating):
+        if span.severity is not None and span.severity in COUNTED:
+            severity = COUNTED[span.severity]
+            counted.append(span if severity is span.severity else replace(span, severity=severity))
+    return tuple(counted)
 
 
 def counted_omissions(rating: Rating) -> list[Omission]:
@@ -101,7 +98,8 @@ def _difference(gold: Rating, predicted: Rating) -> alignment.Difference | None:
     other = predicted.segment.hypothesis
     if text == other:
         return None
-    at = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    places = range(min(len(text), len(other)))
+    at = next((place for place in places if text[place] != other[place]), len(places))
     return f"hypothesis from character {at}", text[at:], other[at:]
 
 

@@ -147,9 +147,8 @@ def interval_statistics(intervals: Distributions) -> tuple[Statistic, ...]:
     likelihoods = 0.5 * (np.log(2 * np.pi * floored) + errors**2 / floored)
     covered = errors[:, None] <= deviations[:, None] * np.where(np.isinf(_Z), 0.0, _Z)
     covered[:, -1] = True  # level 1 holds every score
-    of_scores, of_errors = (
-        moments(first - first.mean(), second - second.mean()) for first, second in ((gold, means), (errors, deviations))
-    )
+    of_scores = moments(gold - gold.mean(), means - means.mean())
+    of_errors = moments(errors - errors.mean(), deviations - deviations.mean())
     table = np.column_stack([of_scores, of_errors, likelihoods, variances, covered])
     ratios = np.where(errors == 0, 0.0, divide(errors, deviations, empty=np.inf))
     scale = RecomputedStatistic(lambda rows: {"uncertainty.scale": best_scale(ratios[rows])})

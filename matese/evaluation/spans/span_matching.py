@@ -33,7 +33,7 @@ from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
 KINDS = ("em", "mp", "mpp")
 _COLUMNS = 8
-"""Of each kind: credit and number of predicted spans, of gold spans, macro precision, recall and F1, segments."""
+"""The counts of a segment in each kind, as `_counts` lists them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,24 +104,26 @@ def statistic(pairs: Sequence[RatingPair], rules: MatchingRules) -> AdditiveStat
 
 def _counts(pair: RatingPair, rules: MatchingRules) -> FloatArray:
     """Returns the counts of a segment, (kinds * columns,)."""
-    row = np.zeros((len(KINDS), _COLUMNS))
-    row[:, 1], row[:, 3] = (sum(map(rules.weight, spans)) for spans in (pair.predicted_spans, pair.gold_spans))
-    row[:, 7] = 1.0
-    for line, kind in enumerate(KINDS):
-        for matched in match(pair.gold_spans, pair.predicted_spans, kind, rules):
-            row[line, 0] += matched.precision
-            row[line, 2] += matched.recall
-    row[:, 4], row[:, 5] = (divide(row[:, at], row[:, at + 1], empty=1.0) for at in (0, 2))
-    row[:, 6] = f1(row[:, 4], row[:, 5])
-    return row.ravel()
+    matches = [match(pair.gold_spans, pair.predicted_spans, kind, rules) for kind in KINDS]
+    credit_predicted = np.array([sum(matched.precision for matched in of_kind) for of_kind in matches])
+    credit_gold = np.array([sum(matched.recall for matched in of_kind) for of_kind in matches])
+    n_predicted = np.full(len(KINDS), sum(map(rules.weight, pair.predicted_spans)))
+    n_gold = np.full(len(KINDS), sum(map(rules.weight, pair.gold_spans)))
+    precision = divide(credit_predicted, n_predicted, empty=1.0)
+    recall = divide(credit_gold, n_gold, empty=1.0)
+    n_segments = np.ones(len(KINDS))
+    columns = (credit_predicted, n_predicted, credit_gold, n_gold, precision, recall, f1(precision, recall), n_segments)
+    return np.stack(columns, axis=1).ravel()
 
 
 def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
     figures: dict[str, FloatArray] = {}
     for kind, columns in zip(KINDS, totals.T.reshape(len(KINDS), _COLUMNS, -1), strict=True):
-        figures |= rates(f"{kind}.micro", *(divide(columns[at], columns[at + 1], empty=1.0) for at in (0, 2)))
-        for name, column in zip(("precision", "recall", "f1"), columns[4:7], strict=True):
-            figures[f"{kind}.macro.{name}"] = divide(column, columns[7])
+        credit_predicted, n_predicted, credit_gold, n_gold, precision, recall, f1_score, n_segments = columns
+        of_all = (divide(credit_predicted, n_predicted, empty=1.0), divide(credit_gold, n_gold, empty=1.0))
+        figures |= rates(f"{kind}.micro", *of_all)
+        for name, column in (("precision", precision), ("recall", recall), ("f1", f1_score)):
+            figures[f"{kind}.macro.{name}"] = divide(column, n_segments)
     return figures
 
 

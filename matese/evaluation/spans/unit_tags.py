@@ -18,8 +18,8 @@ from matese.annotation import ErrorSpan, Severity
 from matese.evaluation.spans import span_hit
 from matese.evaluation.statistics.arrays import FloatArray, divide, rates, row_means
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.severities import MINOR_MAJOR
 
-_SEVERITIES = (Severity.MINOR, Severity.MAJOR)
 UnitTags = tuple[Sequence[int], Sequence[int]]
 """The tags of one segment, gold and predicted, as positions in `Tagging.names`: (units,) each."""
 
@@ -69,7 +69,7 @@ def exact_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> Addit
     for segment in segments:
         gold, predicted = (set(to_spans(tags, names)) for tags in segment)
         sides = (gold & predicted, predicted, gold)
-        rows.append([sum(span.severity is severity for span in side) for severity in _SEVERITIES for side in sides])
+        rows.append([sum(span.severity is severity for span in side) for severity in MINOR_MAJOR for side in sides])
     return AdditiveStatistic(np.array(rows, dtype=np.float64).reshape(len(segments), -1), _exact_figures)
 
 
@@ -121,9 +121,9 @@ def _tag_figures(totals: FloatArray, names: Sequence[str]) -> Mapping[str, Float
 
 
 def _exact_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
-    by_severity = totals.reshape(-1, len(_SEVERITIES), 3)
+    by_severity = totals.reshape(-1, len(MINOR_MAJOR), 3)
     parts = {"exact": by_severity.sum(axis=1)}
-    parts |= {f"exact.{severity.value}": by_severity[:, number] for number, severity in enumerate(_SEVERITIES)}
+    parts |= {f"exact.{severity.value}": by_severity[:, number] for number, severity in enumerate(MINOR_MAJOR)}
     figures: dict[str, FloatArray] = {}
     for name, counts in parts.items():
         hits, predicted, gold = counts.T

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from matese.annotation import Rating, SegmentKey, Severity
+from matese.annotation import Rating, SegmentKey
 from matese.errors import InputError
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans import category_agreement, pair_statistics
@@ -26,6 +26,7 @@ from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray,
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import raters
 from matese.evaluation.systems.raters import RaterProfile
+from matese.severities import MINOR_MAJOR
 
 RatedSegment = tuple[Rating, ...]
 """The ratings of one text by two raters or more, one per rater, in the order of their names."""
@@ -178,7 +179,7 @@ def _statistics(pairs: Sequence[RatingPair], options: FigureOptions) -> PairStat
     """Returns the statistics of the pairs, with `severity.agreement` and `severity.kappa` of spans that MPP matches."""
     statistics = pair_statistics.of_pairs(pairs, options)
     kept = [part for part in statistics.parts if part is not statistics.calibration]  # raters state no confidence
-    severities = category_agreement.confusion(pairs, (Severity.MINOR, Severity.MAJOR), lambda span: span.severity)
+    severities = category_agreement.confusion(pairs, MINOR_MAJOR, lambda span: span.severity)
 
     def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
         observed, kappa = cohens_kappa(totals.reshape(-1, 2, 2))

@@ -19,7 +19,7 @@ from matese.errors import UsageError, near_miss, one_of
 from matese.evaluation import alignment
 from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.statistics import bootstrap
-from matese.evaluation.statistics.arrays import FloatArray
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import differences, error_changes, quality, segment_filters
 from matese.evaluation.systems.differences import MetricComparison, PairedDifference, ResamplingOptions
@@ -205,23 +205,42 @@ def _compare_pair(
 ) -> PairComparison:
     has_spans = quality.have_spans(itertools.chain(*systems))
     changes = tuple(map(error_changes.changes, *systems)) if has_spans else ()
-    counts = [change.counts() for change in changes]
-    sides = []
-    for ratings, (lost, shifted) in zip(systems, (("fixed", "softened"), ("introduced", "worsened")), strict=True):
-        columns: dict[str, Sequence[float] | FloatArray] = dict.fromkeys(_OF_SPANS, [math.nan] * len(ratings))
-        columns["expected_score"] = quality.segment_scores(ratings, weights, "expected")
-        if has_spans:
-            columns |= {
-                "score": quality.segment_scores(ratings, weights),
-                "errors": list(map(quality.n_errors, ratings)),
-                "major": list(map(quality.n_major, ratings)),
-                "net_introduced": [of_segment[lost] for of_segment in counts],
-                "net_worsened": [of_segment[shifted] for of_segment in counts],
-            }
-        sides.append(AdditiveStatistic.of_means(columns))
-    compared, gains = differences.compare(sides[0], sides[1], systems[0], sampling)
+    first, second = (_columns(ratings, weights, has_spans=has_spans) for ratings in systems)
+    if has_spans:
+        # The difference is the second minus the first: what was introduced minus what was fixed.
+        counts = [change.counts() for change in changes]
+        first["net_introduced"] = [of_segment["fixed"] for of_segment in counts]
+        second["net_introduced"] = [of_segment["introduced"] for of_segment in counts]
+        first["net_worsened"] = [of_segment["softened"] for of_segment in counts]
+        second["net_worsened"] = [of_segment["worsened"] for of_segment in counts]
+    compared, gains = differences.compare(
+        AdditiveStatistic.of_means(first), AdditiveStatistic.of_means(second), systems[0], sampling
+    )
     expected = compared.pop("expected_score")
     gain = gains["expected_score" if basis == "expected" else "score"]
-    wins, losses, ties = (float(share.mean()) if len(gain) else math.nan for share in (gain > 0, gain < 0, gain == 0))
-    known = None if math.isnan(expected.bootstrap.value) else expected
-    return PairComparison(**compared, expected_score=known, wins=wins, losses=losses, ties=ties, changes=changes)
+
+    def share(is_so: BoolArray) -> float:
+        """Returns the share of the resamples; NaN without any."""
+        return float(is_so.mean()) if len(is_so) else math.nan
+
+    return PairComparison(
+        **compared,
+        expected_score=None if math.isnan(expected.bootstrap.value) else expected,
+        wins=share(gain > 0),
+        losses=share(gain < 0),
+        ties=share(gain == 0),
+        changes=changes,
+    )
+
+
+def _columns(
+    ratings: Sequence[Rating], weights: mqm.Weights, *, has_spans: bool
+) -> dict[str, Sequence[float] | FloatArray]:
+    """Returns the figures of each segment of a system: `_OF_SPANS`, NaN without spans, and the expected score."""
+    columns: dict[str, Sequence[float] | FloatArray] = dict.fromkeys(_OF_SPANS, [math.nan] * len(ratings))
+    columns["expected_score"] = quality.segment_scores(ratings, weights, "expected")
+    if has_spans:
+        columns["score"] = quality.segment_scores(ratings, weights)
+        columns["errors"] = list(map(quality.n_errors, ratings))
+        columns["major"] = list(map(quality.n_major, ratings))
+    return columns

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import ErrorSpan, Omission, Rating, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.evaluation.spans import span_matching
-from matese.evaluation.spans.rating_pairs import COUNTED, counted_omissions, counted_spans
+from matese.evaluation.spans.rating_pairs import counted_omissions, counted_spans
+from matese.severities import COUNTED
 from matese.text import Piece
 
 CHANGES = ("fixed", "introduced", "softened", "worsened", "kept")
@@ -56,12 +57,15 @@ def changes(before: Rating, after: Rating) -> Changes:
     """
     olds = counted_spans(before)
     news = counted_spans(after)
-    was_blank, is_blank = (mqm.is_untranslated(rating.segment) for rating in (before, after))
-    blank = "kept" if was_blank and is_blank else "fixed" if was_blank else "introduced" if is_blank else None
-    if is_blank:
-        sides = (before.errors or (), after.errors or (), before.omissions, after.omissions)
-        old, new, old_omissions, new_omissions = ((None,) * len(side) for side in sides)
-        return Changes(old, new, old_omissions, new_omissions, blank)
+    blank = _change_of_blank(before.segment, after.segment)
+    if mqm.is_untranslated(after.segment):
+        return Changes(
+            before=(None,) * len(before.errors or ()),
+            after=(None,) * len(after.errors or ()),
+            omissions_before=(None,) * len(before.omissions),
+            omissions_after=(None,) * len(after.omissions),
+            blank=blank,
+        )
     places = project(olds, before.segment.hypothesis, after.segment.hypothesis)
     old_changes, new_changes = _matched(
         [place and ErrorSpan(*place, span.severity) for place, span in zip(places, olds, strict=True)], news
@@ -74,6 +78,14 @@ def changes(before: Rating, after: Rating) -> Changes:
     )
 
 
+def _change_of_blank(before: Segment, after: Segment) -> str | None:
+    """Returns what became of a blank translation, itself an error; None if neither translation is blank."""
+    was_blank = mqm.is_untranslated(before)
+    if mqm.is_untranslated(after):
+        return "kept" if was_blank else "introduced"
+    return "fixed" if was_blank else None
+
+
 def _matched(olds: Sequence[ErrorSpan | None], news: Sequence[ErrorSpan]) -> tuple[list[str], list[str]]:
     """Returns the changes of the errors before, at their places in the text after, and of the errors after."""
     placed = [number for number, span in enumerate(olds) if span is not None]
@@ -83,24 +95,36 @@ def _matched(olds: Sequence[ErrorSpan | None], news: Sequence[ErrorSpan]) -> tup
     for match in span_matching.match(moved, news, "mpp"):
         old = moved[match.gold].severity
         new = news[match.predicted].severity
-        change = "kept" if old is new else "softened" if new is Severity.MINOR else "worsened"
-        old_changes[placed[match.gold]] = new_changes[match.predicted] = change
+        change = "kept"
+        if old is not new:
+            change = "softened" if new is Severity.MINOR else "worsened"
+        old_changes[placed[match.gold]] = change
+        new_changes[match.predicted] = change
     return old_changes, new_changes
 
 
 def _changes_of_omissions(before: Rating, after: Rating) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
-    sides = [counted_omissions(before), counted_omissions(after)]
-    changes = [["fixed"] * len(sides[0]), ["introduced"] * len(sides[1])]
-    for name in {omission.text_name for side in sides for omission in side}:
-        numbers = [[number for number, omission in enumerate(side) if omission.text_name == name] for side in sides]
-        chosen = [[side[number] for number in places] for side, places in zip(sides, numbers, strict=True)]
-        is_in_both = all(chosen)
-        if is_in_both and chosen[0][0].context(before.segment) == chosen[1][0].context(after.segment):
-            spans = [list(map(_as_span, omissions)) for omissions in chosen]
-            for side, places, changed in zip(changes, numbers, _matched(*spans), strict=True):
-                for number, change in zip(places, changed, strict=True):
-                    side[number] = change
-    return _of_all(before.omissions, changes[0]), _of_all(after.omissions, changes[1])
+    """Returns the changes of the omissions before and after; those from one text are matched if it has not changed."""
+    olds = counted_omissions(before)
+    news = counted_omissions(after)
+    old_changes = ["fixed"] * len(olds)
+    new_changes = ["introduced"] * len(news)
+    for name in {omission.text_name for omission in olds}:
+        old_numbers = [number for number, omission in enumerate(olds) if omission.text_name == name]
+        new_numbers = [number for number, omission in enumerate(news) if omission.text_name == name]
+        if not new_numbers:
+            continue
+        context = olds[old_numbers[0]].context(before.segment)
+        if context != news[new_numbers[0]].context(after.segment):
+            continue
+        of_olds, of_news = _matched(
+            [_as_span(olds[number]) for number in old_numbers], [_as_span(news[number]) for number in new_numbers]
+        )
+        for number, change in zip(old_numbers, of_olds, strict=True):
+            old_changes[number] = change
+        for number, change in zip(new_numbers, of_news, strict=True):
+            new_changes[number] = change
+    return _of_all(before.omissions, old_changes), _of_all(after.omissions, new_changes)
 
 
 def _as_span(omission: Omission) -> ErrorSpan:

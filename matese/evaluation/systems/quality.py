@@ -1,7 +1,8 @@
 """Quality of translations: scores, errors per 1,000 words, shares of segments by their severest errors.
 
 No gold standard is needed: these are figures of one set of Ratings, human or predicted. Errors are Minor, Major and
-Critical ones in the hypothesis, in the source, omissions, or without a place. Neutral and undecided ones do not count.
+Critical ones (`COUNTED`) in the hypothesis, in the source, omissions, or without a place. Neutral and undecided ones do
+not count.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import numpy as np
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import Rating
+from matese.annotation import Rating, Severity
 from matese.errors import InputError, UsageError, one_of
 from matese.evaluation.alignment import describe_segment
-from matese.evaluation.spans.rating_pairs import COUNTED, annotated_spans
+from matese.evaluation.spans.rating_pairs import annotated_spans
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.severities import COUNTED, MINOR_MAJOR
 
 Basis = Literal["spans", "expected"]
 """What systems are ranked by: the `score` of the spans, or the `expected score`, which the model predicts."""
@@ -34,15 +36,15 @@ SHARES: Mapping[str, str] = {
 """Groups of segments by their severest errors, as in MT-Telescope, for readers; a Critical error counts as Major."""
 
 
-def severity_counts(rating: Rating) -> dict[str, int]:
-    """Returns the number of errors of a rating by severity: `minor`, `major`, `critical`.
+def severity_counts(rating: Rating) -> dict[Severity, int]:
+    """Returns the number of errors of a rating by severity: Minor, Major, Critical.
 
     Raises:
         InputError: if the rating has no spans.
     """
     annotated_spans(rating)
     severities = [error.severity for error in rating.all_errors]
-    return {severity.value: severities.count(severity) for severity in COUNTED}
+    return {severity: severities.count(severity) for severity in COUNTED}
 
 
 def n_errors(rating: Rating) -> int:
@@ -52,8 +54,7 @@ def n_errors(rating: Rating) -> int:
 
 def n_major(rating: Rating) -> int:
     """Returns the number of Major and Critical errors of a rating."""
-    counts = severity_counts(rating)
-    return counts["major"] + counts["critical"]
+    return sum(n for severity, n in severity_counts(rating).items() if COUNTED[severity] is Severity.MAJOR)
 
 
 def severity_group(rating: Rating) -> str:
@@ -125,23 +126,33 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
     """
     if not have_spans(ratings):
         return AdditiveStatistic.of_means({"expected_score": segment_scores(ratings, weights, "expected")})
-    rows = []
-    scores = zip(*(segment_scores(ratings, weights, basis) for basis in SCORES), strict=True)
-    for rating, of_segment in zip(ratings, scores, strict=True):
-        group = severity_group(rating)
-        hypothesis = rating.segment.hypothesis
-        sizes = (texts.count_words(hypothesis), len(hypothesis))
-        rows.append([1, *of_segment, *sizes, *severity_counts(rating).values(), *(name == group for name in SHARES)])
-    return AdditiveStatistic(np.array(rows, dtype=np.float64).reshape(-1, 8 + len(SHARES)), _aggregate)
+    counts = [severity_counts(rating) for rating in ratings]
+    groups = [severity_group(rating) for rating in ratings]
+    hypotheses = [rating.segment.hypothesis for rating in ratings]
+    columns: dict[str, Sequence[float] | FloatArray] = {
+        "segments": np.ones(len(ratings)),
+        "score": segment_scores(ratings, weights),
+        "expected_score": segment_scores(ratings, weights, "expected"),
+        "words": list(map(texts.count_words, hypotheses)),
+        "characters": list(map(len, hypotheses)),
+        **{severity.value: [of_segment[severity] for of_segment in counts] for severity in COUNTED},
+        **{f"share.{name}": [group == name for group in groups] for name in SHARES},
+    }
+    table = np.column_stack(list(columns.values())).astype(np.float64)
+    return AdditiveStatistic(table, lambda totals: _figures(dict(zip(columns, totals.T, strict=True))))
 
 
-def _aggregate(totals: FloatArray) -> Mapping[str, FloatArray]:
-    n, score, expected, words, characters, minor, major, critical, *groups = totals.T
-    rated = {"errors": minor + major + critical, "minor": minor, "major": major + critical}
-    means = {"score": divide(score, n), "expected_score": divide(expected, n)}
+def _figures(totals: Mapping[str, FloatArray]) -> Mapping[str, FloatArray]:
+    """Returns the figures of samples from the totals of the columns of `statistic`, (samples,) each."""
+    n = totals["segments"]
+    means = {name: divide(totals[name], n) for name in ("score", "expected_score")}
     # A rating without an expected score makes every sum NaN.
     figures = {name: mean for name, mean in means.items() if np.isfinite(mean).all()}
-    figures |= {"minor": minor, "major": major, "critical": critical}
-    for unit, size in (("words", words), ("characters", characters)):
-        figures |= {f"per_1000_{unit}.{name}": divide(1000 * number, size) for name, number in rated.items()}
-    return figures | {f"share.{name}": divide(number, n) for name, number in zip(SHARES, groups, strict=True)}
+    figures |= {severity.value: totals[severity.value] for severity in COUNTED}
+    counts = {name: np.zeros_like(n) for name in ("errors", *(severity.value for severity in MINOR_MAJOR))}
+    for severity, counts_as in COUNTED.items():
+        for name in ("errors", counts_as.value):
+            counts[name] = counts[name] + totals[severity.value]
+    for unit in ("words", "characters"):
+        figures |= {f"per_1000_{unit}.{name}": divide(1000 * count, totals[unit]) for name, count in counts.items()}
+    return figures | {f"share.{name}": divide(totals[f"share.{name}"], n) for name in SHARES}

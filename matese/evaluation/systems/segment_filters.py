@@ -12,11 +12,12 @@ from matese import text as texts
 from matese.annotation import Rating, Segment
 from matese.errors import InputError, UsageError, counted, near_miss, one_of, unknown
 from matese.evaluation.systems import quality
+from matese.severities import COUNTED
 
 Segments = Sequence[Sequence[Rating]]
 """(segments, systems)."""
 
-SEVERITIES = ("none", "minor", "major", "critical")
+SEVERITIES = ("none", *(severity.value for severity in COUNTED))
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[.!?:]")
 _I = re.compile("I(?:['’].*)?")
 """The English pronoun, with or without a verb ("I'm"): capitalised, but not a name."""
@@ -157,8 +158,8 @@ def with_severity(*severities: str) -> Filter:
             raise UsageError(f"filter severity: {unknown('severity', name, SEVERITIES)}")
 
     def is_wanted(rating: Rating) -> bool:
-        counts = quality.severity_counts(rating)
-        return any(not any(counts.values()) if name == "none" else counts[name] > 0 for name in severities)
+        found = [severity.value for severity, n in quality.severity_counts(rating).items() if n]
+        return any(name in found for name in severities) or ("none" in severities and not found)
 
     return Filter.of_rating(f"severity {' or '.join(severities)}", is_wanted)
 
@@ -183,7 +184,9 @@ def seems_to_name(text: str) -> bool:
 
 def _term_pattern(term: str) -> str:
     """Returns the pattern of a term; it begins and ends at word boundaries, except in scripts without spaces."""
-    start, end = (
-        r"\b" if (edge.isalnum() or edge == "_") and not texts.is_unspaced(edge) else "" for edge in (term[0], term[-1])
-    )
-    return f"{start}{re.escape(term)}{end}"
+
+    def border(edge: str) -> str:
+        is_in_word = edge.isalnum() or edge == "_"
+        return r"\b" if is_in_word and not texts.is_unspaced(edge) else ""
+
+    return f"{border(term[0])}{re.escape(term)}{border(term[-1])}"

@@ -19,11 +19,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from matese import text
+from matese import severities, text
 from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, repeatable_lines
-from matese.formats import severities
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import csv_quoting
 from matese.formats.corpora.wmt_span_submission import NO_ERROR, span_lists

@@ -31,10 +31,11 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from pathlib import Path
 
+from matese import severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, repeatable_lines
-from matese.formats import severities, span_projection
+from matese.formats import span_projection
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import csv_quoting, omission_marks
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
@@ -266,7 +267,7 @@ def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
         allowed = f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}"
         raise UnusableRowError("unknown severity", allowed)
     marked = _parse(source), _parse(target)
-    return _Row(issues, segment, rater, *marked, category, severities.LABELS.get(name))
+    return _Row(issues, segment, rater, *marked, category, severities.MEANINGS.get(name))
 
 
 def _parse(text: str) -> _Marked:

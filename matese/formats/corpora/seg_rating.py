@@ -19,11 +19,11 @@ from typing import Any
 
 import msgspec
 
-from matese import mqm
+from matese import mqm, severities
 from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import InputError
 from matese.files import read_lines
-from matese.formats import severities, validation
+from matese.formats import validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
 from matese.formats.format import FileHead, WriteOptions, rating_of

@@ -34,21 +34,21 @@ from typing import Any
 
 import msgspec
 
-from matese import mqm
+from matese import mqm, severities
 from matese.annotation import ErrorFree, ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
-from matese.formats import languages, severities, validation
-from matese.formats.capabilities import ALL_KEY_FIELDS, MINOR_MAJOR, Capabilities
+from matese.formats import languages, validation
+from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, located
-from matese.text import parse_whole_number, severity_rank
+from matese.text import parse_whole_number
 
 CAPABILITIES = Capabilities(
     lacks=("source", "rater", "confidence", "source_errors", "omissions", "empty_texts"),
     key=ALL_KEY_FIELDS,
     references=0,
-    severities=MINOR_MAJOR,
+    severities=severities.MINOR_MAJOR,
     scales=("mqm", "esa", "da", "0-1"),
     error_free=True,
 )
@@ -270,7 +270,7 @@ def _held_unplaced(rating: Rating, losses: Counter[str]) -> Iterator[UnplacedErr
             losses["errors without a place that are no omissions"] += 1
     for category, of_category in by_category.items():
         if of_category:
-            worst = UnplacedError(max(of_category, key=severity_rank), category)
+            worst = UnplacedError(max(of_category, key=severities.rank), category)
             if worst not in rating.unplaced or len(of_category) > 1:
                 losses["errors without a place, written as one omission or instruction fault"] += 1
             yield worst
@@ -326,13 +326,13 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
 
 
 def _task1(rating: Rating) -> dict[str, object]:
-    unplaced = {error.category: severities.label(error.severity) for error in rating.unplaced}
+    unplaced = {error.category: severities.name(error.severity) for error in rating.unplaced}
     return {
         "errors": [
             {
                 "start": span.start,
                 "end": span.end,
-                "severity": severities.label(span.severity),
+                "severity": severities.name(span.severity),
                 "category": span.category or _OTHER,
             }
             for span in rating.errors or ()

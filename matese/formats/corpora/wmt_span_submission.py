@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from matese import severities
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
-from matese.formats import severities
-from matese.formats.capabilities import ALL_KEY_FIELDS, MINOR_MAJOR, TABS_AND_LINES, Capabilities
+from matese.formats.capabilities import ALL_KEY_FIELDS, TABS_AND_LINES, Capabilities
 from matese.formats.corpora import score_files
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import located
@@ -30,7 +30,7 @@ CAPABILITIES = Capabilities(
     lacks=("rater", "no_spans", "category", "confidence", "source_errors", "omissions", "empty_texts"),
     key=ALL_KEY_FIELDS,
     references=1,
-    severities=MINOR_MAJOR,
+    severities=severities.MINOR_MAJOR,
     scales=(),
     needs=("index",),
     extra=True,

@@ -43,6 +43,7 @@ from enum import Enum
 from typing import TypeVar
 
 from matese import mqm
+from matese import severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
 from matese.formats import validation
@@ -64,8 +65,9 @@ class _Side(Enum):
     UNPLACED = "unplaced"
 
 
-# In English, which is written, then in German, Spanish and French.
+# In English, which is written, then in German, Spanish and French, which older versions wrote.
 _SEVERITIES: Mapping[Severity | None, Sequence[str]] = {
+    **{severity: (f"{severities.label(severity)} error",) for severity in Severity},
     None: ("Error", "Fehler", "Error", "Erreur"),
     Severity.NEUTRAL: ("Remark", "Hinweis", "Observación", "Remarque"),
     Severity.MINOR: ("Minor error", "Leichter Fehler", "Error leve", "Erreur mineure"),

@@ -258,19 +258,7 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
         columns[role] = (candidates[0],)
         free.remove(candidates[0])
     if "hypothesis" not in columns:
-        usual = _NAMES["hypothesis"]
-        close = [(name, *difflib.get_close_matches(name.casefold(), usual, n=1, cutoff=0.8)) for name in free]
-        hints = [match for match in close if len(match) > 1]
-        hint = f"; {hints[0][0]!r} is almost {hints[0][1]!r}" if hints else ""
-        allowed = f"must be {one_of(usual)}"
-        if naming:
-            lacks_source = "source" not in columns and len(free) > 1 and not hints
-            guess = hints[0][0] if hints else free[1 if lacks_source else 0] if free else "NAME"
-            allowed += (
-                f", or named, such as by {naming.format('hypothesis', _quoted(guess) if naming == _OPTION else guess)}"
-            )
-            allowed += f" source={_quoted(free[0])}" if lacks_source and naming == _OPTION else ""
-        raise InputError(f"no column of translations among {', '.join(names) or 'none'}{hint}: {allowed}")
+        raise _no_translations(names, free, naming, has_source="source" in columns)
     if _COMMENT in columns and _COMMENT in free:
         raise InputError(f"columns {_COMMENT} and {columns[_COMMENT][0]} can both be the comment; rename one")
     references = tuple(name for name in free if _REFERENCE.fullmatch(_plain(name)))
@@ -278,6 +266,39 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
         columns["reference"] = references
         free = [name for name in free if name not in references]
     return _Layout(columns, tuple(role for role, _ in chosen), tuple(free))
+
+
+def _no_translations(names: Sequence[str], free: Sequence[str], naming: str, *, has_source: bool) -> InputError:
+    """Returns the error of a table without a column of translations; it names the columns that are meant, if any are.
+
+    Args:
+        names: of all columns.
+        free: of the columns without a role.
+        naming: how the user names a column; "" if that is not possible.
+        has_source: whether a column holds the source.
+    """
+    usual = _NAMES["hypothesis"]
+    similar: dict[str, str] = {}
+    for name in free:
+        if matches := difflib.get_close_matches(name.casefold(), usual, n=1, cutoff=0.8):
+            similar[name] = matches[0]
+    # Of columns with names of the user's own, the first two may be source and translation.
+    source = free[0] if not has_source and not similar and len(free) > 1 else None
+    hint = ""
+    if similar:
+        hypothesis, meant = next(iter(similar.items()))
+        hint = f"; {hypothesis!r} is almost {meant!r}"
+    elif source is not None:
+        hypothesis = free[1]
+    else:
+        hypothesis = free[0] if free else "NAME"
+    allowed = f"must be {one_of(usual)}"
+    if naming == _OPTION:
+        allowed += f", or named, such as by {naming.format('hypothesis', _quoted(hypothesis))}"
+        allowed += "" if source is None else f" source={_quoted(source)}"
+    elif naming:
+        allowed += f", or named, such as by {naming.format('hypothesis', hypothesis)}"
+    return InputError(f"no column of translations among {', '.join(names) or 'none'}{hint}: {allowed}")
 
 
 def _named(names: Iterable[str], aliases: Iterable[str]) -> list[str]:

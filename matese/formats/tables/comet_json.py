@@ -18,8 +18,9 @@ from pathlib import Path, PurePath
 
 import msgspec
 
+from matese import severities
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
-from matese.formats import json_stream, severities, validation
+from matese.formats import json_stream, validation
 from matese.formats.format import STRICT, FileHead, ReadOptions
 from matese.formats.row_issues import located
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from matese import mqm
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
+from matese import mqm, severities
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.errors import InputError
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
@@ -24,9 +24,8 @@ SCORES = ("score", "expected score")
 ADDED = (ERRORS, *SCORES, NUMBER)
 """Headings of the columns that follow the user's."""
 NO_ERRORS = "no errors"
-_SEVERITIES: dict[str, Severity | None] = {"Undecided": None} | {one.value.capitalize(): one for one in Severity}
-_NAMES = {severity: name for name, severity in _SEVERITIES.items()}
-SYNTAX = f"""One error a line; severities: {", ".join(_SEVERITIES)}.
+_LABELS = tuple(map(severities.label, severities.EVERY))
+SYNTAX = f"""One error a line; severities: {", ".join(_LABELS)}.
 Major: »word« - words of the translation
 Minor Style: »two words« - with a category
 Major in source: »word« - words of the source
@@ -38,7 +37,7 @@ _QUOTES = ("»«", "«»", "›‹", "‹›", "“”", "„“", "„”", "�
 _QUOTED = "|".join(f"{re.escape(first)}.*{re.escape(last)}" for first, last in map(tuple, _QUOTES))
 _PLACE = r"(?P<place>\s+in\s+source|\s+missing\s+from\s+(?:source|reference\s+\d+))?"
 _WORDS = rf"(?:\s*[:：]\s*(?P<quoted>{_QUOTED})|(?P<unplaced>\s+without\s+a\s+place))"
-_SEVERITY = "|".join(_SEVERITIES)
+_SEVERITY = "|".join(_LABELS)
 _LINE = re.compile(rf"(?P<severity>{_SEVERITY})(?:\s+(?P<category>.*?))??{_PLACE}{_WORDS}", re.DOTALL | re.IGNORECASE)
 _BORDER = re.compile(rf"\n(?=(?:{_SEVERITY})\b)", re.IGNORECASE)
 
@@ -109,7 +108,7 @@ def corrected(cell: str, before: Rating, hypothesis: str, issues: RowIssues) -> 
 
 
 def _title(error: AnyError) -> str:
-    return _NAMES[error.severity] + ("" if error.category is None else f" {error.category}")
+    return severities.label(error.severity) + ("" if error.category is None else f" {error.category}")
 
 
 def _plain(cell: str) -> str:
@@ -132,9 +131,9 @@ def _parse(line: str, segment: Segment) -> tuple[bool, AnyError]:
     """Returns whether an error is in the source, and the error."""
     match = _LINE.fullmatch(line)
     if match is None:
-        allowed = f'"Major: »words«", "Minor without a place" or "{NO_ERRORS}", with one of {", ".join(_SEVERITIES)}'
+        allowed = f'"Major: »words«", "Minor without a place" or "{NO_ERRORS}", with one of {", ".join(_LABELS)}'
         raise InputError(f"{ERRORS} has {line!r}: must be such as {allowed}")
-    severity = _SEVERITIES[match["severity"].capitalize()]
+    severity = severities.parse_optional(match["severity"])
     category = match["category"]
     if match["unplaced"]:
         return False, UnplacedError(severity, category)

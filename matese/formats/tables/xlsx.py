@@ -23,14 +23,13 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from matese import mqm
+from matese import mqm, severities
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, csv_table, jsonl, readable_sheet
-from matese.text import severity_rank
 
 CAPABILITIES = replace(csv_table.CAPABILITIES, replaced=(("[\x00-\x08\x0b-\x1f\ufffe\uffff]", " "),))
 _TECHNICAL = "matese"
@@ -40,13 +39,6 @@ _KEPT = ("source", "hypothesis")
 _REFERENCE = re.compile(r"reference \d+")
 _WIDE = 45
 _NARROW = 14
-_COLOURS = {
-    "undecided": "FF1A5FB4",
-    "neutral": "FF5E5C64",
-    "minor": "FF9A5B00",
-    "major": "FFC01C28",
-    "critical": "FF813D9C",
-}
 _ESCAPED = re.compile(r"_x[0-9A-Fa-f]{4}_|^\s|\s$|\s\s|[\t\n\r]")
 _LONGEST = 32_767
 """Characters of a cell; https://support.microsoft.com "Excel specifications and limits"."""
@@ -252,18 +244,18 @@ def _marked_cell(sheet: Any, text: str, spans: Iterable[ErrorSpan]) -> Any:  # n
     from openpyxl.cell.rich_text import CellRichText, TextBlock
     from openpyxl.cell.text import InlineFont
 
-    ordered = sorted(spans, key=lambda span: severity_rank(span.severity))
+    ordered = sorted(spans, key=lambda span: severities.rank(span.severity))
     if not ordered or _ESCAPED.search(text):  # which openpyxl writes in plain cells only
         return _text_cell(sheet, text)
-    severities: list[str] = [""] * len(text)
+    colours: list[str] = [""] * len(text)
     for span in ordered:
-        name = "undecided" if span.severity is None else span.severity.value
-        severities[span.start : span.end] = [name] * (span.end - span.start)
+        on_paper, _ = severities.TRAITS[span.severity].ink
+        colours[span.start : span.end] = [f"FF{on_paper[1:].upper()}"] * (span.end - span.start)
     parts: list[object] = []
-    for name, run in groupby(range(len(text)), key=severities.__getitem__):
+    for colour, run in groupby(range(len(text)), key=colours.__getitem__):
         places = list(run)
         piece = text[places[0] : places[-1] + 1]
-        parts.append(TextBlock(InlineFont(color=_COLOURS[name], b=True, u="single"), piece) if name else piece)
+        parts.append(TextBlock(InlineFont(color=colour, b=True, u="single"), piece) if colour else piece)
     cell = _text_cell(sheet, text)
     cell.value = CellRichText(*parts)
     cell.data_type = "s"

@@ -33,9 +33,10 @@ from typing import Any
 
 import msgspec
 
+from matese import severities
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, one_of
-from matese.formats import json_stream, languages, severities, validation
+from matese.formats import json_stream, languages, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
@@ -199,7 +200,7 @@ def _item(rating: Rating) -> dict[str, object]:
         {
             "start_i": first,
             "end_i": last,
-            "severity": severities.label(error.severity),
+            "severity": severities.name(error.severity),
             **({} if error.category is None else {"error_type": error.category}),
         }
         for error, first, last in to_esa(rating, MISSING)

@@ -26,10 +26,11 @@ from typing import Any
 
 import msgspec
 
+from matese import severities
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError
 from matese.files import name_of, read_lines
-from matese.formats import severities, validation
+from matese.formats import validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
@@ -152,7 +153,7 @@ def _index(value: float | str | None) -> int | None:
 
 def _name(span: ErrorSpan) -> str:
     """Returns the name of a span's label."""
-    severity = severities.label(span.severity).capitalize()
+    severity = severities.label(span.severity)
     return severity if span.category is None else f"{severity}: {span.category}"
 
 
@@ -164,6 +165,6 @@ def _parse_name(name: str) -> tuple[Severity | None, str | None]:
     """
     severity, colon, category = name.partition(":")
     severity = severity.strip()
-    if severity.casefold() not in severities.LABELS:
+    if severity.casefold() not in severities.MEANINGS:
         return None, name.strip() or None
-    return severities.LABELS[severity.casefold()], category.removeprefix(" ") if colon else None
+    return severities.MEANINGS[severity.casefold()], category.removeprefix(" ") if colon else None

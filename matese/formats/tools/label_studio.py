@@ -27,10 +27,11 @@ from typing import Any
 
 import msgspec
 
-from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey
+from matese import severities
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError
 from matese.files import name_of
-from matese.formats import json_stream, severities, validation
+from matese.formats import json_stream, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
@@ -47,7 +48,7 @@ SOURCE = "source_text"
 _UNPREDICTED = "task without predictions (exports have only their numbers)"
 _UNFINISHED = "task without a finished annotation (--predictions reads the model's marks)"
 _OF_JSON_MIN = ("annotation_id", "lead_time")
-_LABELS = {"Neutral": "#9e9e9e", "Minor": "#ffb300", "Major": "#e53935", "Critical": "#8e24aa", "Undecided": "#1e88e5"}
+_LABELS = {severities.label(severity): severities.TRAITS[severity].colour for severity in (*Severity, None)}
 
 
 class _Judgement(msgspec.Struct):
@@ -198,7 +199,7 @@ def _regions(
     """Yields the region of an error, and its category."""
     start = error.start + shift
     end = error.end + shift
-    label = (MISSING if isinstance(error, Omission) else "") + severities.label(error.severity).capitalize()
+    label = (MISSING if isinstance(error, Omission) else "") + severities.label(error.severity)
     value = {"start": start, "end": end, "text": text[start:end], "labels": [label]}
     score = {} if error.confidence is None else {"score": error.confidence}
     yield {"id": region, "to_name": name, "from_name": control, "type": "labels", "value": value, **score}

@@ -24,13 +24,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from matese import severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Segment, Severity
 from matese.errors import InputError
-from matese.formats import severities
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.formats.tables import columns
-from matese.text import Utf16Text, severity_rank
+from matese.text import Utf16Text
 
 MISSING = "Missing: "
 """Begins the label of words that the translation lacks."""
@@ -209,7 +209,7 @@ def _error(region: Sequence[Result], place: tuple[int, int], issues: RowIssues) 
     tags = [tag for result in region for tag in result.tags()]
     is_missing = any(tag.startswith(MISSING) for tag in tags)
     tags = [tag.removeprefix(MISSING).strip() for tag in tags]
-    named = {severities.LABELS[tag.casefold()] for tag in tags if _is_severity(tag)}
+    named = {severities.MEANINGS[tag.casefold()] for tag in tags if _is_severity(tag)}
     categories = _most_specific(tag for tag in tags if not _is_severity(tag))
     comments = [text for result in region for text in result.texts]
     if not categories:
@@ -221,7 +221,7 @@ def _error(region: Sequence[Result], place: tuple[int, int], issues: RowIssues) 
         issues.repair("several severities of a region, the worst is read", "must be one")
     if len(categories) > 1:
         issues.repair("several categories of a region, the first in the alphabet is read", "must be one")
-    severity = max(named, key=severity_rank, default=None)
+    severity = max(named, key=severities.rank, default=None)
     confidence = next((result.score for result in region if result.score is not None), None)
     return ErrorSpan(*place, severity, next(iter(categories), None), confidence), is_missing
 
@@ -254,7 +254,10 @@ def _place(region: Sequence[Result], text: str, issues: RowIssues) -> tuple[int,
         raise InputError(f"region {result.id}: must have start and end")
     if isinstance(start, str) or isinstance(end, str):
         # A node of a page, or the number of a paragraph, with offsets inside it.
-        start, end = (result.get("startOffset"), result.get("endOffset")) if start == end and quoted else (None, None)
+        if start != end or not quoted:
+            return None
+        start = result.get("startOffset")
+        end = result.get("endOffset")
     if not _is_whole(start) or not _is_whole(end):
         return None
     if quoted is None or _is_same(quoted, text[start:end]):
@@ -287,14 +290,16 @@ def _text_name(
     if own is not None:
         return None if own == "source" and segment.source is None else own
     usual = None if name is None else columns.role_of(name)
-    if isinstance(field := data.get(name or ""), str):
-        candidates = [text_name for text_name, text in shown.items() if text == field]
-    else:
-        candidates = _quoting(shown, regions)
-        if usual not in candidates:
-            is_known = name not in data and (usual is None or any(region.quoted for region in regions))
-            return _only(candidates) if is_known else None
-    return next((text_name for text_name in candidates if text_name == usual), next(iter(candidates), None))
+    field = data.get(name or "")
+    if isinstance(field, str):
+        same = [text_name for text_name, text in shown.items() if text == field]
+        return next((text_name for text_name in same if text_name == usual), same[0] if same else None)
+    quoting = _quoting(shown, regions)
+    if usual in quoting:
+        return next(text_name for text_name in quoting if text_name == usual)
+    # Now only the words of the regions can say so, unless the name means a field of the data, or a text that differs.
+    is_other = name in data or (usual is not None and not any(region.quoted for region in regions))
+    return None if is_other else _only(quoting)
 
 
 def _quoting(shown: Mapping[TextName, str], regions: Sequence[Result]) -> list[TextName]:
@@ -321,7 +326,7 @@ def _most_specific(categories: Iterable[str]) -> list[str]:
 
 
 def _is_severity(tag: str) -> bool:
-    return tag.removeprefix(MISSING).strip().casefold() in severities.LABELS
+    return tag.removeprefix(MISSING).strip().casefold() in severities.MEANINGS
 
 
 def _is_whole(value: object) -> bool:

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import msgspec
 
+from matese import severities
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, UnplacedError
 from matese.errors import InputError, one_of
-from matese.formats import severities
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.text import Utf16Text

@@ -46,7 +46,7 @@ const texts = ROWS.flatMap((row) => row.translations), tally = new Map();
 for (const row of ROWS) {
   for (const text of row.translations) tally.set(kindOf(text, row), (tally.get(kindOf(text, row)) ?? 0) + 1);
 }
-const kinds = ["critical", "major", "minor", "neutral", "undecided", "no error", "not annotated"].filter((kind) => tally.has(kind));
+const kinds = [...SEVERITIES.toReversed(), "no error", "not annotated"].filter((kind) => tally.has(kind));
 choices("severities", kinds, kinds.map((kind) => tally.get(kind)));
 const changes = Object.keys(CHANGES).filter((change) => texts.some((text) => text.errors.some((error) => error.change === change)));
 choices("changes", changes, null, changes.map((change) => CHANGES[change]));

@@ -1,6 +1,5 @@
 // Corrections: a mark is changed where it is, chosen words become a mark, and each translation is confirmed.
 const editor = byId("editor"), bar = byId("reviewing"), reviewer = byId("reviewer"), comments = byId("list");
-const SEVERITY_KEYS = [["1", 2], ["2", 3], ["3", 4], ["0", 1]]; // keys of the keyboard, and the severities they stand for
 let isEditing = false;
 let words = null; // the words that are chosen to become a mark: { box, start, end }
 
@@ -307,7 +306,7 @@ const openMark = (mark) => {
   words = null;
   openEditor(mark, mark.errors.map(({ error, text }) => markForm(error, text)), mark);
 };
-const severityButtons = (current, act) => element("div", "buttons", ...SEVERITY_KEYS.map(([key, severity]) => {
+const severityButtons = (current, act) => element("div", "buttons severities", ...SEVERITY_KEYS.map(([key, severity]) => {
   const node = button(element("kbd", "", key), () => act(severity), SEVERITIES[severity]);
   node.append(` ${capital(SEVERITIES[severity])}`);
   if (current !== null) node.setAttribute("aria-pressed", String(severity === current));

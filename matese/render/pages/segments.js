@@ -1,6 +1,5 @@
 // From the data to elements. Texts become text nodes, never markup.
 const byId = (id) => document.getElementById(id);
-const SEVERITIES = ["undecided", "neutral", "minor", "major", "critical"];
 const CHANGES = { fixed: "fixed", introduced: "introduced", softened: "less severe", worsened: "more severe", kept: "unchanged" };
 const DETAILS = { fixed: "gone in the other translation", introduced: "not in the first translation" };
 

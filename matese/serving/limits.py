@@ -1,0 +1,71 @@
+"""The limits of the server, and the options of `matese serve` that set them.
+
+`Limits.problem` checks what a request asks for. `middleware` enforces the limits of a request as it arrives and of all
+requests together, `app` those of an answer, and `server` those of connections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matese.annotation import Segment
+
+# A code point takes at most 12 bytes of JSON ("\ud83d\ude00"); the keys of a segment take less than 1,000.
+_BYTES_PER_CHARACTER = 12
+_BYTES_PER_SEGMENT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of requests.
+
+    Attributes:
+        segments: most segments of a request.
+        characters: most characters of all its texts together, in code points.
+        seconds: most seconds to send a request, and again to wait for the answer.
+        requests: most requests that run at the same time; further ones get 503 at once.
+        connections: most open connections; further ones get 503 at once.
+    """
+
+    segments: int = 128
+    characters: int = 100_000
+    seconds: int = 60
+    requests: int = 128
+    connections: int = 512
+
+    @property
+    def n_bytes(self) -> int:
+        """The largest JSON within the other limits."""
+        return _BYTES_PER_CHARACTER * self.characters + _BYTES_PER_SEGMENT * (self.segments + 1)
+
+    def problem(self, segments: Sequence[Segment]) -> str | None:
+        """Returns what is too large in a request for these segments; None if nothing is."""
+        texts = (
+            text for segment in segments for text in (segment.hypothesis, segment.source or "", *segment.references)
+        )
+        n_characters = sum(map(len, texts))
+        for count, limit, name in (
+            (len(segments), self.segments, "segments"),
+            (n_characters, self.characters, "characters"),
+        ):
+            if count > limit:
+                return f"{count:,} {name}: must be {limit:,} at most in one request"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOption:
+    """An option of the command line: its name, the attribute of `Limits` that it sets, and its help."""
+
+    name: str
+    limit: str
+    help: str
+
+
+OPTIONS = (
+    LimitOption("--max-segments", "segments", "segments"),
+    LimitOption("--max-characters", "characters", "characters of all texts"),
+    LimitOption("--timeout", "seconds", "seconds to wait for an answer"),
+)
+"""The limits that users can set."""
