@@ -42,8 +42,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
 
-from matese import mqm
-from matese import severities
+from matese import mqm, severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
 from matese.formats import validation
