@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Segment, SegmentKey, Severity
 from matese.formats.format import WriteOptions
 from matese.formats.localisation import translation_files
 from tests.formats.localisation.test_translation_files import without_notes
@@ -66,13 +66,6 @@ def test_markup_is_no_text_and_stays_as_it_was(tmp_path: Path, version: str, tar
     assert without_notes((tmp_path / "noted.xlf").read_bytes()) == path.read_bytes()
 
 
-def test_targets_of_nothing_but_markup_or_nothing_are_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "texts.xlf"
-    for target in ("<x id='1'/>", ""):
-        path.write_text(xliff("1.2", target), encoding="utf-8")
-        assert list(translation_files.read(path)) == []
-
-
 def test_notes_stand_where_the_schema_wants_them(tmp_path: Path) -> None:
     path = tmp_path / "texts.xlf"
     module = "<m:metadata xmlns:m='urn:oasis:names:tc:xliff:metadata:2.0'/>"
@@ -96,18 +89,3 @@ def test_each_file_of_xliff_1_says_its_languages(tmp_path: Path) -> None:
     noted = [replace(rating, errors=()) for rating in ratings]
     translation_files.save(noted, tmp_path / "noted.xlf", WriteOptions(template=path))
     assert list(translation_files.read(tmp_path / "noted.xlf")) == noted
-
-
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-@pytest.mark.parametrize("header", ["", 'msgid ""\nmsgstr ""\n\n', 'msgid ""\nmsgstr "Language: de\\n"\n\n'])
-def test_po_with_either_line_end(tmp_path: Path, header: str, line_end: str) -> None:
-    path = tmp_path / "texts.po"
-    text = '#, c-format\nmsgid "A\\ttree"\nmsgstr "Ein\\t😀 Haus\\n"\n'
-    path.write_text((header + text).replace("\n", line_end), encoding="utf-8", newline="")
-    (rating,) = translation_files.read(path)
-    assert rating.segment.hypothesis == "Ein\t😀 Haus\n"
-    rated: Rating = replace(rating, rater="m", errors=(ErrorSpan(6, 10, Severity.MINOR, "a\tb"),))
-    translation_files.save([rated], tmp_path / "noted.po", WriteOptions(template=path))
-    assert list(translation_files.read(tmp_path / "noted.po")) == [rated]
-    kept = [line for line in (tmp_path / "noted.po").read_text(encoding="utf-8").splitlines() if line[:2] != "# "]
-    assert kept[-3:] == text.splitlines()
