@@ -10,6 +10,7 @@ from matese.errors import FormatError
 from matese.formats.corpora import score_files
 from matese.formats.corpora.score_files import MetricScores
 
+RATED = '{"hypothesis": "a", "system": "A", "index": 1%s}\n'
 HEADER = "system mqm_avg_score seg_id\n"
 
 
@@ -29,9 +30,7 @@ def test_one_line_a_segment(tmp_path: Path, name: str) -> None:
     (scores,) = read(tmp_path, "A 1\nB 3\nA -2e-1\nB None\n", name)
     assert scores.segments == {"A": {0: 1.0, 1: -0.2}, "B": {0: 3.0, 1: None}}
     assert (scores.systems, scores.is_positional) == ({}, True)
-
-
-def test_a_single_segment_is_told_by_the_name_of_the_file(tmp_path: Path) -> None:
+    # A single segment is told by the name of the file.
     (scores,) = read(tmp_path, "A 1\n", "BLEU.seg.score")
     assert scores.segments == {"A": {0: 1.0}}
 
@@ -50,22 +49,6 @@ def test_csv(tmp_path: Path) -> None:
     path.write_text("system,segment,score\nA,1,0.5\n")
     (scores,) = score_files.read(path, first_segment=1)
     assert (scores.name, scores.segments, scores.is_sure) == ("mine", {"A": {0: 0.5}}, True)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("system,score,who\n", ":1: column 'who': must be system, score, metric, lang_pair, document or segment"),
-        ("system,score,score\n", ":1: column 'score': must be"),
-        ("system,score\nA\n", ":2: 1 fields: must be 2"),
-        ("system,score\nA,nan\n", ":2: score 'nan': must be a finite number"),
-        ("system,segment,score\nA,-1,2\n", ":2: segment '-1': must be a whole number"),
-        ("system,segment,score\nA,0,2\nA,0,2\n", ":3: segment 0 of system A is scored twice"),
-    ],
-)
-def test_faulty_csv(tmp_path: Path, text: str, problem: str) -> None:
-    with pytest.raises(FormatError, match=problem):
-        read(tmp_path, text)
 
 
 @pytest.mark.parametrize("tail", ["", "\tnon-ensemble\thttp://x"])
@@ -113,34 +96,34 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"BLEU.score: file is empty; it must hold scores"),
-        ("A 1\nB\n", r"BLEU.score:2: 1 fields; a line needs a system and its score"),
-        ("A nan\n", r"BLEU.score:1: score 'nan': must be a finite number, or None if it is missing"),
-        ("A 1\nA inf\n", r"BLEU.score:2: score 'inf': must be a finite number"),
-        ("A 1e999\n", r"BLEU.score:1: score '1e999': must be a finite number"),
-        ("A 1\nA 2\nB 1\n", r"BLEU.score: system B has 1 line and A 2: must be one for each segment and system"),
-        (HEADER + "A\t1 1\nA\t2 1\n", r"BLEU.score:3: segment 1 of system A is scored twice; score it once"),
-        (HEADER + "A\t1\n", r"BLEU.score:2: 2 fields; a line needs system, score and segment"),
-        (HEADER + "A\t1 x\n", r"BLEU.score:2: segment 'x': must be a whole number"),
-        ("B\tde-en\tt\tA\t1\nB\tde-en\tt\tA\t2\n", r"BLEU.score:2: system A is scored twice; score it once"),
-        ("B\tde-en\tt\tA\t1\nB\n", r"BLEU.score:2: 1 fields: must be 5 to 9 of a WMT submission, separated by tabs"),
-        ("X\ten-de\tt\tnews\tsrc\tA\t0.1\n", r"X-src has scores of single domains only: must have those of the domain"),
-        ('{"hypothesis": "a", "errors": []}\n', r"BLEU.score:1: no system or no index; scores are compared by both"),
-        ('{"hypothesis": "a", "system": "A", "index": 1, "errors": []}\n' * 2, r"BLEU.score:2: segment 2 of system A"),
+        ("system,score,who\n", ":1: column 'who'"),
+        ("system,score,score\n", ":1: column 'score'"),
+        ("system,score\nA\n", ":2: 1 fields"),
+        ("system,score\nA,nan\n", ":2: score 'nan'"),
+        ("system,segment,score\nA,-1,2\n", ":2: segment '-1'"),
+        ("system,segment,score\nA,0,2\nA,0,2\n", ":3: segment 0 of system A is scored twice"),
+        ("", ": file is empty"),
+        ("A 1\nB\n", ":2: 1 fields"),
+        ("A 1\nA inf\n", ":2: score 'inf'"),
+        ("A 1e999\n", ":1: score '1e999'"),
+        ("A 1\nA 2\nB 1\n", ": system B has 1 line and A 2"),
+        (HEADER + "A\t1 1\nA\t2 1\n", ":3: segment 1 of system A is scored twice"),
+        (HEADER + "A\t1\n", ":2: 2 fields"),
+        (HEADER + "A\t1 x\n", ":2: segment 'x'"),
+        ("B\tde-en\tt\tA\t1\nB\tde-en\tt\tA\t2\n", ":2: system A is scored twice"),
+        ("B\tde-en\tt\tA\t1\nB\n", ":2: 1 fields"),
+        ("X\ten-de\tt\tnews\tsrc\tA\t0.1\n", ": X-src has scores of single domains only"),
+        ('{"hypothesis": "a", "errors": []}\n', ":1: no system or no index"),
+        (RATED % ', "errors": []' * 2, ":2: segment 2 of system A"),
+        (RATED % ', "errors": []' + RATED.replace("1", "2") % "", ": some ratings have only errors"),
         (
-            '{"hypothesis": "a", "system": "A", "index": 1, "errors": []}\n'
-            '{"hypothesis": "a", "system": "A", "index": 2}\n',
-            r"BLEU.score: some ratings have only errors, others only overall scores; all need the same",
-        ),
-        (
-            '{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "lang_pair": "a-b"}\n'
-            '{"hypothesis": "a", "system": "A", "index": 2, "errors": []}\n',
-            r"BLEU.score: some ratings have a language pair and some have none; state it for all",
+            RATED % ', "errors": [], "lang_pair": "a-b"' + RATED.replace("1", "2") % ', "errors": []',
+            ": some ratings have a language pair",
         ),
     ],
 )
 def test_what_cannot_be_read(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError, match=rf"BLEU\.score{message}"):
         read(tmp_path, text)
 
 
@@ -156,15 +139,6 @@ def test_test_sets_stand_apart(tmp_path: Path) -> None:
     line = '{{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "test_set": "{}", "lang_pair": "{}"}}\n'
     metrics = read(tmp_path, line.format("x", "en-de") + line.format("y", "en-de") + line.format("y", "zh-en"))
     assert [scores.lang_pair for scores in metrics] == ["x/en-de", "y/en-de", "y/zh-en"]
-
-
-def test_ratings_of_several_language_pairs(tmp_path: Path) -> None:
-    line = '{{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "lang_pair": "{}"}}\n'
-    metrics = read(tmp_path, line.format("en-de") + line.format("zh-en"))
-    assert [(scores.name, scores.lang_pair, scores.segments) for scores in metrics] == [
-        ("BLEU", "en-de", {"A": {1: 0.0}}),
-        ("BLEU", "zh-en", {"A": {1: 0.0}}),
-    ]
 
 
 def test_a_system_stands_once_in_a_file_of_systems(tmp_path: Path) -> None:
