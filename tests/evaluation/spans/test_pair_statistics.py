@@ -121,6 +121,8 @@ def test_groups_are_evaluations_of_their_segments(by: str) -> None:
 def test_names_of_groups() -> None:
     given = [pair([], [], text="w " * n, system=system) for n, system in ((45, "b"), (3, "a"), (12, None))]
     assert list(groups.by_segment(given, "length")) == ["0-9", "10-19", "40+"]
+    lengths = ["0-9", "0-9", "10-19", "20-39", "20-39", "40+"]
+    assert [groups.length_group("w " * n) for n in (0, 9, 10, 20, 39, 40)] == lengths
     assert list(groups.by_segment(given, "system")) == ["a", "b", "none"]
 
 
@@ -238,11 +240,3 @@ def test_what_is_there_only_with_confidences_and_tokens() -> None:
     tokens = TokenScores(((0, 10), (10, 40)), ((0.0, 0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 0.0, 0.0, 0.0)))
     found = measure([pair([major(0, 5)], [])], tokens=[tokens])
     assert (found["localisation.auc"], found["localisation.recall_at_k"]) == (1.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("n_words", "group"),
-    [(0, "0-9"), (9, "0-9"), (10, "10-19"), (20, "20-39"), (39, "20-39"), (40, "40+"), (99, "40+")],
-)
-def test_length_groups(n_words: int, group: str) -> None:
-    assert groups.length_group("w " * n_words) == group

@@ -73,14 +73,3 @@ def test_no_rounding_makes_a_constant_vary() -> None:
     assert np.isnan(figures([-0.1] * 7, [-0.1, -5.0, 0.0, 0.0, 0.0, -1.0, -1.0])["pearson"])
     weights = [3, 4, 0]
     assert np.isnan(figures([-0.1, -0.1, -7.3], [-1.0, -2.0, -5.0], weights)["pearson"])
-
-
-def test_bootstrap_agrees_with_recomputation() -> None:
-    rng = np.random.default_rng(0)
-    gold = rng.normal(size=20)
-    predicted = rng.normal(size=20)
-    drawn = next(bootstrap.resamples(5, ["a"] * 20, seed=1))
-    moments, _ = score_agreement.statistics("s", gold, predicted)
-    rows = [np.repeat(np.arange(20), row.astype(int)) for row in drawn]
-    expected = [scipy.stats.pearsonr(gold[row], predicted[row]).statistic for row in rows]
-    assert moments.figures(drawn)["s.pearson"] == pytest.approx(expected)
