@@ -283,9 +283,11 @@ def test_prose_is_counted_and_for_all_segments_an_error(tmp_path: Path) -> None:
         annotator = model(endpoint, tmp_path)
         assert [rating.errors for rating in annotator.annotate(TEXTS, sources=SOURCES)] == [(), None, ()]
     assert annotator.tally.problems.total() == 1
-    with serving(lambda handler, number, body: handler.answer("All is well.")) as endpoint:
-        with pytest.raises(ModelError, match="gave no usable answer to each of 3 segments"):
-            model(endpoint, tmp_path / "new").annotate(TEXTS, sources=SOURCES)
+    with (
+        serving(lambda handler, number, body: handler.answer("All is well.")) as endpoint,
+        pytest.raises(ModelError, match="gave no usable answer to each of 3 segments"),
+    ):
+        model(endpoint, tmp_path / "new").annotate(TEXTS, sources=SOURCES)
     assert [body["temperature"] for body in endpoint.bodies] == [0, 0.4, 0.8] * 3
 
 

@@ -15,6 +15,7 @@ from matese.errors import FormatError
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.localisation import translation_files
 from tests.formats import reading
+from tests.formats.localisation.noting import noted
 
 HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
 OPEN = 'msgid "Open"\nmsgstr "Offen"\n'
@@ -113,10 +114,7 @@ def test_a_byte_order_mark_stays_first(tmp_path: Path, text: str) -> None:
     (rating,), _ = read(tmp_path, raw)
     rated = replace(rating, rater="ann", errors=(ErrorSpan(0, 5, MAJOR),))
     assert rated.segment.hypothesis == "Offen"
-    noted = tmp_path / "noted.po"
-    translation_files.save([rated], noted, WriteOptions(template=tmp_path / "texts.po"))
-    assert noted.read_bytes().startswith(codecs.BOM_UTF8)
-    assert list(translation_files.read(noted)) == [rated]
+    assert noted(tmp_path / "texts.po", [rated]).startswith(codecs.BOM_UTF8)
 
 
 @pytest.mark.parametrize(
