@@ -216,7 +216,7 @@ WMT25: dict[str, tuple[str, list[float], str | None]] = {
     "Good": (f"Pes spí.\n\nPrší.\n\na\n\nb\n\n{LONG}", [0.9, 0.2, 0.5, 0.5, 0.5],
              f"The dog sleeps.\n\nIt rains.\n\nA held-out source.\n\n{LONG}\n\nShort."),
     "Same": ("Pes spí.\n\nPadá déšť.\n\naa\n\nbb\n\ncc", [0.8, 0.6, 0.4, 0.4, 0.4], None),
-    "Bad": ("Kočka.\n\nPrší.\n\naa\n\nbb\n\ncc", [0.1, 0.3, 0.4, 0.4, 0.4], None),
+    "Bad": ("Kočka.\n\nPrší.\n\naa\n\nbbb\n\ncc", [0.1, 0.3, 0.4, 0.3, 0.4], None),
 }  # fmt: skip
 MIDDLES = {"XCOMET-XL": 0.5, "CometKiwi-XL": 0.5, "MetricX-24-Hybrid-XL": -12.5}
 MIDDLES |= {"GEMBA-ESA-GPT4.1": 50, "GEMBA-ESA-CMDA": 50}
