@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -72,15 +71,6 @@ def test_equal_to_the_definition(seed: int, grouping: Grouping, kind: Kind) -> N
         assert found.n + found.undefined <= len(values)
     assert found.value == pytest.approx(value, abs=1e-12)
     assert found.undefined == n_undefined
-
-
-@given(seed=SEEDS)
-def test_pearson_of_groups_is_scipys(seed: int) -> None:
-    gold, metric = random_scores(seed, missing=0)
-    by_item = correlation.pearson_by_item(gold, metric)
-    for item, value in enumerate(by_item):
-        if not math.isnan(value):
-            assert value == pytest.approx(scipy.stats.pearsonr(gold[:, item], metric[:, item]).statistic, abs=1e-12)
 
 
 def test_the_sign_is_kept() -> None:

@@ -154,17 +154,6 @@ def test_by_category() -> None:
     assert values["none"]["tsh"].value == 0.0
 
 
-def test_by_category_where_both_sides_name_them() -> None:
-    given = [pair([minor(0, 8, "Style")], [minor(4, 8, "Style"), minor(20, 21, "Style")])]
-    (one,) = groups.by_category(given, MatchingRules()).values()
-    found = {
-        name: figure.value for name, figure in pair_statistics.measure(PairStatistics(tuple(given), (one,))).items()
-    }
-    assert (found["hsh"], found["tsh"]) == (0.5, 1.0)
-    assert (found["mpp.micro.precision"], found["mpp.micro.recall"]) == (0.5, 0.5)
-    assert (found["mp.micro.precision"], found["mp.micro.recall"]) == (0.5, 1.0)
-
-
 def test_intervals_of_a_group_are_of_its_segments() -> None:
     given = [*(pair([minor(0, 4)], [minor(0, 4)], system="good") for _ in range(9)), *many(9)]
     one = pair_statistics.of_pairs(given, BY_CHARACTER)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.evaluation.spans import score_agreement
-from matese.evaluation.statistics import bootstrap
 
 # MQM scores: mostly ties.
 scores = st.lists(
@@ -58,15 +57,6 @@ def test_ties_are_pairs() -> None:
     expected = sum(values[i] == values[j] for i in range(6) for j in range(i)) / 15
     assert score_agreement.share_of_ties(np.array(values)) == pytest.approx(expected)
     assert np.isnan(score_agreement.share_of_ties(np.array([1.0])))
-
-
-def test_a_resample_makes_no_ties() -> None:
-    values = np.arange(20.0)
-    parts = score_agreement.statistics("score", values, values[::-1])
-    drawn = np.concatenate(list(bootstrap.resamples(100, np.zeros(20), seed=0)))
-    found = {name: values for part in parts for name, values in part.figures(drawn).items()}
-    assert set(found["score.ties.predicted"]) == set(found["score.ties.gold"]) == {0.0}
-    assert found["score.kendall"] == pytest.approx(np.full(100, -1.0))
 
 
 def test_no_rounding_makes_a_constant_vary() -> None:

@@ -148,24 +148,6 @@ def test_unbalanced_tags_leave_an_error_without_a_place(write: Write, text: str,
     assert "v>" not in rating.segment.hypothesis + (rating.segment.source or "")
 
 
-@settings(deadline=None, max_examples=40)
-@given(st.permutations(range(8)))
-def test_the_order_of_the_rows_does_not_matter(tmp_path_factory: pytest.TempPathFactory, order: Sequence[int]) -> None:
-    rows = [
-        row(target, system=system, rater=rater)
-        for target in ("<v>Ein</v> Haus.", "Ein <v>Haus</v>.")
-        for system in "AB"
-        for rater in ("r1", "r2")
-    ]
-    path = tmp_path_factory.getbasetemp() / "rows_apart.tsv"
-    path.write_text("\n".join((HEADER, *(rows[place] for place in order))), encoding="utf-8")
-    ratings = list(mqm_tsv.read(path))
-    keys = [(rating.segment.key and rating.segment.key.system, rating.rater) for rating in ratings]
-    assert sorted(keys) == [("A", "r1"), ("A", "r2"), ("B", "r1"), ("B", "r2")]
-    assert keys[0] == (rows[order[0]].split("\t")[0], rows[order[0]].split("\t")[4])
-    assert [marks(rating) for rating in ratings] == ["0-3 major c, 4-8 major c"] * 4
-
-
 def test_rows_from_a_pipe_may_be_apart_too(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [row("<v>Ein</v> Haus."), row(index="2"), row()]
     stream = io.TextIOWrapper(io.BytesIO("\n".join((HEADER, *rows)).encode()))

@@ -6,6 +6,7 @@ import codecs
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ MAJOR = Severity.MAJOR
 ARABIC = "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);"
 
 
-def read(folder: Path, text: str | bytes, **options: object) -> tuple[list[Rating], list[str]]:
+def read(folder: Path, text: str | bytes, **options: Any) -> tuple[list[Rating], list[str]]:
     path = folder / "texts.po"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return reading.read(path, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from matese.formats.format import ReadOptions
 from tests.formats import reading
 
 
-def read(path: Path, **options: object) -> tuple[list[Rating], list[str]]:
+def read(path: Path, **options: Any) -> tuple[list[Rating], list[str]]:
     ratings, notes = reading.read(path, **options)
     return ratings, [note.partition(": ")[2] for note in notes]
 

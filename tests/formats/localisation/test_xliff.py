@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def xliff_2(units: str, *, header: str = "") -> str:
 <file id="f">{header}{units}</file></xliff>"""
 
 
-def read(folder: Path, text: str, **options: object) -> tuple[list[Rating], list[str]]:
+def read(folder: Path, text: str, **options: Any) -> tuple[list[Rating], list[str]]:
     path = folder / "texts.xlf"
     path.write_text(text, encoding="utf-8")
     ratings, notes = reading.read(path, **options)

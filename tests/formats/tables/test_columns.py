@@ -63,19 +63,6 @@ def test_names_in_other_languages(tmp_path: Path, header: str, found: tuple[obje
     assert (segment.source, segment.hypothesis, segment.extra) == found
 
 
-@pytest.mark.parametrize(
-    ("header", "hint"),
-    [
-        ("Tradution du texte,Texte", '--columns hypothesis=Texte source="Tradution du texte"'),
-        ("src,mttt", "--columns hypothesis=mttt"),
-        ("traducción", "--columns hypothesis=traducción"),
-    ],
-)
-def test_a_line_that_names_the_columns(tmp_path: Path, header: str, hint: str) -> None:
-    with pytest.raises(FormatError, match=f"{re.escape(hint)}$"):
-        read(tmp_path / "a.csv", f"{header}\n{'a,b'[: 1 + 2 * header.count(',')]}\n")
-
-
 def test_a_column_of_comments(tmp_path: Path) -> None:
     (segment,) = read(tmp_path / "a.csv", "mt,Remarque\na,b\n", comment=["Remarque"])
     assert segment.extra == {"comment": "b"}

@@ -270,10 +270,11 @@ def test_a_region_on_the_source_is_an_error_of_the_source(
     src = {**CAT, "text": "cat" if quotes else None}
     major = labels("Major", place=mt, to=to_mt)
     for results in permutations([major, labels("Minor", place=src, to=to_src, id="s")]):
-        expected = ("4-8 major, source 4-7 minor", [])
+        found = the_rating(tmp_path, *results, data=data)
         if to_mt == "left" and not quotes:  # nothing says which text is which
-            expected = ("no spans", ["ignored", "ignored"])
-        assert the_rating(tmp_path, *results, data=data) == expected
+            assert found == ("no spans", ["ignored", "ignored"])
+        else:
+            assert found == ("4-8 major, source 4-7 minor", [])
 
 
 @pytest.mark.parametrize(
