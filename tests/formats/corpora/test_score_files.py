@@ -20,24 +20,63 @@ def read(tmp_path: Path, text: str, name: str = "BLEU.score") -> list[MetricScor
     return score_files.read(path)
 
 
-def test_one_line_a_system(tmp_path: Path) -> None:
-    (scores,) = read(tmp_path, "A\t0.5\nB  None\n", "BLEU-refA.sys.score")
-    assert (scores.name, dict(scores.systems), dict(scores.segments)) == ("BLEU-refA", {"A": 0.5, "B": None}, {})
+WMT_2022 = "X\t{}\tt\t{}\tdoc\trefA\tA\t1\t0.5\n"
+OF_DOCUMENT = ', "errors": [], "document": "{}"'
+OF_SET = ', "errors": [], "test_set": "{}", "lang_pair": "{}"'
+MAJOR = '{"start": 0, "end": 1, "severity": "major"}'
+RATERS = (("x", MAJOR), ("y", ""))
+EXPECTED = '"estimate": {"value": -2, "scale": "mqm"}'
+SHORT: dict[str, dict[int, float | None]] = {"A": {0: 1.0, 1: -0.2}, "B": {0: 3.0, 1: None}}
 
 
-@pytest.mark.parametrize("name", ["BLEU.seg.score", "BLEU.score"])
-def test_one_line_a_segment(tmp_path: Path, name: str) -> None:
-    (scores,) = read(tmp_path, "A 1\nB 3\nA -2e-1\nB None\n", name)
-    assert scores.segments == {"A": {0: 1.0, 1: -0.2}, "B": {0: 3.0, 1: None}}
-    assert (scores.systems, scores.is_positional) == ({}, True)
-    # A single segment is told by the name of the file.
-    (scores,) = read(tmp_path, "A 1\n", "BLEU.seg.score")
-    assert scores.segments == {"A": {0: 1.0}}
-
-
-def test_mqm_averages(tmp_path: Path) -> None:
-    (scores,) = read(tmp_path, HEADER + "A\t-1.5 7\nA\tNone 9\n", "avg_seg_scores.tsv")
-    assert (scores.name, scores.segments) == ("avg_seg_scores", {"A": {6: -1.5, 8: None}})
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        # mt-metrics-eval, whose file of one segment is told by its name.
+        ("BLEU-refA.sys.score", "A\t0.5\nB  None\n", [("BLEU-refA", None, {"A": 0.5, "B": None})]),
+        ("BLEU.seg.score", "A 1\nB 3\nA -2e-1\nB None\n", [("BLEU", None, SHORT)]),
+        ("BLEU.score", "A 1\nB 3\nA -2e-1\nB None\n", [("BLEU", None, SHORT)]),
+        ("BLEU.seg.score", "A 1\n", [("BLEU", None, {"A": {0: 1.0}})]),
+        ("averages.tsv", HEADER + "A\t-1.5 7\nA\tNone 9\n", [("averages", None, {"A": {6: -1.5, 8: None}})]),
+        # Submissions to WMT 2019, 2021 and 2022; of the latter, the domain "all" counts.
+        *(
+            (name, f"BEER\tde-en\tnewstest2019\tA.1\t{fields}{tail}\n", [("BEER", "de-en", {"A.1": scores})])
+            for tail in ("", "\tnon-ensemble\thttp://x")
+            for name, fields, scores in (("a", "0.5", 0.5), ("a", "12\t0.5", {11: 0.5}))
+        ),
+        ("a", "X\tde-en\tt\trefA\tB.1\t0.5\n", [("X-refA", "de-en", {"B.1": 0.5})]),
+        ("a", "X\tde-en\tt\trefA\tB.1\t12\tNone\n", [("X-refA", "de-en", {"B.1": {11: None}})]),
+        ("a", "X\tde-en\tt\tdoc.3\trefA\tB.1\t12\tNone\n", [("X-refA", "de-en", {"B.1": {11: None}})]),
+        (
+            "a",
+            WMT_2022.format("en-de", "news") + WMT_2022.format("zh-en", "news"),
+            [("X-refA", "en-de", {"A": {0: 0.5}}), ("X-refA", "zh-en", {"A": {0: 0.5}})],
+        ),
+        (
+            "a",
+            "X\ten-de\tt\tnews\tsrc\tA\t0.1\nX\ten-de\tt\tall\tsrc\tA\t0.2\n",
+            [("X-src", "en-de", {"A": 0.2})],
+        ),
+        # Ratings: the mean over raters, expected and overall scores.
+        (
+            "m.jsonl",
+            "".join(RATED % f', "rater": "{rater}", "errors": [{error}], {EXPECTED}' for rater, error in RATERS),
+            [("m", None, {"A": {1: -2.5}}), ("m.expected", None, {"A": {1: -2.0}})],
+        ),
+        ("a", RATED % ', "overall": {"value": 70, "scale": "da"}', [("a", None, {"A": {1: 70.0}})]),
+        # Numbers may begin anew in each document; test sets stand apart.
+        ("a", RATED % OF_DOCUMENT.format("d1") + RATED.replace("1", "2") % OF_DOCUMENT.format("d2"),
+         [("a", None, {"A": {1: 0.0, 2: 0.0}})]),
+        ("a", RATED % OF_DOCUMENT.format("d1") + RATED % OF_DOCUMENT.format("d2"),
+         [("a", None, {"A": {"d1/1": 0.0, "d2/1": 0.0}})]),
+        ("a", "".join(RATED % OF_SET.format(*one) for one in (("x", "en-de"), ("y", "en-de"), ("y", "zh-en"))),
+         [("a", pair, {"A": {1: 0.0}}) for pair in ("x/en-de", "y/en-de", "y/zh-en")]),
+    ],
+)  # fmt: skip
+def test_scores_of_each_form(tmp_path: Path, name: str, text: str, expected: list[tuple[object, ...]]) -> None:
+    found = read(tmp_path, text, name)
+    assert [(one.name, one.lang_pair, one.segments or one.systems) for one in found] == expected
+    assert not any(one.segments and one.systems for one in found)
 
 
 def test_csv(tmp_path: Path) -> None:
@@ -49,48 +88,8 @@ def test_csv(tmp_path: Path) -> None:
     path.write_text("system,segment,score\nA,1,0.5\n")
     (scores,) = score_files.read(path, first_segment=1)
     assert (scores.name, scores.segments, scores.is_sure) == ("mine", {"A": {0: 0.5}}, True)
-
-
-@pytest.mark.parametrize("tail", ["", "\tnon-ensemble\thttp://x"])
-def test_wmt_2019(tmp_path: Path, tail: str) -> None:
-    (scores,) = read(tmp_path, f"BEER\tde-en\tnewstest2019\tA.1\t0.5{tail}\n")
-    assert (scores.name, scores.lang_pair, scores.systems) == ("BEER", "de-en", {"A.1": 0.5})
-    (scores,) = read(tmp_path, f"BEER\tde-en\tnewstest2019\tA.1\t12\t0.5{tail}\n")
-    assert (scores.segments, scores.systems) == ({"A.1": {11: 0.5}}, {})
-
-
-def test_wmt_2021(tmp_path: Path) -> None:
-    (scores,) = read(tmp_path, "X\tde-en\tnewstest2021\trefA\tB.1\t0.5\n")
-    assert (scores.name, scores.lang_pair, scores.systems) == ("X-refA", "de-en", {"B.1": 0.5})
-    for document in ("", "doc.3\t"):
-        (scores,) = read(tmp_path, f"X\tde-en\tnewstest2021\t{document}refA\tB.1\t12\tNone\n")
-        assert (scores.name, scores.segments, scores.systems) == ("X-refA", {"B.1": {11: None}}, {})
-
-
-def test_wmt_2022(tmp_path: Path) -> None:
-    rows = "".join(f"X\t{lp}\tgeneraltest2022\tnews\tdoc\trefA\tA\t1\t0.5\n" for lp in ("en-de", "zh-en"))
-    metrics = read(tmp_path, rows)
-    assert [(scores.name, scores.lang_pair, scores.segments) for scores in metrics] == [
-        ("X-refA", "en-de", {"A": {0: 0.5}}),
-        ("X-refA", "zh-en", {"A": {0: 0.5}}),
-    ]
-    (found_all,) = read(tmp_path, "X\ten-de\tt\tnews\tsrc\tA\t0.1\nX\ten-de\tt\tall\tsrc\tA\t0.2\n")
-    assert (found_all.name, found_all.systems) == ("X-src", {"A": 0.2})
-
-
-def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) -> None:
-    rating = '{{"hypothesis": "ab", "system": "A", "index": 3, "rater": "{}", "errors": [{}], "estimate": {}}}\n'
-    error = '{"start": 0, "end": 1, "severity": "major"}'
-    overall = '{"value": -2, "scale": "mqm"}'
-    mqm, expected = read(tmp_path, rating.format("r1", error, overall) + rating.format("r2", "", overall), "m.jsonl")
-    assert (mqm.name, mqm.segments) == ("m", {"A": {3: -2.5}})
-    assert (expected.name, expected.segments) == ("m.expected", {"A": {3: -2.0}})
-    judged = rating.replace("estimate", "overall").format("r1", error, overall)
-    assert [scores.name for scores in read(tmp_path, judged, "m.jsonl")] == ["m", "m.overall"]
-    (only,) = read(
-        tmp_path, '{"hypothesis": "a", "system": "A", "index": 1, "overall": {"value": 70, "scale": "da"}}\n'
-    )
-    assert (only.name, only.segments) == ("BLEU", {"A": {1: 70.0}})
+    (positional,) = read(tmp_path, "A 1\n", "BLEU.seg.score")
+    assert positional.is_positional
 
 
 @pytest.mark.parametrize(
@@ -125,20 +124,6 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
 def test_what_cannot_be_read(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(FormatError, match=rf"BLEU\.score{message}"):
         read(tmp_path, text)
-
-
-def test_numbers_that_begin_anew_in_each_document(tmp_path: Path) -> None:
-    line = '{{"hypothesis": "a", "system": "A", "index": {}, "errors": [], "document": "{}"}}\n'
-    (through,) = read(tmp_path, line.format(1, "d1") + line.format(2, "d2"))
-    assert through.segments == {"A": {1: 0.0, 2: 0.0}}
-    (anew,) = read(tmp_path, line.format(1, "d1") + line.format(1, "d2"))
-    assert anew.segments == {"A": {"d1/1": 0.0, "d2/1": 0.0}}
-
-
-def test_test_sets_stand_apart(tmp_path: Path) -> None:
-    line = '{{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "test_set": "{}", "lang_pair": "{}"}}\n'
-    metrics = read(tmp_path, line.format("x", "en-de") + line.format("y", "en-de") + line.format("y", "zh-en"))
-    assert [scores.lang_pair for scores in metrics] == ["x/en-de", "y/en-de", "y/zh-en"]
 
 
 def test_a_system_stands_once_in_a_file_of_systems(tmp_path: Path) -> None:
