@@ -71,6 +71,8 @@ SHORT: dict[str, dict[int, float | None]] = {"A": {0: 1.0, 1: -0.2}, "B": {0: 3.
          [("a", None, {"A": {"d1/1": 0.0, "d2/1": 0.0}})]),
         ("a", "".join(RATED % OF_SET.format(*one) for one in (("x", "en-de"), ("y", "en-de"), ("y", "zh-en"))),
          [("a", pair, {"A": {1: 0.0}}) for pair in ("x/en-de", "y/en-de", "y/zh-en")]),
+        ("a", "".join(RATED % f', "errors": [], "lang_pair": "{pair}"' for pair in ("en-de", "zh-en")),
+         [("a", pair, {"A": {1: 0.0}}) for pair in ("en-de", "zh-en")]),
     ],
 )  # fmt: skip
 def test_scores_of_each_form(tmp_path: Path, name: str, text: str, expected: list[tuple[object, ...]]) -> None:
