@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from data_prep import segment_scores, splits
 from data_prep.__main__ import main
-from tests.data_prep import test_assessments, test_biomedical, test_esa, test_segment_scores
-from tests.data_prep.conftest import RAW
+from tests.data_prep import raw_files
 
 _NAMES = ("Anna", "Ben", "Carla", "David", "Emma", "Felix")
 _HELD_OUT = ("The cat sleeps on the roof.", "My train was late again.", "猫在屋顶上睡觉。")
@@ -35,24 +33,14 @@ def _write_test_set(folder: Path, lang_pair: str, source: tuple[str, ...], targe
 
 def write_raw(root: Path) -> Path:
     """Writes the raw files."""
-    shutil.copytree(RAW, root)
-    test_assessments.write_post_edits(root)
-    test_segment_scores.write_assessments(root)
-    for system, share in (("A", 0.9), ("B", 0.6), ("C", 0.1)):
-        test_segment_scores.write_system(root, system, f"Pes {system} spí.", [share], source="The dog sleeps.")
-    rated = [
-        test_biomedical.row(test_biomedical.mark("doctor", 4)),
-        test_biomedical.row(SEG_ID="2", source="Ein Auge.", target="An eye."),
-    ]
-    test_biomedical.pack(root, {"de2en/Nemo": rated})
-    test_esa.store(root, test_esa.row(test_esa.span(0, 2)), test_esa.row(segment="2"))
+    raw_files.write_all(root)
     for name in ("newstest2021", "generaltest2022"):
         _write_test_set(root / "wmt" / name / "txt", "de-en", _GERMAN, _ENGLISH)
     for folder, part in segment_scores.FOLDERS.values():
         scores = (
             f"{name} {line} {raw} 0.{line} 1 " for name, raw in (("UF.15", 90), ("Nemo.3", 40)) for line in (1, 2)
         )
-        _write(root / folder / f"humaneval/{part}de-en.csv", test_assessments.HEADER.strip(), *scores)
+        _write(root / folder / f"humaneval/{part}de-en.csv", "SYS SID RAW.SCR Z.SCR N ", *scores)
     return root
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-RAW = Path(__file__).with_name("raw")
-"""Raw files in the downloaded layout, written by hand: every data set in little, with the faults of the real ones."""
+from tests.data_prep.raw_files import RAW
 
 
 @pytest.fixture
 def raw() -> Path:
+    """The tables of MQM and of error spans, and their texts; no test changes them."""
     return RAW

@@ -11,7 +11,7 @@ from data_prep import splits
 from data_prep.check import check, keep_first_texts
 from data_prep.prepare import Options, prepare
 from data_prep.store import Store
-from tests.data_prep.conftest import RAW
+from tests.data_prep.raw_files import RAW
 
 SCORES = "mqm/mqm_newstest2020_ende.avg_seg_scores.tsv"
 

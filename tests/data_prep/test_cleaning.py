@@ -50,42 +50,34 @@ def test_offsets_that_count_doubled_marks_are_moved() -> None:
     plain = cleaning.with_plain_quotes(doubled, count)
     assert plain == rating('"Eis" ist gutt', ErrorSpan(10, 14, MINOR), source='"x"')
     assert counts == {"doubled quotation marks undone": 1}
-
-
-def test_a_text_without_doubled_marks_is_left_alone() -> None:
-    counts, count = counter()
     given = rating('"Eis" gut', ErrorSpan(0, 2, MINOR))
     assert cleaning.with_plain_quotes(given, count) is given
-    assert not counts
+    assert counts.total() == 1
 
 
-def test_the_text_of_most_raters_counts() -> None:
+HAD = [rating("Yuan hadhad a field", ErrorSpan(8, 11, MINOR)), *[rating("Yuan had a field")] * 2]
+ALL = [rating("I saw all cars", ErrorSpan(6, 10, MINOR, "Accuracy/Omission")), rating("I saw cars")]
+
+
+@pytest.mark.parametrize(
+    ("raters", "text", "errors", "unplaced", "reason"),
+    [
+        (HAD, "Yuan had a field", [ErrorSpan(5, 8, MINOR)], [], "rating moved to the text of the other raters"),
+        ([rating("I saw cars"), *[rating("I saw red cars")] * 2], "I saw red cars", [], [], None),  # though longer
+        # Of equally frequent texts the shortest counts, whatever the order.
+        *((raters, "I saw cars", [], [UnplacedError(MINOR, "Accuracy/Omission")],
+           "error without a place in the unified text") for raters in (ALL, ALL[::-1])),
+    ],
+)  # fmt: skip
+def test_the_text_of_most_raters_counts(
+    raters: list[Rating], text: str, errors: list[ErrorSpan], unplaced: list[UnplacedError], reason: str | None
+) -> None:
     counts, count = counter()
-    raters = [
-        rating("Yuan hadhad a field", ErrorSpan(8, 11, MINOR)),
-        rating("Yuan had a field", ErrorSpan(0, 4, MAJOR)),
-        rating("Yuan had a field"),
-    ]
     unified = cleaning.unify_texts(raters, count)
-    assert {one.segment for one in unified} == {Segment("Yuan had a field")}
-    assert [one.errors for one in unified] == [(ErrorSpan(5, 8, MINOR),), (ErrorSpan(0, 4, MAJOR),), ()]
-    assert counts == {"rating moved to the text of the other raters": 1}
-
-
-def test_the_text_of_most_raters_counts_though_it_is_longer() -> None:
-    _, count = counter()
-    unified = cleaning.unify_texts([rating("I saw cars"), *[rating("I saw red cars")] * 2], count)
-    assert {one.segment.hypothesis for one in unified} == {"I saw red cars"}
-
-
-def test_of_equally_frequent_texts_the_shortest_counts_whatever_the_order() -> None:
-    raters = [rating("I saw all cars", ErrorSpan(6, 10, MINOR, "Accuracy/Omission")), rating("I saw cars")]
-    for given in (raters, raters[::-1]):
-        counts, count = counter()
-        unified = cleaning.unify_texts(given, count)
-        assert {one.segment.hypothesis for one in unified} == {"I saw cars"}
-        assert [error for one in unified for error in one.unplaced] == [UnplacedError(MINOR, "Accuracy/Omission")]
-        assert counts["error without a place in the unified text"] == 1
+    assert {one.segment for one in unified} == {Segment(text)}
+    assert [error for one in unified for error in one.errors or ()] == errors
+    assert [error for one in unified for error in one.unplaced] == unplaced
+    assert reason is None or counts[reason] == 1
 
 
 def test_sources_are_unified_and_their_spans_moved() -> None:
@@ -154,19 +146,14 @@ def test_what_is_dropped_from_a_rating(category: str | None, severity: Severity 
     assert not changed
 
 
-def test_a_rating_without_spans_stays_one() -> None:
+def test_what_cleaning_leaves() -> None:
     _, count = counter()
+    assert cleaning.clean(rating("a", ErrorSpan(0, 1, Severity.CRITICAL)), count, count) == rating(
+        "a", ErrorSpan(0, 1, MAJOR)
+    )
     given = Rating(Segment(" a"), "r", None)
     assert cleaning.clean(given, count, count) == given
     assert cleaning.trim(given, count) == given
-
-
-def test_critical_becomes_major() -> None:
-    dropped, drop = counter()
-    changed, count = counter()
-    cleaned = cleaning.clean(rating("a", ErrorSpan(0, 1, Severity.CRITICAL, "Other")), drop, count)
-    assert cleaned == rating("a", ErrorSpan(0, 1, MAJOR, "Other"))
-    assert (dropped, changed) == ({}, {"Critical counted as Major": 1})
 
 
 @pytest.mark.parametrize("category", ["Non-translation!", "Non-translation", "non-translation"])

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,8 +10,8 @@ from data_prep.__main__ import main
 from data_prep.splits import HeldOut
 from data_prep.store import Store
 from data_prep.translations import Item
-from matese.annotation import Overall, Rating
-from matese.formats.tables import jsonl
+from matese.annotation import Overall
+from tests.data_prep.raw_files import write, write_all
 
 HYPOTHESES = {
     "A": "Der Hund schläft im Garten.",
@@ -31,10 +29,6 @@ ITEM = Item("newstest2021", "en-de", 3, "The dog sleeps in the garden.", ("Der H
 def held_out(monkeypatch: pytest.MonkeyPatch) -> None:
     hashes = frozenset(map(splits.fingerprint, ["A held-out source.", "Ein zurückgehaltener Satz."]))
     monkeypatch.setattr(splits, "committed", lambda: HeldOut(hashes))
-
-
-def build(root: Path, **options: Any) -> Iterator[Rating]:
-    return translations.build(Store(root), progress=lambda _: None, **options)
 
 
 @pytest.mark.parametrize(
@@ -77,71 +71,23 @@ def test_human_translations_are_references_of_one_another() -> None:
     assert {rating.rater for rating in rated} == {translations.RATER}
 
 
-def write_test_sets(root: Path) -> None:
-    old = root / "wmt" / "newstest2021" / "txt"
-    new = root / "wmt" / "wmt24" / "txt"
-    sources = "The dog sleeps.\nA held-out source.\nIt rains.\n"
-    files = {
-        old / "sources" / "newstest2021.en-de.src.en": sources,
-        old / "references" / "newstest2021.en-de.ref.A.de": "Der Hund schläft.\nX.\nEs regnet.\n",
-        old / "sources" / "newstest2021.ha-en.src.ha": "unused\n",
-        new / "sources" / "en-ja.txt": "The dog sleeps.\n",
-        new / "references" / "en-ja.refA.txt": "犬が眠っている。\n",
-        new / "documents" / "en-ja.docs": "news\n",
-        root / "wmt" / "generaltest2022" / "txt" / "README": "",
-    }
-    for number, system in enumerate("ABCDE"):
-        files[old / "system-outputs" / f"newstest2021.en-de.hyp.{system}-1.de"] = f"Der Hund {system}.\nX{number}.\n\n"
-        files[new / "system-outputs" / "en-ja" / f"{system}.txt"] = f"犬{system}。\n"
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def test_build_reads_both_layouts_and_leaves_out_what_is_held_out(tmp_path: Path) -> None:
-    write_test_sets(tmp_path)
-    made = list(build(tmp_path, most=3))
-    keys = [rating.segment.key for rating in made if rating.segment.key]
-    assert [(key.test_set, key.lang_pair, key.index) for key in keys] == [
-        *[("newstest2021", "en-de", 0)] * 3,
-        *[("wmt24", "en-ja", 0)] * 3,
-    ]
-    assert {rating.segment.hypothesis for rating in made} == {"Der Hund schläft.", "犬が眠っている。"}
-
-
 def test_pairs_are_chosen_whatever_their_source_s_language(tmp_path: Path) -> None:
-    write_test_sets(tmp_path)
-    folder = tmp_path / "wmt" / "newstest2021" / "txt"
-    (folder / "references" / "newstest2021.ha-en.ref.A.en").write_text("It rains.\n", encoding="utf-8")
+    raw = write_all(tmp_path / "raw")
+    folder = raw / "wmt" / "newstest2021" / "txt"
+    write(folder / "references" / "newstest2021.ha-en.ref.A.en", "It rains.\n")
     for system in "ABCDE":
-        (folder / "system-outputs" / f"newstest2021.ha-en.hyp.{system}.en").write_text(f"It pours {system}.\n")
-    made = list(build(tmp_path, lang_pairs=["ha-en"], most=2))
+        write(folder / "system-outputs" / f"newstest2021.ha-en.hyp.{system}.en", f"It pours {system}.\n")
+    made = translations.build(Store(raw), progress=lambda _: None, lang_pairs=["ha-en"], most=2)
     assert [rating.segment.hypothesis for rating in made] == ["It rains."] * 2
 
 
-def test_files_of_different_length_are_refused(tmp_path: Path) -> None:
-    write_test_sets(tmp_path)
-    path = tmp_path / "wmt" / "wmt24" / "txt" / "system-outputs" / "en-ja" / "B.txt"
-    path.write_text("one\ntwo\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"wmt24 en-ja: files differ in length .*B\.txt 2"):
-        list(build(tmp_path))
-
-
-def test_the_command_writes_a_file_or_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_test_sets(tmp_path)
-    output = tmp_path / "human.jsonl"
-    assert main(["translations", "--data", str(tmp_path), "--output", str(output)]) == 0
-    assert "10 translations" in capsys.readouterr().out
-    assert [rating.rater for rating in jsonl.read(output)] == [translations.SYSTEM_REFERENCE] * 10
-    assert (
-        main(["translations", "--data", str(tmp_path), "--output", str(output), "--lang-pairs", "en-ja", "xx-yy"]) == 2
-    )
-    assert capsys.readouterr().err.startswith("data_prep translations: --lang-pairs xx-yy: must be language pairs of")
-    assert len(list(jsonl.read(output))) == 10, "the old one stays"
-    assert main(["translations", "--data", str(tmp_path), "--output", str(output), "--lang-pairs", "ha-en"]) == 2
-    assert capsys.readouterr().err.strip().endswith("generaltest2022, wmt24 and not held out")
-    output.unlink()
-    (tmp_path / "wmt" / "wmt24" / "txt" / "sources" / "en-ja.txt").write_text("one\ntwo\n", encoding="utf-8")
-    assert main(["translations", "--data", str(tmp_path), "--output", str(output)]) == 2
-    assert capsys.readouterr().err.startswith("data_prep translations: wmt24 en-ja: files differ in length")
-    assert [path.name for path in tmp_path.iterdir()] == ["wmt"]
+@pytest.mark.parametrize("pairs", [("en-ja", "xx-yy"), ("ha-en",)])
+def test_pairs_without_translations_leave_what_was_there(
+    tmp_path: Path, pairs: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = write_all(tmp_path / "raw")
+    output = write(tmp_path / "human.jsonl", "before")
+    command = ["translations", "--data", str(raw), "--output", str(output), "--lang-pairs", *pairs]
+    assert main(command) == 2
+    assert pairs[-1] in capsys.readouterr().err
+    assert output.read_text() == "before"

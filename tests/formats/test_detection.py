@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
 
-from matese.annotation import SegmentKey
 from matese.errors import FormatError, UsageError
 from matese.formats import detection
 from matese.formats.format import ReadOptions
@@ -49,26 +47,6 @@ def test_ratings_without_their_texts_are_refused(tmp_path: Path) -> None:
 def test_what_can_be_read_only_once_is_jsonl() -> None:
     assert detection.detect("-") == "jsonl"
     assert detection.detect("/dev/null") == "jsonl"
-
-
-def test_compressed(tmp_path: Path) -> None:
-    path = tmp_path / "ratings.gz"
-    path.write_bytes(gzip.compress(MQM.encode()))
-    (rating,) = detection.read(path, ReadOptions(lang_pair="en-de", test_set="t"))
-    assert rating.segment.key == SegmentKey("t", "en-de", "A", "d", 6)
-
-
-def test_options_reach_the_readers(tmp_path: Path) -> None:
-    path = write(tmp_path, SPANS.replace("\t4\t", "\t0\t"))
-    with pytest.raises(FormatError, match="span is empty or reversed"):
-        list(detection.read(path))
-    notes: list[RowIssue] = []
-    (repaired,) = detection.read(path, ReadOptions(report=notes.append))
-    assert (repaired.errors, len(notes)) == ((), 1)
-    (single,) = detection.read(path, ReadOptions(single_characters=True))
-    assert [(error.start, error.end) for error in single.errors or ()] == [(0, 1)]
-    (shifted,) = detection.read(write(tmp_path, SPANS), ReadOptions(end_shift=-1))
-    assert [(error.start, error.end) for error in shifted.errors or ()] == [(0, 3)]
 
 
 def test_neither(tmp_path: Path) -> None:

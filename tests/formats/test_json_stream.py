@@ -62,11 +62,9 @@ def test_compressed(tmp_path: Path) -> None:
         ("[1] x", "json:1: not JSON .JSON is malformed: trailing characters"),
         ('[{"a": 1,\n "a": 2}]', "json:1: key 'a' is given twice"),
         ('[1,\n{"a"\n: tru}]', "json:3: not JSON"),
-        ("[NaN]", "json:1: not JSON"),
         ('{"a": [1]\n"b": 2}', "json:2: not JSON .JSON is malformed: expected ',' or '}'"),
         (f'{{"a": {"9" * 5000}}}', "json:1: "),
         ("[" * 100_000, "json:1: lists are nested too deeply"),
-        ('["abc', "json:1: not JSON .Input data was truncated"),
     ],
 )
 def test_what_is_no_json(tmp_path: Path, text: str, problem: str) -> None:

@@ -45,21 +45,15 @@ def test_exponents_are_numbers(written: str) -> None:
     parsed = parse(f"count: 1\nfree: {{eps: {written}}}\ninner: {{rate: {written}}}")
     assert parsed.inner.rate == pytest.approx(1e-5)
     assert parsed.free == {"eps": 1e-5}
-
-
-def test_a_quoted_exponent_is_a_string() -> None:
-    assert parse('count: 1\nfree: "1e-5"').free == "1e-5"
+    assert parse(f'count: 1\nfree: "{written}"').free == written
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "x.yaml: is empty: must be lines of 'key: value'"),
-        ("# nothing\n", "x.yaml: is empty"),
         ("5\n", "x.yaml:1: 5 is not a mapping: must be lines of 'key: value'"),
-        ("- alpha\n", "x.yaml:1: ['alpha'] is not a mapping"),
         ("a: [1\nb: 2\n", "x.yaml:2: not YAML (expected ',' or ']', but got ':'): must be 'key: value' lines"),
-        ("a: 1\n\tb: 2\n", "x.yaml:2: not YAML"),
         ("a: 1\n---\na: 2\n", "x.yaml:2: not YAML"),
         ("a: \x01\n", "x.yaml: not YAML"),
         ("[" * 3000, "x.yaml: is nested too deeply, or in itself"),
@@ -70,29 +64,17 @@ def test_a_quoted_exponent_is_a_string() -> None:
             "x.yaml: not YAML (more than 100,000 values)",
         ),
         ("kind: one\ncount: !!bool x\n", "x.yaml:2: 'x' is not a plain value: must be a number, string, list"),
-        ("count: !!timestamp x\n", "x.yaml:1: 'x' is not a plain value"),
-        ("count: 2020-13-45\n", "x.yaml:1: '2020-13-45' is not a plain value"),
         ("kind: one", "x.yaml:1: Object missing required field `count`"),
         ("count: 1\ncuont: 2", "x.yaml:2: unknown key 'cuont', did you mean 'count'? must be count, free, kind or"),
         ("count: 1\n# more\nrate: 2", "x.yaml:3: unknown key 'rate', did you mean 'inner.rate'?"),
-        ("count: 1\nxyzzy: 2", "x.yaml:2: unknown key 'xyzzy': must be count, free, kind or inner"),
-        ("count: 1\n<<: {kind: one}\n", "x.yaml:2: unknown key '<<'"),
         ("count: 1\ninner:\n  rat: 2", "x.yaml:3: unknown key 'inner.rat', did you mean 'inner.rate'?"),
         ("count: 1\n\ncount: 2", "x.yaml:3: key 'count' is set twice, first in line 1; set it once"),
-        ("count: 1\nfree:\n  a: 1\n  a: 2", "x.yaml:4: key 'a' is set twice, first in line 3"),
         ("count: 1\n[1]: 2", "x.yaml:2: a key is a list or mapping: must be a string"),
-        ("count: true", "x.yaml:1: count: "),
         ("count: 1.5", "x.yaml:1: count: "),
-        ("count:", "x.yaml:1: count: "),
         ("count: 1\nkind: three", "x.yaml:2: kind: "),
-        ("count: 1\nfree: [1]", "x.yaml:2: free: "),
-        ("count: 1\ninner: 3", "x.yaml:2: inner: "),
-        ("count: 1\ninner: {names: a}", "x.yaml:2: inner.names: "),
         ("count: 1\ninner:\n  names:\n  - a\n  - 1", "x.yaml:5: inner.names[1]: "),
-        ("count: 1\ninner: {pair: [1]}", "x.yaml:2: inner.pair: "),
         ("count: 1\ninner:\n  names: []\n  rate: -1", "x.yaml:4: inner.rate -1.0: must be 0 or more"),
         ("count: 1\nfree: {a: !!python/name:os.system x}", "x.yaml:2: 'x' is not a plain value: must be a number"),
-        ("count: 1\nfree: {a: 2020-13-45}", "x.yaml:2: '2020-13-45' is not a plain value"),
         ("extends: [a]\n", "x.yaml:1: extends is ['a']: must be the path of a YAML file"),
         ("count: 1\nextends: no.yaml\n", "x.yaml:2: extends 'no.yaml': no such file, must be beside this one"),
     ],
@@ -114,7 +96,6 @@ def test_overrides_replace_what_is_written() -> None:
         ("cuont", "1", "--set cuont=1: unknown key 'cuont', did you mean 'count'?"),
         ("count", "x", "--set count=x: count: "),
         ("count", "[", "--set count=[: not YAML"),
-        ("count", "", "--set count=: is empty"),
         ("inner.rate", "-1", "--set inner.rate=-1: inner.rate -1.0: must be 0 or more"),
     ],
 )

@@ -7,7 +7,7 @@ import os
 import threading
 import tracemalloc
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
@@ -29,6 +29,7 @@ HOW = WriteOptions()
 ASKED = 100
 # What a pipe, the buffers of the reader and its chunks may hold beyond what was asked for.
 LARGEST_READ = 4 << 20
+MOST = 600_000
 READ_TO_THE_END = ("json", "pearmut", "mqm-tsv", "error-spans")
 """The first two are one value; what the rows of the others mean depends on the whole file."""
 TEXTS = [
@@ -98,22 +99,25 @@ def test_no_more_is_read_than_is_asked_for(tmp_path: Path, name: str) -> None:
     assert pipe.n_bytes < LARGEST_READ
 
 
+def largest(run: Callable[[], int], expected: int) -> int:
+    """The largest memory, in bytes, that a run allocates, which returns the number of ratings."""
+    tracemalloc.start()
+    try:
+        assert run() == expected
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("name", ["mqm-tsv", "error-spans"])
 def test_files_whose_meaning_depends_on_all_rows_are_read_in_little_memory(tmp_path: Path, name: str) -> None:
     n_ratings = 500
-    most = 600_000
     path = tmp_path / name
-    lines_of_file = "".join(islice(written(name), n_ratings + 1))
-    path.write_text(lines_of_file.replace(" Haus", " Haus" * 20), encoding="utf-8")
-    form = BY_NAME[name]
-    assert form.read is not None
-    tracemalloc.start()
-    try:
-        assert sum(1 for _ in form.read(path, STRICT)) == n_ratings
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < most < path.stat().st_size
+    path.write_text("".join(islice(written(name), n_ratings + 1)).replace(" Haus", " Haus" * 20), encoding="utf-8")
+    read = BY_NAME[name].read
+    assert read is not None
+    peak = largest(lambda: sum(1 for _ in read(path, STRICT)), n_ratings)
+    assert peak < MOST < path.stat().st_size
 
 
 def test_word_tags_are_read_line_by_line(tmp_path: Path) -> None:
@@ -129,28 +133,20 @@ def test_word_tags_are_read_line_by_line(tmp_path: Path) -> None:
 
 
 def test_folders_are_written_and_read_in_little_memory(tmp_path: Path) -> None:
-    name = "word-tags"
-    n_ratings = 200
-    n_letters = 4_000
-    most = 600_000
-    form = BY_NAME[name]
-    assert form.save is not None
-    assert form.read is not None
+    folder = tmp_path / "tags"
+    form = BY_NAME["word-tags"]
     reducer = Reducer(form.capabilities, adapt=form.adapt)
-    long = (
-        replace(rating, segment=replace(rating.segment, hypothesis="Ein Haus" * (n_letters // 8)))
-        for rating in endless()
-    )
-    fitted = (fit for fit in map(reducer.reduce, islice(long, n_ratings)) if fit is not None)
-    tracemalloc.start()
-    try:
-        form.save(fitted, tmp_path / name, HOW)
-        assert sum(1 for _ in form.read(tmp_path / name, STRICT)) == n_ratings
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    size = sum(file.stat().st_size for file in (tmp_path / name).iterdir())
-    assert peak < most < n_ratings * n_letters <= size
+    text = "Ein Haus" * 500
+    long = (replace(rating, segment=replace(rating.segment, hypothesis=text)) for rating in islice(endless(), 200))
+
+    def run() -> int:
+        assert form.save is not None
+        assert form.read is not None
+        form.save((fit for fit in map(reducer.reduce, long) if fit is not None), folder, HOW)
+        return sum(1 for _ in form.read(folder, STRICT))
+
+    peak = largest(run, 200)
+    assert peak < MOST < 200 * len(text) <= sum(file.stat().st_size for file in folder.iterdir())
 
 
 def test_lines_and_values_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

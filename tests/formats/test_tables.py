@@ -40,15 +40,6 @@ def test_data_frames(given_ratings: list[Rating]) -> None:
     assert list(parquet.from_rows(frame.to_dict("records"))) == held(given_ratings)
 
 
-@few
-@given(given_ratings=ratings())
-def test_data_sets(given_ratings: list[Rating]) -> None:
-    pytest.importorskip("datasets")
-    dataset = parquet.to_dataset(given_ratings)
-    assert dataset.column_names == parquet.schema().names
-    assert list(parquet.from_rows(dataset)) == held(given_ratings)
-
-
 def held(given_ratings: list[Rating]) -> list[Rating]:
     """The ratings as the format holds them: a key without content is none."""
     return [rating for rating in map(Reducer(parquet.CAPABILITIES).reduce, given_ratings) if rating is not None]

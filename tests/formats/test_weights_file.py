@@ -17,6 +17,7 @@ per_words: 100
 cap: 50
 categories:
   - category: Non-translation
+    severity: null
     penalty: 25
   - {category: Fluency/Punctuation, severity: minor, penalty: 0.1}
 """
@@ -30,23 +31,8 @@ def read(folder: Path, text: str, name: str = "own.yaml") -> mqm.Weights:
 
 def test_every_key(tmp_path: Path) -> None:
     weights = read(tmp_path, FULL)
-    assert (
-        weights.neutral,
-        weights.minor,
-        weights.major,
-        weights.critical,
-        weights.floor,
-        weights.per_words,
-        weights.cap,
-    ) == (
-        0.5,
-        2,
-        6,
-        10,
-        None,
-        100,
-        50,
-    )
+    assert (weights.neutral, weights.minor, weights.major, weights.critical) == (0.5, 2, 6, 10)
+    assert (weights.floor, weights.per_words, weights.cap) == (None, 100, 50)
     assert weights.categories == (
         mqm.CategoryPenalty("Non-translation", None, 25.0),
         mqm.CategoryPenalty("Fluency/Punctuation", Severity.MINOR, 0.1),
@@ -69,31 +55,14 @@ def test_name_stands_for_the_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("majro: 5\n", r"own.yaml:1: unknown key 'majro', did you mean 'major'\? must be neutral, minor, .* or"),
-        ("minor: 1\nminor: 2\n", "own.yaml:2: key 'minor' is set twice, first in line 1; set it once"),
         ("minor: 1\nmajor: -5\n", "own.yaml:2: major -5.0: must be a penalty, 0 or more"),
-        ("minor: .nan\n", "own.yaml:1: minor nan: must be a penalty, 0 or more"),
-        ("major: null\n", "own.yaml:1: major: "),
         ("floor: 25\n", "own.yaml:1: floor 25.0: must be 0 or less, or null for none"),
         ("per_words: 0\n", "own.yaml:1: per_words 0.0: must be greater than 0 and 1e"),
-        ("floor: low\n", "own.yaml:1: floor: "),
-        ("categories: 5\n", "own.yaml:1: categories: "),
-        ("categories:\n  - penalty: 5\n", r"own.yaml:2: categories\[0\]: .*`category`"),
-        ("categories:\n  - category: X\n", r"own.yaml:2: categories\[0\]: .*`penalty`"),
         ("categories:\n  - {category: X, penalty: -1}\n", r"own.yaml:2: categories\[0\].penalty -1.0: must be a"),
-        ("categories:\n  - {category: X, penalty: a}\n", r"own.yaml:2: categories\[0\].penalty: "),
-        ("categories:\n  - {category: no, penalty: 1}\n", r"own.yaml:2: categories\[0\].category: "),
-        ("categories:\n  - {catgory: X, penalty: 1}\n", r"own.yaml:2: unknown key 'categories\[0\].catgory', did you"),
         ("categories:\n  - {category: '', penalty: 1}\n", r"own.yaml:2: categories\[0\].category is empty: must be a"),
-        ("name: x\n", "own.yaml:1: unknown key 'name'"),
         ("categories:\n  - {category: X, penalty: 1, severity: mnior}\n", r"own.yaml:2: categories\[0\].severity: "),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(FormatError, match=problem):
         read(tmp_path, text)
-
-
-def test_severity_null_is_every_severity(tmp_path: Path) -> None:
-    weights = read(tmp_path, "categories:\n  - {category: X, severity: null, penalty: 3}\n")
-    assert weights.categories == (mqm.CategoryPenalty("X", None, 3.0),)

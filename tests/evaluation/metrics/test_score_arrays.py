@@ -46,16 +46,21 @@ def test_match_orders_the_systems_and_leaves_out_others() -> None:
     assert matched.segment[0].tolist() == [6, 7]
 
 
-def test_match_names_what_is_lacking() -> None:
-    gold = table("mqm", A=[1.0, 2.0], B=[3.0, 4.0])
-    with pytest.raises(ValueError, match="BLEU lacks system B: must score every system that has a human score, A, B"):
-        score_arrays.match(gold, table("BLEU", A=[1.0, 2.0]))
-    with pytest.raises(ValueError, match=r"BLEU lacks segment 1 of system B \(and 1 more\): must score every segment"):
-        score_arrays.match(gold, Scores("BLEU", ("A", "B"), np.ones(2), np.array([[1, 1], [NAN, NAN]])))
-    with pytest.raises(ValueError, match="BLEU scores 1 segment a system and mqm 2; both need the same segments"):
-        score_arrays.match(gold, table("BLEU", A=[1.0], B=[1.0]))
-    with pytest.raises(ValueError, match="BLEU has no score of system B, which has a human score"):
-        score_arrays.match(gold, Scores("BLEU", ("A", "B"), np.array([1.0, NAN])))
+GOLD = table("mqm", A=[1.0, 2.0], B=[3.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("metric", "problem"),
+    [
+        (table("BLEU", A=[1.0, 2.0]), "lacks system B"),
+        (Scores("BLEU", ("A", "B"), np.ones(2), np.array([[1, 1], [NAN, NAN]])), "lacks segment 1 of system B"),
+        (table("BLEU", A=[1.0], B=[1.0]), "scores 1 segment a system and mqm 2"),
+        (Scores("BLEU", ("A", "B"), np.array([1.0, NAN])), "has no score of system B"),
+    ],
+)
+def test_match_names_what_is_lacking(metric: Scores, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"BLEU {problem}"):
+        score_arrays.match(GOLD, metric)
 
 
 def test_match_without_segments_on_one_side() -> None:

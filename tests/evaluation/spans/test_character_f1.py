@@ -61,30 +61,25 @@ def test_oracle(given_pairs: list[RatingPair], task: str) -> None:
     assert rates(given_pairs, task) == pytest.approx(oracle(given_pairs, task), nan_ok=True)
 
 
-def test_nothing_marked() -> None:
-    assert rates([pair([], [])], "char_wmt25") == (1.0, 1.0, 1.0)
-    assert np.isnan(rates([pair([], [])], "char_wmt23")).all()
-    assert rates([pair([], [], text="")], "char_wmt25") == (1.0, 1.0, 1.0)
+NAN = math.nan
 
 
-def test_one_side_marks_nothing() -> None:
-    assert rates([pair([major(0, 4)], [])], "char_wmt25") == (1.0, 0.0, 0.0)
-    assert rates([pair([major(0, 4)], [])], "char_wmt23") == pytest.approx((math.nan, 0.0, math.nan), nan_ok=True)
-
-
-def test_where_they_differ() -> None:
-    # Gold with both severities: 2023 gives 1 for either, 2025 counts both spans and gives one of them.
-    both = pair([minor(0, 4), major(0, 4)], [major(0, 4)])
-    assert rates([both], "char_wmt23") == (1.0, 1.0, 1.0)
-    assert rates([both], "char_wmt25") == pytest.approx((1.0, 0.5, 2 / 3))
-    # Two spans over one another count twice in 2025 alone.
-    twice = pair([minor(0, 4)], [minor(0, 4), minor(0, 4)])
-    assert rates([twice], "char_wmt23") == (1.0, 1.0, 1.0)
-    assert rates([twice], "char_wmt25")[0] == 0.5
-
-
-def test_critical_counts_as_major() -> None:
-    assert rates([pair([ErrorSpan(0, 4, Severity.CRITICAL)], [major(0, 4)])], "char_wmt25") == (1.0, 1.0, 1.0)
+@pytest.mark.parametrize(
+    ("one", "wmt23", "wmt25"),
+    [
+        (pair([], []), (NAN, NAN, NAN), (1.0, 1.0, 1.0)),
+        (pair([], [], text=""), (NAN, NAN, NAN), (1.0, 1.0, 1.0)),
+        (pair([major(0, 4)], []), (NAN, 0.0, NAN), (1.0, 0.0, 0.0)),
+        (pair([ErrorSpan(0, 4, Severity.CRITICAL)], [major(0, 4)]), (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)),
+        # Gold with both severities: 2023 gives 1 for either, 2025 counts both spans and gives one of them.
+        (pair([minor(0, 4), major(0, 4)], [major(0, 4)]), (1.0, 1.0, 1.0), (1.0, 0.5, 2 / 3)),
+        # Two spans over one another count twice in 2025 alone.
+        (pair([minor(0, 4)], [minor(0, 4), minor(0, 4)]), (1.0, 1.0, 1.0), (0.5, 1.0, 2 / 3)),
+    ],
+)
+def test_of_one_segment(one: RatingPair, wmt23: tuple[float, ...], wmt25: tuple[float, ...]) -> None:
+    assert rates([one], "char_wmt23") == pytest.approx(wmt23, nan_ok=True)
+    assert rates([one], "char_wmt25") == pytest.approx(wmt25)
 
 
 def test_plain_mean_over_language_pairs() -> None:

@@ -38,16 +38,19 @@ def test_a_side_without_any_span_has_overall_scores_on_one_scale() -> None:
         rating_pairs.pair_up([rating(), rating()], [scored(0.5), scored(50, "da")])
 
 
-def test_pairs_stand_in_the_order_of_the_gold_ratings() -> None:
-    golds = [rating(text="a"), rating(text="b")]
-    found = rating_pairs.pair_up(golds, [rating(text="a"), rating(text="b")])
-    assert [pair.gold.segment.hypothesis for pair in found] == ["a", "b"]
-
-
-def test_same_keys_in_another_order() -> None:
-    golds = [rating(text="a", index=0), rating(text="b", index=1)]
-    found = rating_pairs.pair_up(golds, golds[::-1])
-    assert [pair.predicted.segment.hypothesis for pair in found] == ["a", "b"]
+@pytest.mark.parametrize(
+    ("own", "other", "turn"),
+    [
+        ({}, {}, 1),
+        ({"index": 0}, {"index": 0}, -1),
+        ({"index": 0}, {"index": 0, "lang_pair": "en-de"}, -1),  # what only one side says does not count
+    ],
+)
+def test_pairs_stand_in_the_order_of_the_gold_ratings(own: dict[str, Any], other: dict[str, Any], turn: int) -> None:
+    golds, others = (
+        [rating(text="a", **key), rating(text="b", **({**key, "index": 1} if key else {}))] for key in (own, other)
+    )
+    assert [pair.predicted for pair in rating_pairs.pair_up(golds, others[::turn])] == others
 
 
 def test_other_lengths() -> None:
@@ -64,17 +67,11 @@ def test_other_texts_name_the_first_that_differs(keys: tuple[dict[str, Any], dic
     message = "rating 2 is of different segments: hypothesis from character 5 is 'aus' in gold and 'emd' in prediction"
     with pytest.raises(ValueError, match=message):
         rating_pairs.pair_up(golds, others)
-
-
-def test_a_text_that_is_the_beginning_of_the_other_differs_at_its_end() -> None:
-    with pytest.raises(ValueError, match="character 3"):
+    with pytest.raises(ValueError, match="character 3"):  # the beginning of the other
         rating_pairs.pair_up([rating(text="Das")], [rating(text="Das ")])
-
-
-def test_repeated_keys_do_not_tell() -> None:
-    golds = [rating(text="a", index=1), rating(text="b", index=1)]
+    repeated = [rating(text=text, index=1) for text in "ab"]
     with pytest.raises(ValueError, match="rating 1 is of different segments"):
-        rating_pairs.pair_up(golds, golds[::-1])
+        rating_pairs.pair_up(repeated, repeated[::-1])
 
 
 def test_what_one_side_does_not_know_the_other_does() -> None:
@@ -88,10 +85,3 @@ def test_the_first_segment_with_several_ratings_or_none_is_named() -> None:
         rating_pairs.pair_up(golds, [*golds, golds[1]])
     with pytest.raises(ValueError, match=r"segment \(segment 1 \('a'\): 1 in gold and 0 in prediction\); --common"):
         rating_pairs.pair_up(golds, golds[1:])
-
-
-def test_what_only_one_side_says_of_its_segments_does_not_count() -> None:
-    golds = [rating(text=text, index=index) for index, text in enumerate("ab")]
-    others = [rating(text=text, index=index, lang_pair="en-de") for index, text in enumerate("ab")]
-    found = rating_pairs.pair_up(golds, others[::-1])
-    assert [pair.predicted for pair in found] == others

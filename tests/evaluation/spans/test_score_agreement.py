@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.evaluation.spans import score_agreement
-from matese.evaluation.statistics import bootstrap
 
 # MQM scores: mostly ties.
 scores = st.lists(
@@ -60,27 +59,7 @@ def test_ties_are_pairs() -> None:
     assert np.isnan(score_agreement.share_of_ties(np.array([1.0])))
 
 
-def test_a_resample_makes_no_ties() -> None:
-    values = np.arange(20.0)
-    parts = score_agreement.statistics("score", values, values[::-1])
-    drawn = np.concatenate(list(bootstrap.resamples(100, np.zeros(20), seed=0)))
-    found = {name: values for part in parts for name, values in part.figures(drawn).items()}
-    assert set(found["score.ties.predicted"]) == set(found["score.ties.gold"]) == {0.0}
-    assert found["score.kendall"] == pytest.approx(np.full(100, -1.0))
-
-
 def test_no_rounding_makes_a_constant_vary() -> None:
     assert np.isnan(figures([-0.1] * 7, [-0.1, -5.0, 0.0, 0.0, 0.0, -1.0, -1.0])["pearson"])
     weights = [3, 4, 0]
     assert np.isnan(figures([-0.1, -0.1, -7.3], [-1.0, -2.0, -5.0], weights)["pearson"])
-
-
-def test_bootstrap_agrees_with_recomputation() -> None:
-    rng = np.random.default_rng(0)
-    gold = rng.normal(size=20)
-    predicted = rng.normal(size=20)
-    drawn = next(bootstrap.resamples(5, ["a"] * 20, seed=1))
-    moments, _ = score_agreement.statistics("s", gold, predicted)
-    rows = [np.repeat(np.arange(20), row.astype(int)) for row in drawn]
-    expected = [scipy.stats.pearsonr(gold[row], predicted[row]).statistic for row in rows]
-    assert moments.figures(drawn)["s.pearson"] == pytest.approx(expected)

@@ -13,7 +13,7 @@ from matese.evaluation.spans import span_matching
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_matching import MatchingRules
 from matese.evaluation.statistics import bootstrap
-from tests.evaluation.material import WORKED, major, minor, pair, pairs
+from tests.evaluation.material import WORKED, minor, pair, pairs
 
 
 def figures(given_pairs: list[RatingPair], rules: MatchingRules = MatchingRules()) -> dict[str, float]:  # noqa: B008
@@ -126,21 +126,6 @@ def test_greedy_would_be_worse() -> None:
     assert {(match.gold, match.predicted) for match in found} == {(0, 0), (1, 1)}
 
 
-@given(st.lists(pairs, min_size=1, max_size=4))
-def test_sides_can_be_changed(given_pairs: list[RatingPair]) -> None:
-    there = figures(given_pairs)
-    back = figures([pair(one.predicted_spans, one.gold_spans) for one in given_pairs])
-    for kind in ("em", "mp"):
-        assert there[f"{kind}.micro.precision"] == pytest.approx(back[f"{kind}.micro.recall"])
-
-
-@given(st.lists(pairs, min_size=1, max_size=5))
-def test_exact_below_proportional_below_partial(given_pairs: list[RatingPair]) -> None:
-    found = figures(given_pairs)
-    assert found["mpp.micro.f1"] <= found["mp.micro.f1"] + 1e-12
-    assert found["em.micro.precision"] <= found["mp.micro.precision"] + 1e-12
-
-
 def test_macro_is_the_mean_over_segments_and_rewards_silence() -> None:
     found = figures([pair([], []), pair([minor(0, 4)], [minor(0, 2)]), pair([minor(0, 4)], [])])
     assert rates(found, "mpp.macro") == pytest.approx([1.0, 0.5, (1 + 2 / 3 + 0) / 3])
@@ -148,12 +133,6 @@ def test_macro_is_the_mean_over_segments_and_rewards_silence() -> None:
     bold = [pair([], [minor(0, 4)]), pair([minor(0, 4)], [minor(0, 4)])]
     assert figures(silent)["mpp.macro.f1"] >= figures(bold)["mpp.macro.f1"]
     assert figures(silent)["mpp.micro.f1"] < figures(bold)["mpp.micro.f1"]
-
-
-def test_nothing_to_divide_by_gives_1() -> None:
-    assert rates(figures([pair([], [])]), "em.micro") == [1.0, 1.0, 1.0]
-    assert rates(figures([pair([major(0, 1)], [])]), "mp.micro") == [1.0, 0.0, 0.0]
-    assert rates(figures([pair([], [major(0, 1)])]), "mp.micro") == [0.0, 1.0, 0.0]
 
 
 def test_bad_rules() -> None:

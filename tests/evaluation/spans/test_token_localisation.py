@@ -49,11 +49,6 @@ def test_recall_at_k_is_that_of_a_random_order_of_ties(given_tokens: list[tuple[
     assert token_localisation.recall_at_k(is_bad, values) == pytest.approx(np.mean(found), abs=0.12)
 
 
-def test_recall_at_k_without_ties() -> None:
-    is_bad = np.array([True, False, True, False])
-    assert token_localisation.recall_at_k(is_bad, np.array([0.9, 0.8, 0.1, 0.2])) == 0.5
-
-
 def test_badness_is_five_times_major_and_minor() -> None:
     given_scores = scores((0.5, 0.1, 0.2, 0.05, 0.15), (1.0, 0.0, 0.0, 0.0, 0.0))
     assert token_localisation.badness(given_scores).tolist() == pytest.approx([5 * 0.2 + 0.3, 0.0])

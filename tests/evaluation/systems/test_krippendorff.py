@@ -59,8 +59,3 @@ def test_published_example() -> None:
     units = [column[column != missing][:, np.newaxis] - 1 for column in table.T]
     matrices = sum(agreement.coincidences(unit, 5) for unit in units if len(unit) > 1)
     assert agreement.alpha(np.array([matrices]))[0] == pytest.approx(0.743, abs=0.0005)
-
-
-def test_one_value_only() -> None:
-    assert np.isnan(list(figures([np.zeros((2, 4), dtype=np.int64)]).values())).all()
-    assert figures([np.array([[0, 1, 2], [0, 1, 2]])]) == {"alpha.severity": 1.0, "alpha.marked": 1.0}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,11 @@ def test_what_a_directory_holds(test_set: TestSet) -> None:
     assert test_set.documents("en-de") == [("news", "d1")] * 3
     assert test_set.texts("en-de", "A") == ["eins", "zwei A", "drei"]
     assert test_set.reference("en-de", "refA") == ["eins", "zwei", "drei"]
+    # What follows a document is not read, and without files of references there are those that metrics used.
+    (test_set.root / "documents" / "en-de.docs").write_text("news d1 official\n" * 3)
+    shutil.rmtree(test_set.root / "references")
+    assert test_set.documents("en-de") == [("news", "d1")] * 3
+    assert test_set.references("en-de") == ("refA", "refB")
 
 
 def test_scores_of_humans_and_metrics(test_set: TestSet) -> None:
@@ -71,26 +77,22 @@ def test_ratings_with_their_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("A", "x.seg.rating:1: 1 fields: must be a system, a rating and optionally a rater, separated by tabs"),
-        ("A\t{", "x.seg.rating:1: "),
-        (f"A\t{RATING % ('bad', 'false')}", "x.seg.rating:1: unknown severity 'bad': must be neutral, minor"),
-        (f"B\t{RATING % ('minor', 'false')}", "x.seg.rating:1: line 1 of system B: must be one of the 0 of its text"),
-        (f"A\t{RATING % ('minor', 'false')}\nA\t{RATING % ('minor', 'false')}", "x.seg.rating:1: error span 0..2:"),
+        ("A", "1 fields"),
+        ("A\t{", ""),
+        ("A\t[]", ""),
+        (f"A\t{RATING % ('bad', 'false')}", "unknown severity 'bad'"),
+        (f"B\t{RATING % ('minor', 'false')}", "line 1 of system B"),
+        (f"A\t{RATING % ('minor', 'false')}\nA\t{RATING % ('minor', 'false')}", "error span 0..2"),
     ],
 )
 def test_ratings_that_cannot_be_read(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "x.seg.rating"
     path.write_text(line + "\n")
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError, match=rf"x\.seg\.rating:1: .*{message}"):
         list(seg_rating.read(path, {"A": ["a"]}))
-
-
-@pytest.mark.parametrize("line", ["A\t[]", f"A\t{RATING % ('bad', 'false')}"])
-def test_scores_of_ratings_that_cannot_be_read(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "x.seg.rating"
-    path.write_text(line + "\n")
-    with pytest.raises(FormatError, match=r"x.seg.rating:1: "):
-        seg_rating.scores(path)
+    if line.startswith("A\t") and "minor" not in line:
+        with pytest.raises(FormatError, match=r"x\.seg\.rating:1: "):
+            seg_rating.scores(path)
 
 
 def test_unknown_human_scores(test_set: TestSet) -> None:
@@ -144,17 +146,6 @@ def test_texts_of_newer_test_sets_are_json(test_set: TestSet) -> None:
         (test_set.root / "system-outputs" / "en-de" / "A.jsonl").write_text(f"{line}\n" * 3)
         with pytest.raises(FormatError, match=message):
             test_set.texts("en-de", "A")
-
-
-def test_what_follows_a_document_is_not_read(test_set: TestSet) -> None:
-    (test_set.root / "documents" / "en-de.docs").write_text("news d1 official\n" * 3)
-    assert test_set.documents("en-de") == [("news", "d1")] * 3
-
-
-def test_references_without_files_are_those_that_metrics_used(test_set: TestSet) -> None:
-    for path in (test_set.root / "references").iterdir():
-        path.unlink()
-    assert test_set.references("en-de") == ("refA", "refB")
 
 
 def test_a_directory_of_something_else(tmp_path: Path) -> None:

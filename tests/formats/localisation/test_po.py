@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
 from matese.checks import checker
 from matese.errors import FormatError
-from matese.formats import detection
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.localisation import translation_files
-from matese.formats.row_issues import RowIssue
+from tests.formats import reading
+from tests.formats.localisation.noting import noted
 
 HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
 OPEN = 'msgid "Open"\nmsgstr "Offen"\n'
@@ -22,15 +24,10 @@ MAJOR = Severity.MAJOR
 ARABIC = "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);"
 
 
-def read(
-    path: Path, text: str | bytes, *, untranslated: bool = False
-) -> tuple[list[Rating], list[tuple[str, str, int]]]:
-    """The ratings of a file with this text, and the issues that reading reports."""
-    path = path / "texts.po"
+def read(folder: Path, text: str | bytes, **options: Any) -> tuple[list[Rating], list[str]]:
+    path = folder / "texts.po"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    issues: list[RowIssue] = []
-    ratings = list(detection.read(path, ReadOptions(issues.append, untranslated=untranslated)))
-    return ratings, [(issue.kind, issue.reason, issue.line) for issue in issues]
+    return reading.read(path, **options)
 
 
 @pytest.mark.parametrize(
@@ -118,10 +115,7 @@ def test_a_byte_order_mark_stays_first(tmp_path: Path, text: str) -> None:
     (rating,), _ = read(tmp_path, raw)
     rated = replace(rating, rater="ann", errors=(ErrorSpan(0, 5, MAJOR),))
     assert rated.segment.hypothesis == "Offen"
-    noted = tmp_path / "noted.po"
-    translation_files.save([rated], noted, WriteOptions(template=tmp_path / "texts.po"))
-    assert noted.read_bytes().startswith(codecs.BOM_UTF8)
-    assert list(translation_files.read(noted)) == [rated]
+    assert noted(tmp_path / "texts.po", [rated]).startswith(codecs.BOM_UTF8)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +135,7 @@ FUZZY = f'#, c-format, fuzzy\n#| msgid "Print"\nmsgid "Delete"\nmsgstr "Drucken"
 def test_a_fuzzy_entry_has_no_finished_translation(tmp_path: Path) -> None:
     (rating,), issues = read(tmp_path, f"{HEADER}\n{FUZZY}")
     assert (rating.segment.hypothesis, rating.segment.key and rating.segment.key.index) == ("Offen", 1)
-    assert issues == [("skipped", "unit whose translation is not finished", 5)]
+    assert issues == ["5: skipped, unit whose translation is not finished"]
     (blank, _), _ = read(tmp_path, f"{HEADER}\n{FUZZY}", untranslated=True)
     assert (blank.segment.source, blank.segment.hypothesis) == ("Delete", "")
     rated = f'# [matese] "ann" (texts without a note have no errors)\n{HEADER}\n{FUZZY}'
@@ -156,7 +150,7 @@ def test_notes_of_an_obsolete_entry(tmp_path: Path, flags: str) -> None:
     gone = '#~ msgid "gone"\n#~ msgstr "weg"\n'
     ratings, issues = read(tmp_path, f"{OPEN}\n{note}{flags}{gone}\n{OPEN.replace('Open', 'Shop')}")
     assert [(rating.segment.source, rating.errors) for rating in ratings] == [("Open", None), ("Shop", None)]
-    assert issues == [("skipped", "note of a text that is no longer used", 4)]
+    assert issues == ["4: skipped, note of a text that is no longer used"]
     assert read(tmp_path, f"{OPEN}\n# old\n{flags}{gone}")[1] == []
 
 
@@ -178,27 +172,24 @@ FORMS = 'msgid "one"\nmsgid_plural "many"\nmsgstr[0] "eins"\n'
 def test_what_is_not_understood_is_never_free_of_errors(tmp_path: Path, header: str, text: str, reason: str) -> None:
     ratings, issues = read(tmp_path, f"{header}\n{text}")
     assert {rating.errors for rating in ratings} == {None}
-    assert [kind[:2] for kind in issues] == [("ignored", reason)]
-    with pytest.raises(FormatError, match=r"texts\.po:\d+: "):
-        list(translation_files.read(tmp_path / "texts.po"))
+    (issue,) = issues
+    assert re.fullmatch(rf"!\d+: ignored, {reason}", issue)
 
 
 def test_another_note_in_the_header(tmp_path: Path) -> None:
     _, issues = read(tmp_path, f'{FREE}{FREE.replace("ann", "bob")}# [matese] "x"\n{HEADER}\n{OPEN}')
-    assert [kind[:2] for kind in issues] == [("ignored", "note in the header of the file")] * 2
+    assert [issue.partition(": ")[2] for issue in issues] == ["ignored, note in the header of the file"] * 2
 
 
 @pytest.mark.parametrize(
     ("stated", "kinds"),
     [
         ("", []),
-        ('"Language: fr\\n"\n', ["assumed"]),
+        ('"Language: fr\\n"\n', ["assumed,"]),
         ('"Language: fr\\n"\n"X-Source-Language: de\\n"\n', []),
     ],
 )
 def test_the_source_language_is_assumed(tmp_path: Path, stated: str, kinds: list[str]) -> None:
     _, issues = read(tmp_path, f"{HEADER}{stated}\n{OPEN}")
-    assert [issue[0] for issue in issues] == kinds
-    found: list[RowIssue] = []
-    list(detection.read(tmp_path / "texts.po", ReadOptions(found.append, lang_pair="de-fr")))
-    assert found == []
+    assert [issue.split()[1] for issue in issues] == kinds
+    assert reading.read(tmp_path / "texts.po", lang_pair="de-fr")[1] == []

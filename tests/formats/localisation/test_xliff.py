@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
-from matese.errors import FormatError
-from matese.formats import detection
-from matese.formats.format import ReadOptions, WriteOptions
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats.localisation import translation_files
-from matese.formats.row_issues import RowIssue
+from tests.formats import reading
+from tests.formats.localisation.noting import noted
 
 MAJOR = Severity.MAJOR
 NOTE = '[matese] "ann"\nMajor error: »offen« [14..19]'
@@ -30,13 +30,11 @@ def xliff_2(units: str, *, header: str = "") -> str:
 <file id="f">{header}{units}</file></xliff>"""
 
 
-def read(path: Path, text: str, *, untranslated: bool = False) -> tuple[list[Rating], list[tuple[str, str]]]:
-    """The ratings of a file with this text, and the issues that reading reports."""
-    path = path / "texts.xlf"
+def read(folder: Path, text: str, **options: Any) -> tuple[list[Rating], list[str]]:
+    path = folder / "texts.xlf"
     path.write_text(text, encoding="utf-8")
-    issues: list[RowIssue] = []
-    ratings = list(detection.read(path, ReadOptions(issues.append, untranslated=untranslated)))
-    return ratings, [(issue.kind, issue.reason) for issue in issues]
+    ratings, notes = reading.read(path, **options)
+    return ratings, [re.sub(r"\d+: ", "", note) for note in notes]
 
 
 SEGMENT = f"<segment>{SHOP}</segment>"
@@ -64,16 +62,17 @@ def test_notes_are_added_after_the_segments(tmp_path: Path, notes: str) -> None:
     ratings, _ = read(tmp_path, xliff_2(f"<unit id='1'>{TWO}{notes}</unit>"))
     marks = (ErrorSpan(0, 3, MAJOR),)
     rated = [replace(rating, rater=f"r{number}", errors=marks) for number, rating in enumerate(ratings)]
-    translation_files.save(rated, tmp_path / "noted.xlf", WriteOptions(template=tmp_path / "texts.xlf"))
-    assert list(translation_files.read(tmp_path / "noted.xlf")) == rated
+    noted(tmp_path / "texts.xlf", rated)
 
 
-@pytest.mark.parametrize("target", ["", " ", "\n  ", '<mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2"/>', "\u3000"])
+@pytest.mark.parametrize(
+    "target", ["", " ", "\n  ", "<x id='1'/>", '<mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2"/>', "\u3000"]
+)
 def test_a_target_of_white_space_is_no_translation(tmp_path: Path, target: str) -> None:
     blank = f'<trans-unit id="1"><source>Good.</source><target>{target}</target></trans-unit>'
     text = xliff_1(blank + f'<trans-unit id="2">{SHOP}</trans-unit>')
     (rating,), issues = read(tmp_path, text)
-    assert (rating.segment.key and rating.segment.key.index, issues) == (1, [("skipped", "unit without a translation")])
+    assert (rating.segment.key and rating.segment.key.index, issues) == (1, ["skipped, unit without a translation"])
     assert [rating.segment.hypothesis for rating in read(tmp_path, text, untranslated=True)[0]] == [
         "",
         "Der Laden ist offen.",
@@ -94,7 +93,7 @@ def with_state(version: int, state: str) -> str:
 @pytest.mark.parametrize("state", ["new", "needs-translation", "needs-l10n", "needs-adaptation", "initial"])
 def test_unfinished_translations(tmp_path: Path, version: int, state: str) -> None:
     (finished,), issues = read(tmp_path, with_state(version, state))
-    assert (finished.errors, issues) == ((), [("skipped", "unit whose translation is not finished")])
+    assert (finished.errors, issues) == ((), ["skipped, unit whose translation is not finished"])
     (blank, _), _ = read(tmp_path, with_state(version, state), untranslated=True)
     assert (blank.segment.hypothesis, blank.unplaced) == ("", (UnplacedError(MAJOR, "Non-translation"),))
 
@@ -109,9 +108,7 @@ def test_finished_translations(tmp_path: Path, version: int, state: str) -> None
 @pytest.mark.parametrize("version", [1, 2])
 def test_an_unknown_state(tmp_path: Path, version: int) -> None:
     ratings, issues = read(tmp_path, with_state(version, "x-odd"))
-    assert ([rating.errors for rating in ratings], issues) == ([None, ()], [("ignored", "unknown state")])
-    with pytest.raises(FormatError, match=r"texts\.xlf:\d: unknown state"):
-        list(translation_files.read(tmp_path / "texts.xlf"))
+    assert ([rating.errors for rating in ratings], issues) == ([None, ()], ["!ignored, unknown state"])
 
 
 @pytest.mark.parametrize(
@@ -126,9 +123,8 @@ def test_an_unknown_state(tmp_path: Path, version: int) -> None:
 def test_what_is_not_understood_is_never_free_of_errors(tmp_path: Path, unit: str, reason: str, header: str) -> None:
     ratings, issues = read(tmp_path, xliff_2(unit, header=header))
     assert {rating.errors for rating in ratings} == {None}
-    assert set(issues) == {("ignored", reason)}
-    with pytest.raises(FormatError, match=r"texts\.xlf:\d: "):
-        list(translation_files.read(tmp_path / "texts.xlf"))
+    assert issues[0] == f"!ignored, {reason}"
+    assert {issue.removeprefix("!") for issue in issues} == {f"ignored, {reason}"}
 
 
 DELETED = '<mrk mtype="x-sdl-deleted" s:revid="1">Das <g id="1">alte</g> </mrk>'
@@ -147,9 +143,7 @@ def test_text_that_a_tracked_change_deletes(tmp_path: Path, target: str) -> None
     unit = f'<trans-unit id="1"><source>The shop.</source><target>{target}</target></trans-unit>'
     (rating,), _ = read(tmp_path, xliff_1(unit, more=' xmlns:s="urn:tool"'))
     assert rating.segment.hypothesis == "Der Laden."
-    rated = replace(rating, rater="ann", errors=(ErrorSpan(4, 9, MAJOR),))
-    translation_files.save([rated], tmp_path / "noted.xlf", WriteOptions(template=tmp_path / "texts.xlf"))
-    assert list(translation_files.read(tmp_path / "noted.xlf")) == [rated]
+    noted(tmp_path / "texts.xlf", [replace(rating, rater="ann", errors=(ErrorSpan(4, 9, MAJOR),))])
 
 
 @pytest.mark.parametrize("namespace", ["TOOL: https://example.org/tool", "a b  c", "ü\t|", ""])
@@ -158,3 +152,76 @@ def test_namespaces_of_any_form(tmp_path: Path, namespace: str) -> None:
     more = f' xmlns:t="{namespace or "t"}"'
     (rating,), _ = read(tmp_path, xliff_1(unit, more=more))
     assert rating.segment.hypothesis == "Der Laden ist offen."
+
+
+HEAD_1 = '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">'
+FILE_1 = '<file original="a" source-language="en" target-language="{}" datatype="plaintext"><body>{}</body></file>'
+HEAD_2 = '<xliff xmlns="urn:oasis:names:tc:xliff:document:{0}" version="{0}" srcLang="en" trgLang="de">'
+# A target of XLIFF 1.2 or 2, and the text that people read.
+TARGETS = {
+    "1.2": [
+        ("Ein Haus.", "Ein Haus."),
+        ("Ein <g id='1'>Ha<g id='2'>us</g></g>.", "Ein Haus."),
+        ("<g id='1'/><x id='2'/>Ein<bx id='3'/> Haus<ex id='4'/>.", "Ein Haus."),
+        ("<g id='1'><x id='2'/></g>\n<g id='3'>Haus</g>", "\nHaus"),
+        ("<ph id='1'>%s</ph> Haus <bpt id='2'>&lt;b></bpt>da<ept id='2'>&lt;/b></ept>", " Haus da"),
+        ("<it id='1' pos='open'>[<sub>alt</sub>]</it>Haus", "Haus"),
+        ("Ein <mrk mtype='seg' mid='0'>Haus</mrk><!-- ein Haus --> da", "Ein Haus da"),
+        ("😀<x id='1'/>👩‍👧 <g id='2'>Haus</g>", "😀👩‍👧 Haus"),
+        ("\u200fשלום <g id='1'>עולם</g>\u202b", "\u200fשלום עולם\u202b"),
+        ("  zwei\tHaus  &#10;&#13;&amp;lt; ]]&gt;", "  zwei\tHaus  \n\r&lt; ]]>"),
+        ("<![CDATA[<b>Haus</b>]]>", "<b>Haus</b>"),
+    ],
+    "2.0": [
+        ("Ein <pc id='1'>Ha<pc id='2'>us</pc></pc>.", "Ein Haus."),
+        ("<pc id='1'><ph id='2'/></pc>\n<pc id='3'>Haus</pc>", "\nHaus"),
+        ("Ein <ph id='1' dataRef='d'/><sc id='2'/>Haus<ec startRef='2'/>.", "Ein Haus."),
+        ("Ein <mrk id='1' type='term'>Haus</mrk><sm id='2' type='comment'/>!<em startRef='2'/>", "Ein Haus!"),
+        ("<cp hex='0001'/>😀 <pc id='1'>Haus</pc>", "😀 Haus"),
+    ],
+}
+TARGETS["2.1"] = TARGETS["2.2"] = TARGETS["2.0"]
+CASES = [(version, *case) for version, cases in TARGETS.items() for case in cases]
+
+
+def with_target(version: str, target: str) -> str:
+    texts = f"<source>A <ph id='0'/>tree</source>\n<target>{target}</target>"
+    if version == "1.2":
+        texts = texts.replace("ph id='0'", "x id='0'")
+        unit = f"<trans-unit id='1'>{texts}<alt-trans><target>x</target></alt-trans></trans-unit>"
+        return f"<!-- first -->\n{HEAD_1}<?pi do?>{FILE_1.format('de', unit)}</xliff>"
+    unit = f"<unit id='1'><originalData><data id='d'>&lt;br/></data></originalData><segment>{texts}</segment></unit>"
+    return f"{HEAD_2.format(version)}<file id='f'>{unit}</file></xliff>"
+
+
+@pytest.mark.parametrize(("version", "target", "text"), CASES)
+def test_markup_is_no_text_and_stays_as_it_was(tmp_path: Path, version: str, target: str, text: str) -> None:
+    path = tmp_path / "texts.xlf"
+    path.write_text(with_target(version, target), encoding="utf-8", newline="")
+    (rating,) = translation_files.read(path)
+    assert rating.segment == Segment(text, "A tree", key=SegmentKey(lang_pair="en-de", index=0))
+    start = max(text.find("Haus"), 0)
+    errors = (ErrorSpan(0, len(text), None), ErrorSpan(start, start + 4, Severity.MAJOR))
+    rated = replace(rating, rater='"\ufffe\x01<é', errors=errors)
+    noted(path, [rated])
+
+
+def test_notes_stand_where_the_schema_wants_them(tmp_path: Path) -> None:
+    path = tmp_path / "texts.xlf"
+    module = "<m:metadata xmlns:m='urn:oasis:names:tc:xliff:metadata:2.0'/>"
+    text = with_target("2.0", "Haus").replace("<originalData>", f"{module}<originalData>")
+    path.write_text(text, encoding="utf-8")
+    (rating,) = translation_files.read(path)
+    copy = noted(path, [replace(rating, errors=(ErrorSpan(0, 1, None),))]).decode()
+    assert copy.index("<notes>") < copy.index("<unit") < copy.index("metadata") < copy.rindex("<notes>")
+    assert copy.rindex("<notes>") < copy.index("<originalData>") < copy.index("<segment>")
+
+
+def test_each_file_of_xliff_1_says_its_languages(tmp_path: Path) -> None:
+    path = tmp_path / "texts.xlf"
+    unit = "<trans-unit id='1'><source>tree</source><target>x</target></trans-unit>"
+    files = FILE_1.format("de", unit) + FILE_1.format("fr-CA", unit) + FILE_1.format("", unit)
+    path.write_text(f"{HEAD_1}{files}</xliff>", encoding="utf-8")
+    ratings = list(translation_files.read(path))
+    assert [(rating.segment.key or SegmentKey()).lang_pair for rating in ratings] == ["en-de", "en-fr_CA", None]
+    noted(path, [replace(rating, errors=()) for rating in ratings])

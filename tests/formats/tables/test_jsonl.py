@@ -133,12 +133,6 @@ def test_only_an_estimate_of_the_score_is_an_expected_score() -> None:
     assert [jsonl.to_json(rating)["expected_score"] for rating in (human, model, other)] == [None, -1, None]
 
 
-def test_the_score_counts_by_the_weights() -> None:
-    rating = Rating(Segment("a"), None, (ErrorSpan(0, 1, Severity.MINOR, "Fluency/Punctuation"),))
-    assert jsonl.to_json(rating)["score"] == -1
-    assert jsonl.to_json(rating, weights=mqm.GOOGLE)["score"] == -0.1
-
-
 def test_tokens_stand_at_the_end_where_they_are_asked_for() -> None:
     scores = TokenScores(((0, 3),), ((0.5, 0.1, 0.1, 0.2, 0.1),))
     segment = dataclasses.replace(PREDICTION.segment, name="unit a")
@@ -165,12 +159,9 @@ def test_numbers_that_are_not_finite_are_not_written() -> None:
         jsonl.dumps(PREDICTION, tokens=TokenScores(((0, 1),), ((math.nan,),)))
 
 
-def test_the_schema_file_is_generated() -> None:
+def test_the_schema_is_one_and_knows_every_key() -> None:
     """`docs/rating_schema.py` updates the file."""
     assert rating_schema.schema() == SCHEMA
-
-
-def test_the_schema_is_one_and_knows_every_key() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert list(SCHEMA["properties"]) == list(jsonl.KEYS)
     assert SCHEMA["required"] == list(jsonl.KEYS[:-2])
@@ -182,21 +173,16 @@ def test_the_schema_is_one_and_knows_every_key() -> None:
         {"hypothesis": None},
         {"index": "1"},
         {"references": "Ein Baum."},
-        {"references": None},
-        {"score": 1},
         {"errors": [{**SPAN, "severity": "Major"}]},
         {"errors": [{**SPAN, "start": -1}]},
         {"errors": [{**SPAN, "confidence": 1.5}]},
         {"errors": [{"start": 4, "end": 8}]},
         {"errors": [{**SPAN, "more": 1}]},
         {"omissions": [{**OMISSION, "text": "hypothesis"}]},
-        {"omissions": [{**OMISSION, "reference": -1}]},
-        {"omissions": [{**OMISSION, "words": None}]},
         {"omissions": [{"text": "reference", "reference": 0, "start": 4, "end": 8}]},
         {"unplaced": [{"severity": "minor"}]},
         {"overall": {"value": 1, "scale": "stars"}},
         {"overall": {"value": 1, "scale": "mqm", "low": None, "high": None}},
-        {"estimate": {"value": 1, "scale": "stars", "low": None, "high": None}},
         {"estimate": {"value": 1, "scale": "mqm", "low": None, "high": None, "deviation": -1}},
         {"tokens": [{"start": 0, "end": 1, "p": [1, 0, 0, 0]}]},
     ],
@@ -249,12 +235,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         ('{"hypothesis": ""} {}', r"not JSON \(.*trailing characters \(byte 20\)\): must be one JSON value"),
         ("[" * 100_000, "objects or lists are nested too deeply"),
         ("[]", "Expected "),
-        ("null", "Expected "),
-        ("true", "Expected "),
-        ('"a"', "Expected "),
-        ("1", "Expected "),
         ("{}", ".*`hypothesis`"),
-        ('{"hypothesis": null}', "hypothesis: "),
         ('{"hypothesis": 1}', "hypothesis: Expected `str`, got `int`"),
         (r'{"hypothesis": "a\ud83d"}', r"not JSON \(\\ud83d is half of a surrogate pair"),
         (r'{"hypothesis": "\\\ud83d\ude00\ude00"}', r"not JSON \(\\ude00 is half of a surrogate pair"),
@@ -262,22 +243,14 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         ('{"hypothesis": "\\\\ud83d NaN', r"not JSON \(Input data was truncated"),
         ('{"hypotesis": "a"}', "unknown key 'hypotesis', did you mean 'hypothesis'\\? must be index, system"),
         ('{"hypothesis": "a", "hypothesis": "b"}', "key 'hypothesis' is given twice: must be given once in an object"),
-        (LINE % '"source": "b"', "key 'source' is given twice: must be given once in an object"),
         (LINE % '"errors": [{"start": 0, "end": 1, "end": 2}]', "key 'end' is given twice"),
         (LINE % '"index": "1"', "index: "),
-        (LINE % '"index": 1.5', "index: "),
         (LINE % '"index": true', "index: "),
-        (LINE % f'"index": {"1" * 5000}', "index: "),
         (LINE % '"rater": {}', "rater: "),
         (LINE % '"references": "Ein Baum."', "references: "),
         (LINE % '"references": ["a", null]', r"references\[1\]: "),
         (LINE % '"score": NaN', "not JSON"),
-        (LINE % '"score": -Infinity', "not JSON"),
-        (LINE % '"errors": {}', "errors: "),
-        (LINE % '"errors": [1]', r"errors\[0\]: "),
         (LINE % '"errors": [{"end": 1}]', r"errors\[0\]: .*`start`"),
-        (LINE % '"errors": [{"start": 0}]', r"errors\[0\]: .*`end`"),
-        (LINE % '"errors": [{"start": 0, "end": 1.5}]', r"errors\[0\]\.end: "),
         (LINE % '"errors": [{"start": 1, "end": 1}]', r"errors\[0\]: error span 1\.\.1: must have 0 <= start < end"),
         (LINE % '"errors": [{"start": -1, "end": 1}]', r"errors\[0\].start: "),
         (LINE % '"errors": [{"start": 4, "end": 10, "text": "Haus.?"}]', r"error span 4\.\.10: must end within the"),
@@ -285,9 +258,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (LINE % '"errors": [{"start": 4, "end": 8, "text": "in H"}]', r"errors\[0\]\.text is 'in H': must be 'Haus'"),
         (LINE % '"errors": [{"star": 1}]', r"unknown key 'errors\[0\]\.star', did you mean 'errors\[0\]\.start'\?"),
         (LINE % '"errors": [{"start": 0, "end": 1, "severity": "Major"}]', r"errors\[0\]\.severity: .*: must be"),
-        (LINE % '"errors": [{"start": 0, "end": 1, "severity": 5}]', r"errors\[0\]\.severity: "),
         (LINE % '"errors": [{"start": 0, "end": 1, "confidence": 2}]', r"errors\[0\].confidence: "),
-        (LINE % '"errors": [{"start": 0, "end": 1, "confidence": true}]', r"errors\[0\]\.confidence: "),
         (LINE % '"omissions": [{}]', r"omissions\[0\]: .*`text`"),
         (LINE % '"omissions": [{"text": "source", "start": 2, "end": 6, "words": "Baum"}]', r"omissions\[0\]\.words"),
         (LINE % '"omissions": [{"text": "source", "start": 2, "end": 9, "words": "tree.xx"}]', r"omission 2\.\.9:"),
@@ -297,10 +268,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         ),
         (LINE % '"omissions": [{"text": "source", "reference": 0, "start": 0, "end": 1}]', r"omissions\[0\]:"),
         (LINE % '"unplaced": [{"severity": "bad"}]', r"unplaced\[0\]\.severity: "),
-        (LINE % '"unplaced": [{"category": 1}]', r"unplaced\[0\]\.category: "),
-        (LINE % '"overall": 1', "overall: "),
         (LINE % '"overall": {"scale": "mqm"}', r"overall: .*`value`"),
-        (LINE % '"overall": {"value": 1}', r"overall: .*`scale`"),
         (LINE % '"overall": {"value": 1, "scale": "stars"}', r"overall\.scale: "),
         (LINE % '"overall": {"value": 1e999, "scale": "da"}', r"overall\.value: "),
         (LINE % f'"overall": {{"value": 1{"0" * 400}, "scale": "da"}}', r"overall\.value: "),
@@ -313,11 +281,6 @@ def test_a_line_that_is_no_rating_is_told_with_its_place(tmp_path: Path, line: s
         list(jsonl.read(path))
     assert (caught.value.path, caught.value.line) == (str(path), 2)
     assert "\n" not in str(caught.value)
-
-
-def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="missing"):
-        list(jsonl.read(tmp_path / "missing.jsonl"))
 
 
 def test_a_key_without_content_is_none() -> None:
@@ -359,28 +322,18 @@ TOKENS = TokenScores(((0, 3), (3, 3), (4, 7)), ((0.5, 0.5, 0.0, 0.0, 0.0), (1.0,
 
 def test_tokens_that_are_written_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    rating = Rating(Segment("Das Haus 👍"), "m", ())
+    rating = Rating(Segment('Das Haus 👍 "tokens"'), "m", ())
     lines = [jsonl.dumps(rating, tokens=TOKENS), jsonl.dumps(rating), jsonl.dumps(rating, tokens=TokenScores((), ()))]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     assert list(jsonl.read_tokens(path)) == [TOKENS, None, TokenScores((), ())]
-
-
-def test_the_word_in_a_text_is_no_token(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(jsonl.dumps(Rating(Segment('the "tokens"'), "m", ())), encoding="utf-8")
-    assert list(jsonl.read_tokens(path)) == [None]
 
 
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
         ([{"start": 0, "end": 9, "p": [1, 0, 0, 0, 0]}], r"tokens\[0\]: start 0 and end 9: must have 0 <= start <="),
-        ([{"start": 2, "end": 1, "p": [1, 0, 0, 0, 0]}], "start 2 and end 1"),
         ([{"start": 0, "end": 1, "p": [1, 0, 0]}], r"tokens\[0\].p: "),
-        ([{"start": 0, "end": 1}], r"tokens\[0\]: .*`p`"),
         ([{"start": 0, "end": 1, "p": [1, 0, 0, 0, 2]}], r"p\[4\]: "),
-        ([{"start": 0, "end": 1, "p": [1, 0, 0, 0, None]}], r"p\[4\]: "),
-        ([{"start": None, "end": 1, "p": [1, 0, 0, 0, 0]}], r"start: "),
         ([{"begin": 0}], "unknown key"),
         ({}, "tokens: "),
     ],

@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from matese.annotation import ErrorSpan, Overall, Rating, UnplacedError
+from matese.annotation import Overall, SegmentKey
 from matese.errors import FormatError
-from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.row_issues import RowIssue
+from matese.formats.format import WriteOptions
 from matese.formats.tools import appraise
-from tests.formats.one_rating import EMOJI, GIVEN, MINOR, put
+from tests.formats.one_rating import EMOJI, GIVEN, put
+from tests.formats.reading import marks, read
 
 TASK = {"batchNo": 1, "requiredAnnotations": 1, "sourceLanguage": "eng", "targetLanguage": "deu"}
 TUTORIAL = {"tutorial": {"instruction": "All of it is right."}, "payload": []}
 MARK = {"start_i": 0, "end_i": 2, "severity": "minor"}
+Json = dict[str, object]
 
 
-def item(number: int, **changes: object) -> dict[str, object]:
-    made: dict[str, object] = {
+def item(number: int, **changes: object) -> Json:
+    made: Json = {
         "mqm": [],
         "documentID": "talk",
         "sourceID": "en-de",
@@ -33,52 +34,37 @@ def item(number: int, **changes: object) -> dict[str, object]:
     return {**made, **changes}
 
 
-def read(
-    folder: Path, items: list[dict[str, object]], rows: str = "", task: object = TASK
-) -> tuple[list[Rating], list[tuple[str, str]]]:
-    """The ratings of a folder with these batches and results, and the issues that reading reports."""
+def row(number: int, *, kind: str = "TGT", spans: object = (), score: str = "80") -> str:
+    quoted = json.dumps(spans).replace('"', '""')
+    return f'ann,A,{number},{kind},eng,deu,{score},talk,False,"{quoted}",1,2\n'
+
+
+def batch(folder: Path, items: list[Json], rows: str = "", task: object = TASK) -> Path:
+    """A folder of one batch, and of results if there are rows."""
     put(folder / "batches.json", json.dumps([{"items": items, "task": task}]))
     if rows:
         put(folder / "results.csv", rows)
-    issues: list[RowIssue] = []
-    return list(appraise.read(folder, ReadOptions(issues.append))), [(issue.kind, issue.reason) for issue in issues]
-
-
-def row(number: int, *, kind: str = "TGT", spans: str = "[]") -> str:
-    return f"ann,A,{number},{kind},eng,deu,80,talk,False,{spans},1,2\n"
+    return folder
 
 
 def test_appraise_results_find_their_texts_in_the_batches(tmp_path: Path) -> None:
-    appraise.save([GIVEN], tmp_path / "batch", WriteOptions(method="pilot"))
-    (batch,) = json.loads((tmp_path / "batch" / "batches.json").read_text(encoding="utf-8"))
-    assert (batch["task"]["sourceLanguage"], batch["task"]["targetLanguage"]) == ("eng", "deu")
-    assert batch["items"][0]["mqm"] == [{"start_i": 7, "end_i": 10, "severity": "major", "error_type": "Style"}]
-    spans = '"[{""start_i"":""missing"",""end_i"":""missing"",""severity"":""minor""}]"'
-    rows = f"ann,A,0,TGT,eng,deu,83,talk,False,[],1,2\nann,A,0,TGT,eng,deu,90,talk,False,{spans},1,2\n"
-    put(tmp_path / "batch" / "results.csv", rows + "ann,A,9,TGT,eng,deu,0,talk,False,[],1,2\n")
-    with pytest.raises(FormatError, match=r"results\.csv:3: item is not in the batches"):
-        list(appraise.read(tmp_path / "batch"))
-    notes: list[RowIssue] = []
-    (rating,) = appraise.read(tmp_path / "batch", ReadOptions(notes.append))
-    assert (rating.rater, rating.errors, rating.unplaced) == ("ann", (), (UnplacedError(MINOR),))
+    folder = tmp_path / "batch"
+    appraise.save([GIVEN], folder, WriteOptions(method="pilot"))
+    (written,) = json.loads((folder / "batches.json").read_text(encoding="utf-8"))
+    assert (written["task"]["sourceLanguage"], written["task"]["targetLanguage"]) == ("eng", "deu")
+    assert written["items"][0]["mqm"] == [{"start_i": 7, "end_i": 10, "severity": "major", "error_type": "Style"}]
+    missing = {"start_i": "missing", "end_i": "missing", "severity": "minor"}
+    put(folder / "results.csv", row(0) + row(0, spans=[missing], score="90") + row(9))
+    (rating,), notes = read(folder)
+    assert (rating.segment.hypothesis, rating.rater, marks(rating)) == (EMOJI, "ann", "- minor")
     assert rating.overall == Overall(90, "esa")
-    assert rating.segment.hypothesis == EMOJI
-    assert [note.reason for note in notes] == ["item is not in the batches"]
+    assert notes == ["!3: skipped, item is not in the batches"]
 
 
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        ("a,b", "2 fields: must be 12"),
-        ("ann,A,0,TGT,eng,deu,83,talk,False,[,1,2", "not JSON"),
-        ("ann,A,0,TGT,eng,deu,x,talk,False,[],1,2", "score 'x': must be a number"),
-    ],
-)
-def test_appraise_rows_at_fault(tmp_path: Path, row: str, problem: str) -> None:
-    appraise.save([GIVEN], tmp_path / "batch", WriteOptions())
-    put(tmp_path / "batch" / "results.csv", row + "\n")
-    with pytest.raises(FormatError, match=rf"results\.csv:1: {problem}"):
-        list(appraise.read(tmp_path / "batch"))
+@pytest.mark.parametrize("row", ["a,b", "ann,A,0,TGT,eng,deu,83,talk,False,[,1,2", row(0, score="x")])
+def test_appraise_rows_at_fault(tmp_path: Path, row: str) -> None:
+    with pytest.raises(FormatError, match=r"results\.csv:1: "):
+        list(appraise.read(batch(tmp_path, [item(0)], row)))
 
 
 @pytest.mark.parametrize(
@@ -96,9 +82,8 @@ def test_appraise_rows_at_fault(tmp_path: Path, row: str, problem: str) -> None:
     ],
 )
 def test_the_language_pair(tmp_path: Path, source_id: str, task: object, pair: str | None) -> None:
-    (rating,), _ = read(tmp_path, [item(0, sourceID=source_id)], task=task)
-    assert rating.segment.key is not None
-    assert rating.segment.key.lang_pair == pair
+    (rating,), _ = read(batch(tmp_path, [item(0, sourceID=source_id)], task=task))
+    assert (rating.segment.key or SegmentKey()).lang_pair == pair
 
 
 @pytest.mark.parametrize(
@@ -108,57 +93,47 @@ def test_the_language_pair(tmp_path: Path, source_id: str, task: object, pair: s
         ({"itemType": "BAD"}, "attention check (BAD)"),
         ({"itemType": "CHK"}, "attention check (CHK)"),
         ({"itemType": "REF"}, "attention check (REF)"),
+        # A check with the place of another item.
+        ({"itemID": 0, "itemType": "BAD", "targetText": "Ein Regen."}, "attention check (BAD)"),
         ({"itemType": "ODD"}, "item of the unknown type 'ODD'"),
     ],
 )
 @pytest.mark.parametrize("has_results", [True, False])
 def test_items_that_are_no_ratings(tmp_path: Path, changes: dict[str, str], reason: str, *, has_results: bool) -> None:
-    rows = row(0) + row(1, kind=changes.get("itemType", "TGT")) if has_results else ""
-    (rating,), issues = read(tmp_path, [item(0), item(1, **changes)], rows)
-    assert (rating.segment.key and rating.segment.key.index, issues) == (0, [("skipped", reason)])
-    if "ODD" in reason:
-        with pytest.raises(FormatError, match=r":[12]: item of the unknown type"):
-            list(appraise.read(tmp_path))
-    else:
-        assert len(list(appraise.read(tmp_path))) == 1
-
-
-def test_a_check_with_the_place_of_another_item(tmp_path: Path) -> None:
-    items = [item(0), item(0, itemType="BAD", targetText="Ein Regen.")]
-    (rating,), issues = read(tmp_path, items, row(0) + row(0, kind="BAD"))
-    assert (rating.segment.hypothesis, issues) == ("Ein Haus.", [("skipped", "attention check (BAD)")])
+    rows = row(0) + row(int(changes.get("itemID", 1)), kind=changes.get("itemType", "TGT")) if has_results else ""
+    ratings, notes = read(batch(tmp_path, [item(0), item(1, **changes)], rows))
+    assert [rating.segment.hypothesis for rating in ratings] == ["Ein Haus."]
+    (note,) = notes
+    assert note.partition(": ")[2] == f"skipped, {reason}"
+    assert note.startswith("!") is ("ODD" in reason)
 
 
 def test_checks_that_are_not_in_the_batches(tmp_path: Path) -> None:
-    _, issues = read(tmp_path, [item(0)], row(0) + row(7, kind="BAD"))
-    assert issues == [("skipped", "attention check (BAD)")]
+    _, notes = read(batch(tmp_path, [item(0)], row(0) + row(7, kind="BAD")))
+    assert notes == ["2: skipped, attention check (BAD)"]
 
 
 @pytest.mark.parametrize(
-    ("changes", "errors"),
+    ("changes", "expected"),
     [
-        ({}, None),
-        ({"mqm": None}, None),
-        ({"mqm": {"payload": []}}, None),
-        ({"annotated": True}, ()),
-        ({"mqm": [MARK]}, (ErrorSpan(0, 3, MINOR),)),
-        ({"mqm": {"payload": [MARK]}}, (ErrorSpan(0, 3, MINOR),)),
+        ({}, "no spans"),
+        ({"mqm": None}, "no spans"),
+        ({"mqm": {"payload": []}}, "no spans"),
+        ({"annotated": True}, ""),
+        ({"mqm": [MARK]}, "0-3 minor"),
+        ({"mqm": {"payload": [MARK]}}, "0-3 minor"),
     ],
 )
-def test_items_that_are_not_annotated(tmp_path: Path, changes: dict[str, object], errors: object) -> None:
-    (rating,), issues = read(tmp_path, [item(0, **changes)])
-    assert (rating.errors, issues) == (errors, [])
-    (rated,), _ = read(tmp_path, [item(0, **changes)], row(0))
+def test_items_that_are_not_annotated(tmp_path: Path, changes: Json, expected: str) -> None:
+    (rating,), notes = read(batch(tmp_path, [item(0, **changes)]))
+    assert (marks(rating), notes) == (expected, [])
+    (rated,), _ = read(batch(tmp_path, [item(0, **changes)], row(0)))
     assert rated.errors == ()
 
 
 @pytest.mark.parametrize("has_results", [True, False])
 def test_an_unknown_severity(tmp_path: Path, *, has_results: bool) -> None:
     odd = {**MARK, "severity": "odd"}
-    for marks, errors in (([odd], None), ([odd, MARK], (ErrorSpan(0, 3, MINOR),))):
-        quoted = json.dumps(marks).replace('"', '""')
-        rows = row(0, spans=f'"{quoted}"') if has_results else ""
-        (rating,), issues = read(tmp_path, [item(0, mqm=marks)], rows)
-        assert (rating.errors, issues) == (errors, [("ignored", "unknown severity 'odd'")])
-        with pytest.raises(FormatError, match=r":1: unknown severity 'odd'"):
-            list(appraise.read(tmp_path))
+    for spans, expected in (([odd], "no spans"), ([odd, MARK], "0-3 minor")):
+        (rating,), notes = read(batch(tmp_path, [item(0, mqm=spans)], row(0, spans=spans) if has_results else ""))
+        assert (marks(rating), notes) == (expected, ["!1: ignored, unknown severity 'odd'"])

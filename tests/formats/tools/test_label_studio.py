@@ -1,66 +1,97 @@
-"""Label Studio's files as it writes them, written by hand here, and files that are at fault."""
+"""Label Studio's files as it writes them, in our labelling configuration and in others, and files that are at fault."""
 
 from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from matese.annotation import ErrorSpan, Omission, Rating, Segment
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey
 from matese.errors import FormatError
 from matese.formats import detection
-from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.row_issues import RowIssue
+from matese.formats.format import WriteOptions
 from matese.formats.tools import label_studio
-from tests.formats.one_rating import EMOJI, GIVEN, MAJOR, MINOR, put
+from tests.formats import reading
+from tests.formats.one_rating import EMOJI, GIVEN, MAJOR, put
+from tests.formats.reading import marks
+
+MT = "Der Hund schläft fest."
+SRC = "The cat sleeps well."
+HUND = {"start": 4, "end": 8, "text": "Hund"}
+CAT = {"start": 4, "end": 7, "text": "cat"}
+ALIKE = {"start": 3, "end": 4, "text": " "}
+HAUS = {"start": 6, "end": 10, "text": "Haus"}
+DATA = {"hypothesis": MT, "source_text": SRC}
+Json = dict[str, Any]
 
 
-def task(**changes: object) -> dict[str, object]:
-    value = {"start": 6, "end": 10, "text": "Haus", "labels": ["Major"]}
-    region = {"id": "x", "from_name": "severity_hypothesis", "to_name": "hypothesis", "type": "labels", "value": value}
-    annotation = {"id": 1, "completed_by": {"id": 7, "email": "ann@example.org"}, "result": [region]}
-    return {"id": 1, "data": {"hypothesis": EMOJI}, "annotations": [annotation], "predictions": [], **changes}
+def result(kind: str, place: Json | None = HUND, to: str = "hypothesis", id: str | None = "r", **value: Any) -> Json:  # noqa: A002
+    return {"id": id, "from_name": kind, "to_name": to, "type": kind, "value": {**(place or {}), **value}}
 
 
-def test_label_studio_counts_code_points(tmp_path: Path) -> None:
-    label_studio.save([GIVEN], tmp_path / "tasks", WriteOptions())
-    (written,) = json.loads((tmp_path / "tasks" / "tasks.json").read_text(encoding="utf-8"))
-    regions = written["predictions"][0]["result"]
-    assert [(region["type"], region["value"]["start"], region["value"]["end"]) for region in regions] == [
+def labels(*names: str, place: Json = HUND, to: str = "hypothesis", id: str = "r") -> Json:  # noqa: A002
+    return result("labels", place, to, id, labels=list(names))
+
+
+def task(*results: Json, data: Json = DATA, **changes: Any) -> Json:
+    """A task with one annotation."""
+    return {"id": 1, "data": data, "annotations": [{"id": 2, "completed_by": 3, "result": results}], **changes}
+
+
+def export(folder: Path, *tasks: Json) -> Path:
+    return put(folder / "export.json", ",\n".join(map(json.dumps, tasks)).join("[]"))
+
+
+def read(path: Path) -> tuple[list[Rating], list[str]]:
+    ratings, notes = reading.read(path)
+    return ratings, [note.split(": ")[1].partition(",")[0] for note in notes]
+
+
+def the_rating(folder: Path, *results: Json, data: Json = DATA) -> tuple[str, list[str]]:
+    """The errors of the only rating, and the kinds of issues."""
+    (rating,), kinds = read(export(folder, task(*results, data=data)))
+    return marks(rating), kinds
+
+
+def written(rating: Rating, folder: Path) -> tuple[Json, ET.Element]:
+    """The task that is written, and the configuration beside it."""
+    label_studio.save([rating], folder / "tasks", WriteOptions())
+    (made,) = json.loads((folder / "tasks" / "tasks.json").read_text(encoding="utf-8"))
+    return made, ET.parse(folder / "tasks" / "config.xml").getroot()
+
+
+def test_regions_count_code_points_and_are_of_the_configuration(tmp_path: Path) -> None:
+    made, config = written(GIVEN, tmp_path)
+    (prediction,) = made["predictions"]
+    assert [(one["type"], one["value"]["start"], one["value"]["end"]) for one in prediction["result"]] == [
         ("labels", 6, 10),
         ("textarea", 6, 10),
     ]
-    assert written["predictions"][0]["model_version"] == "model"
-    config = ET.parse(tmp_path / "tasks" / "config.xml").getroot()
+    assert prediction["model_version"] == "model"
     names = {element.get("name"): element.get("toName") for element in config if element.get("name")}
-    texts = [element.get("name") for element in config.iter("Text")]
-    assert texts == ["source", "hypothesis"]
-    for region in regions:
-        assert names[region["from_name"]] == region["to_name"]
-    assert {element.get("value", "").removeprefix("$") for element in config.iter("Text")} <= set(written["data"])
+    assert [element.get("name") for element in config.iter("Text")] == ["source", "hypothesis"]
+    assert all(names[region["from_name"]] == region["to_name"] for region in prediction["result"])
+    assert {element.get("value", "").removeprefix("$") for element in config.iter("Text")} <= set(made["data"])
 
 
-def test_label_studio_annotations_are_read_and_cancelled_ones_are_not(tmp_path: Path) -> None:
-    done = task()["annotations"]
-    assert isinstance(done, list)
-    other = {**done[0], "completed_by": 3, "result": []}
-    cancelled = {**done[0], "was_cancelled": True}
-    tasks = [task(annotations=[*done, other, cancelled], predictions=[1]), task(annotations=[])]
-    path = put(tmp_path / "export.json", json.dumps(tasks))
+def test_annotations_are_read_and_cancelled_ones_are_not(tmp_path: Path) -> None:
+    region = labels("Major", place=HAUS)
+    done = {"id": 1, "completed_by": {"id": 7, "email": "ann@example.org"}, "result": [region]}
+    other = {**done, "completed_by": 3, "result": []}
+    cancelled = {**done, "was_cancelled": True}
+    data = {"hypothesis": EMOJI}
+    tasks = [task(data=data, annotations=[done, other, cancelled], predictions=[1]), task(data=data, annotations=[])]
+    path = export(tmp_path, *tasks)
     assert detection.detect(path) == "label-studio"
+    ratings, notes = reading.read(path)
     segment = Segment(EMOJI)
-    left_out: list[RowIssue] = []
-    list(label_studio.read(path, ReadOptions(left_out.append)))
-    assert [issue.reason.partition(" (")[0] for issue in left_out] == [
-        "annotation was cancelled",
-        "task without a finished annotation",
-    ]
-    assert list(label_studio.read(path)) == [
-        Rating(segment, "ann@example.org", (ErrorSpan(6, 10, MAJOR),)),
-        Rating(segment, "3", ()),
-    ]
+    assert ratings == [Rating(segment, "ann@example.org", (ErrorSpan(6, 10, MAJOR),)), Rating(segment, "3", ())]
+    reasons = ["skipped, annotation was cancelled", "skipped, task without a finished annotation"]
+    assert [note.split(": ")[1].partition(" (")[0] for note in notes] == reasons
 
 
 OMISSIONS = Rating(
@@ -76,10 +107,9 @@ OMISSIONS = Rating(
 
 
 def test_missing_words_are_regions_of_their_text(tmp_path: Path) -> None:
-    label_studio.save([OMISSIONS], tmp_path / "tasks", WriteOptions())
-    (written,) = json.loads((tmp_path / "tasks" / "tasks.json").read_text(encoding="utf-8"))
-    regions = [region for region in written["predictions"][0]["result"] if region["type"] == "labels"]
-    shown = {"source": written["data"]["source_text"], "reference": written["data"]["reference"]}
+    made, config = written(OMISSIONS, tmp_path)
+    regions = [region for region in made["predictions"][0]["result"] if region["type"] == "labels"]
+    shown = {"source": made["data"]["source_text"], "reference": made["data"]["reference"]}
     for region in regions:
         value = region["value"]
         assert shown[region["to_name"]][value["start"] : value["end"]] == value["text"]
@@ -88,7 +118,6 @@ def test_missing_words_are_regions_of_their_text(tmp_path: Path) -> None:
         ("missing_reference", "Missing: Undecided", "Baum"),
         ("missing_reference", "Missing: Major", "Der 😀 Baum."),
     ]
-    config = ET.parse(tmp_path / "tasks" / "config.xml").getroot()
     choices = {labels.get("name"): {label.get("value") for label in labels} for labels in config.iter("Labels")}
     assert all(region["value"]["labels"][0] in choices[region["from_name"]] for region in regions)
     assert {element.get("toName") for element in config.iter("TextArea")} == {"hypothesis", "source", "reference"}
@@ -96,58 +125,215 @@ def test_missing_words_are_regions_of_their_text(tmp_path: Path) -> None:
 
 
 def test_missing_words_of_several_references_end_with_the_first(tmp_path: Path) -> None:
-    value = {"start": 6, "end": 13, "labels": ["Minor"]}
-    result = [{"id": "x", "to_name": "reference", "type": "labels", "value": value}]
-    exported = task(data={"hypothesis": EMOJI, "references": ["Ein Baum", "Er"]}, annotations=[{"result": result}])
-    path = put(tmp_path / "export.json", json.dumps([exported]))
-    with pytest.raises(FormatError, match=r"region of several references: must be within one"):
-        list(label_studio.read(path))
-    notes: list[RowIssue] = []
-    (rating,) = label_studio.read(path, ReadOptions(notes.append))
-    assert rating.omissions == (Omission("reference", 0, 6, 8, MINOR),)
-    assert len(notes) == 1
-    for name, data in (("reference", {"hypothesis": EMOJI}), ("hypothesis", exported["data"])):
-        other = {**result[0], "to_name": name, "value": {**value, "labels": ["Missing: Minor"]}}
-        put(path, json.dumps([task(data=data, annotations=[{"result": [other]}])]))
-        with pytest.raises(FormatError, match=rf"missing words 6\.\.13 of {name}: must be of the source or of data"):
+    place = {"start": 6, "end": 13}
+    data = {"hypothesis": EMOJI, "references": ["Ein Baum", "Er"]}
+    assert the_rating(tmp_path, labels("Minor", place=place, to="reference"), data=data) == (
+        "missing reference0 6-8 minor",
+        ["repaired"],
+    )
+    for name, other in (("reference", {"hypothesis": EMOJI}), ("hypothesis", data)):
+        path = export(tmp_path, task(labels("Missing: Minor", place=place, to=name), data=other))
+        with pytest.raises(FormatError, match=rf"missing words 6\.\.13 of {name}"):
             list(label_studio.read(path))
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("change", "expected"),
     [
-        ({"start": 5}, "text of a region differs from the text at its offsets: 'Haus' must be ' Haus'"),
-        ({"end": 99, "text": None}, "error span 6..99: must end within the hypothesis"),
-        ({"start": None}, "region x: must have start and end"),
-        ({"start": 10, "text": None}, "error span 10..10: must have"),
-        ({"text": "Baum"}, "text of a region differs from the text at its offsets: 'Baum' must be 'Haus'"),
-        ({"start": 7, "end": 11}, "offsets count UTF-16 units: must count characters"),
+        ({"start": 5}, None),
+        ({"end": 99, "text": None}, None),
+        ({"start": None}, None),
+        ({"start": 10, "text": None}, None),
+        ({"text": "Baum"}, None),
+        ({"start": 7, "end": 11}, "6-10 major"),  # UTF-16 units
     ],
 )
-def test_label_studio_regions_at_fault(tmp_path: Path, change: dict[str, object], problem: str) -> None:
-    bad = task()
-    bad["annotations"][0]["result"][0]["value"] |= change  # type: ignore[index]
-    path = put(tmp_path / "export.json", "[\n" + json.dumps(task()) + ",\n" + json.dumps(bad) + "]")
-    with pytest.raises(FormatError, match=rf"export\.json:3: .*{problem}"):
+def test_regions_at_fault(tmp_path: Path, change: Json, expected: str | None) -> None:
+    data = {"hypothesis": EMOJI}
+    path = export(tmp_path, task(data=data), task(labels("Major", place={**HAUS, **change}), data=data, id=2))
+    with pytest.raises(FormatError, match=r"export\.json:2: "):
         list(label_studio.read(path))
+    if expected is not None:
+        ratings, kinds = read(path)
+        assert (marks(ratings[1]), kinds) == (expected, ["repaired"])
 
 
-def test_label_studio_offsets_of_utf_16_units_are_repaired(tmp_path: Path) -> None:
-    old = task()
-    old["annotations"][0]["result"][0]["value"] |= {"start": 7, "end": 11}  # type: ignore[index]
-    notes: list[RowIssue] = []
-    (rating,) = label_studio.read(put(tmp_path / "export.json", json.dumps([old])), ReadOptions(notes.append))
-    assert rating.errors == (ErrorSpan(6, 10, MAJOR),)
-    assert [note.reason for note in notes] == ["offsets count UTF-16 units"]
+def test_a_task_without_a_text(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"export\.json:1: "):
+        list(label_studio.read(export(tmp_path, task(data={"image": "x"}))))
 
 
-def test_label_studio_tasks_without_text(tmp_path: Path) -> None:
-    path = put(tmp_path / "export.json", json.dumps([task(data={"image": "x"})]))
-    with pytest.raises(FormatError, match=r"export\.json:1: task without text"):
-        list(label_studio.read(path))
+@pytest.mark.parametrize(
+    ("results", "errors", "kinds"),
+    [
+        ([labels("Style"), result("choices", choices=["Major"])], "4-8 major Style", []),
+        ([labels("Major"), result("choices", choices=["Style"])], "4-8 major Style", []),
+        ([labels("Style", "minor")], "4-8 minor Style", []),
+        ([labels("Minor"), labels("Style")], "4-8 minor Style", []),
+        ([labels(" Major "), result("choices", choices=["Style "])], "4-8 major Style", []),
+        ([labels("Minor"), result("taxonomy", taxonomy=[["Fluency", "Spelling"]])], "4-8 minor Fluency/Spelling", []),
+        ([result("taxonomy", taxonomy=[["Fluency", "Spelling"], ["Major"]])], "4-8 major Fluency/Spelling", []),
+        ([result("taxonomy", taxonomy=[["Major", "Fluency"]])], "4-8 major Fluency", []),
+        (
+            [labels("Fluency", "Major"), result("taxonomy", taxonomy=[["Fluency", "Spelling"]])],
+            "4-8 major Fluency/Spelling",
+            [],
+        ),
+        ([labels("Major"), result("textarea", {**HUND, "text": ["Style"]})], "4-8 major Style", []),
+        ([labels("Major"), result("textarea", {**HUND, "text": "Style"})], "4-8 major Style", []),
+        # What is left out is counted.
+        ([labels("Minor", "Major")], "4-8 major", ["repaired"]),
+        ([labels("Major", "Style", "Fluency")], "4-8 major Fluency", ["repaired"]),
+        ([labels("Style"), result("rating", rating=3)], "4-8 undecided Style", ["ignored"]),
+        ([labels("Major"), result("number", number=3)], "4-8 major", ["ignored"]),
+        ([labels("Major", "Style"), result("textarea", {**HUND, "text": ["Really?"]})], "4-8 major Style", ["ignored"]),
+        ([{**labels("Major"), "meta": {"text": ["Really?"]}}], "4-8 major", ["ignored"]),
+        (
+            [labels("Major"), {"type": "relation", "from_id": "r", "to_id": "r", "direction": "right"}],
+            "4-8 major",
+            ["ignored"],
+        ),
+        ([labels("Major"), result("rating", None, id="q", rating=3)], "4-8 major", ["ignored"]),
+    ],
+)
+def test_what_stands_beside_a_region_in_any_order(
+    tmp_path: Path, results: list[Json], errors: str, kinds: list[str]
+) -> None:
+    for order in permutations(results):
+        turned = [{**one, "value": _turned(one["value"])} if "value" in one else one for one in order]
+        for clicked in (order, turned):
+            assert the_rating(tmp_path, *clicked) == (errors, kinds)
 
 
-def test_label_studio_labels_of_another_configuration_are_categories(tmp_path: Path) -> None:
-    other = json.loads(json.dumps([task()]).replace('"Major"', '"Grammar"').replace('{"hypothesis"', '{"text"'))
-    (rating,) = label_studio.read(put(tmp_path / "export.json", json.dumps(other)))
-    assert rating.errors == (ErrorSpan(6, 10, None, "Grammar"),)
+def _turned(value: Json) -> Json:
+    return {name: held[::-1] if name == "labels" else held for name, held in value.items()}
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [result("rectanglelabels", {"x": 1, "y": 2, "width": 3, "height": 4}, "image", rectanglelabels=["Major"])],
+        [result("labels", {"start": 0.5, "end": 1.25}, "audio", labels=["Major"])],
+        [result("timeserieslabels", {"start": 0, "end": 4}, "ts", timeserieslabels=["Major"])],
+        [result("paragraphlabels", {**HUND, "start": "0", "end": "1"}, paragraphlabels=["Major"])],
+        [result("hypertextlabels", {"start": "/p[1]", "end": "/p[2]", "text": "x"}, hypertextlabels=["Major"])],
+        [result("hypertextlabels", {**HUND, "globalOffsets": {"start": 5, "end": 9}}, hypertextlabels=["Major"])],
+        [result("labels", to="other", labels=["Major"])],
+        [result("labels", to="source", labels=["Major"])],
+        [result("choices", None, choices=["Unusable"])],
+        [result("taxonomy", None, taxonomy=[["Unusable"]])],
+        [result("textarea", None, text=["All wrong"])],
+        [result("rating", None, rating=1)],
+        [result("pairwise", None, selected="left")],
+        [{"id": "r", "from_name": "new", "to_name": "hypothesis", "type": "invented", "value": {"text": "x"}}],
+    ],
+)
+def test_a_rating_of_which_nothing_is_understood_is_not_free_of_errors(tmp_path: Path, results: list[Json]) -> None:
+    data = {"hypothesis": MT, "other": "Another text.", "audio": "a.wav"}
+    assert the_rating(tmp_path, *results, data=data) == ("no spans", ["ignored"])
+    assert the_rating(tmp_path, *results, labels("Minor", id="other"), data=data)[0] == "4-8 minor"
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        (
+            {"start": "/text()[1]", "end": "/text()[1]", "startOffset": 4, "endOffset": 8, "text": "Hund"},
+            "hypertextlabels",
+        ),
+        (
+            {"start": "/p[1]", "end": "/p[2]", "globalOffsets": {"start": 4, "end": 8}, "text": "Hund"},
+            "hypertextlabels",
+        ),
+        ({"start": "0", "end": "0", "startOffset": 4, "endOffset": 8, "text": "Hund"}, "paragraphlabels"),
+    ],
+)
+def test_regions_of_pages_whose_words_are_at_their_offsets(tmp_path: Path, place: Json, name: str) -> None:
+    assert the_rating(tmp_path, result(name, {**place, name: ["Major"]})) == ("4-8 major", [])
+
+
+@pytest.mark.parametrize(
+    ("data", "to_mt", "to_src"),
+    [
+        (DATA, "hypothesis", "source"),
+        ({"text": MT, "src": SRC}, "text", "src"),
+        ({"mt": MT, "source": SRC}, "mt", "source"),
+        ({"text": MT, "source": SRC}, "mt", "src"),
+        ({"text": MT, "source": SRC}, "left", "right"),
+    ],
+)
+@pytest.mark.parametrize("quotes", [True, False])
+def test_a_region_on_the_source_is_an_error_of_the_source(
+    tmp_path: Path, data: Json, to_mt: str, to_src: str, quotes: bool
+) -> None:
+    mt = {**HUND, "text": "Hund" if quotes else None}
+    src = {**CAT, "text": "cat" if quotes else None}
+    major = labels("Major", place=mt, to=to_mt)
+    for results in permutations([major, labels("Minor", place=src, to=to_src, id="s")]):
+        found = the_rating(tmp_path, *results, data=data)
+        if to_mt == "left" and not quotes:  # nothing says which text is which
+            assert found == ("no spans", ["ignored", "ignored"])
+        else:
+            assert found == ("4-8 major, source 4-7 minor", [])
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ({"start": 4, "end": 8}, "4-8 major"),
+        ({"start": 4, "end": 7, "text": "cat"}, "source 4-7 major"),
+        ({"start": 4, "end": 7, "text": "dog"}, "no spans"),
+    ],
+)
+def test_the_only_text_that_is_marked_is_the_translation(tmp_path: Path, place: Json, expected: str) -> None:
+    assert the_rating(tmp_path, labels("Major", to="txt", place=place))[0] == expected
+
+
+def test_one_number_is_the_score_and_several_are_not(tmp_path: Path) -> None:
+    number = result("number", None, id="n", number=70)
+    other = result("number", None, id="m", number=3)
+    score = {**number, "from_name": "score"}
+    for results, overall, kinds in (
+        ([number], Overall(70, "esa"), []),
+        ([score, other], Overall(70, "esa"), ["ignored"]),
+        ([other, score], Overall(70, "esa"), ["ignored"]),
+        ([number, other], None, ["ignored", "ignored"]),
+    ):
+        (rating,), found = read(export(tmp_path, task(*results, labels("Minor"))))
+        assert (rating.overall, found) == (overall, kinds)
+
+
+def test_a_task_exported_twice(tmp_path: Path) -> None:
+    once = task(labels("Major"))
+    (rating,), notes = reading.read(export(tmp_path, once, once))
+    assert marks(rating) == "4-8 major"
+    assert notes == ["2: skipped, annotation exported twice"]
+    (rating,), notes = reading.read(export(tmp_path, once, task()))
+    assert marks(rating) == "4-8 major"
+    assert notes == ["!2: skipped, annotation exported twice"]
+    no_numbers = {name: value for name, value in once.items() if name != "id"}
+    others = export(tmp_path, once, task(labels("Major"), data={"hypothesis": MT}), no_numbers, no_numbers)
+    assert len(read(others)[0]) == 4
+
+
+MIN = {"annotator": 3, "annotation_id": 2, "lead_time": 1.5, "created_at": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "errors"),
+    [
+        ({"label": [{**HUND, "labels": ["Major"]}]}, "4-8 major"),
+        ({"label": [{**HUND, "labels": ["Style"]}], "severity": [{**HUND, "choices": ["Major"]}]}, "4-8 major Style"),
+        ({"label": [{**HUND, "labels": ["Major"]}, {**CAT, "labels": ["Minor"]}]}, "4-8 major, source 4-7 minor"),
+        ({"severity_hypothesis": [{**ALIKE, "labels": ["Major"]}], "severity_source": [{**ALIKE, "labels": ["Minor"]}],
+          "category_source": [{**ALIKE, "text": ["Grammar"]}]}, "3-4 major, source 3-4 minor Grammar"),
+        ({"label": []}, ""),
+        ({"stars": [{"rating": 3}]}, "no spans"),
+    ],
+)  # fmt: skip
+def test_json_min(tmp_path: Path, fields: Json, errors: str) -> None:
+    path = export(tmp_path, {"id": 1, **DATA, "system": "A", **MIN, **fields})
+    assert detection.detect(path) == "label-studio"
+    (rating,), kinds = read(path)
+    assert (marks(rating), rating.rater, kinds) == (errors, "3", ["ignored"] if "stars" in fields else [])
+    assert (rating.segment.key or SegmentKey()).system == "A"
