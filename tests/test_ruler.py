@@ -184,22 +184,8 @@ def test_meaning() -> None:
     assert [shown["wrong marked"], shown["meaning pairs, es/it/pt/ko"]] == [0, 1]
 
 
-def test_a_metric_without_spans_has_no_ruler_score() -> None:
-    plain = replace(metric({}), judge=None)
-    figures = ruler.measure(tiny_ruler(part()), plain)
-    assert ruler.SCORE not in figures
-    assert not any(name.startswith(("spans", "correct")) for name in figures)
-    assert ruler.score_models({("hand", "reference"): figures}) == {}
 
 
-def test_blend() -> None:
-    first, second = (metric({"a": a, "b": b, "c": 0.0}) for a, b in ((1.0, 2.0), (5.0, -5.0)))
-    segments = [Segment(text, "x") for text in "abc"]
-    mixed = ruler.blend(first, second, 0.5)
-    assert mixed.title == "hand + 0.5 similarity"
-    assert mixed.score(segments).sum() == pytest.approx(0)
-    assert mixed.score(segments).argmax() == 0
-    assert ruler.blend(first, second, 0.0).score(segments).argmax() == 1
 
 
 def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:

@@ -78,12 +78,3 @@ def test_bad_input(run: Run, folder: Path, ratings: list[Rating], problem: str) 
     ran = run("agreement", "ratings.jsonl")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.splitlines()[-1].startswith(f"matese: {problem}")
-
-
-def test_raters_who_edited_the_text_are_reported(run: Run, folder: Path) -> None:
-    edited = rating("cleo", minor(4, 9), text="Das Hauss am See ist allt!")
-    write(
-        folder / "ratings.jsonl", *map(jsonl.dumps, [rating("anna", minor(4, 8)), rating("ben", minor(4, 8)), edited])
-    )
-    ran = run("agreement", "ratings.jsonl")
-    assert "1 ratings hold another text of their segment" in ran.err

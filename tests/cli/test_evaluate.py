@@ -84,8 +84,7 @@ def test_table_and_file(run: Run, folder: Path) -> None:
 def test_units(run: Run) -> None:
     found = {unit: whole(run, "gold.jsonl", "pred.jsonl", "--unit", unit) for unit in ("word", "character", "{tiny}")}
     counts = {unit: sum(map(sum, one["tags"]["confusion"]["gold_by_predicted"])) for unit, one in found.items()}
-    assert counts["character"] == sum(map(len, SENTENCES))
-    assert counts["word"] < counts["{tiny}"] <= counts["character"]
+    assert counts["word"] < counts["{tiny}"] <= counts["character"] == sum(map(len, SENTENCES))
     for unit, one in found.items():
         assert one["mpp"] == found["word"]["mpp"], "spans do not depend on the unit"
         assert one["settings"]["unit"].endswith(unit if unit != "{tiny}" else "tiny")
@@ -98,33 +97,21 @@ def test_intervals_stand_beside_the_figures(run: Run) -> None:
     low, high = found["mpp.micro.f1_interval"]
     assert low <= plain["mpp.micro.f1"] <= high
     extra = {name.removesuffix("_interval") for name in set(found) - set(plain)}
-    assert extra == {name for name in plain if name.partition(".")[0] in KEYS | {"calibration"}} - {
-        *(
-            name
-            for name in plain
-            if name.partition(".")[0] in ("gold", "predicted", "raters", "settings", "segments", "spans")
-        ),
-        "tags.confusion.tags",
-        "tags.confusion.gold_by_predicted",
-        "calibration.bins",
-    }
+    without = {"tags.confusion.tags", "tags.confusion.gold_by_predicted", "calibration.bins"}
+    assert extra == {name for name in plain if name.partition(".")[0] in FIGURES | {"calibration"}} - without
     assert "95% interval" in run("evaluate", "gold.jsonl", "pred.jsonl", "--bootstrap", "5").out
 
 
 def test_groups(run: Run) -> None:
     names = ("severity", "category", "lang-pair", "system", "length")
     found = whole(run, "gold.jsonl", "pred.jsonl", "--by", *names)["by"]
-    assert set(found) == set(names)
-    assert {name: list(found[name]) for name in names} == {
+    assert {name: list(groups) for name, groups in found.items()} == {
         "severity": ["minor", "major"],
         "category": ["none", "Accuracy/Mistranslation"],
         "lang-pair": ["en-de", "en-zh"],
         "system": ["S0", "S1"],
         "length": ["0-9"],
     }
-    assert found["lang-pair"]["en-de"]["segments"] == 2
-    assert found["lang-pair"]["en-de"]["tsh"] == pytest.approx(1 / 3)
-    assert found["category"]["Accuracy/Mistranslation"]["mpp"]["micro"]["recall"] == pytest.approx(4 / 7)
     assert found["severity"]["major"]["spans"] == {"gold": 2, "predicted": 1}
     ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--by", "severity", "category")
     rows = [line.split()[:4] for line in ran.out.splitlines()[-8:] if line.strip()]
@@ -177,22 +164,6 @@ def test_raters_are_the_ceiling(run: Run, folder: Path) -> None:
     assert (len(tsh), tsh[2]) == (3, "0.6667"), "the model's figure, and that of the raters"
     assert "ceiling" not in whole(run, "gold.jsonl", "pred.jsonl", "--merge", "union")
     assert "ceiling" not in whole(run, "two.jsonl", "pred.jsonl", "--rater", "r")
-
-
-def test_raters_who_edited_the_text_are_compared_with_a_prediction_of_either_text(run: Run, folder: Path) -> None:
-    edited = (f"{SENTENCES[0]}!", *SENTENCES[1:])
-    put(folder / "gold.jsonl", [*ratings(GOLD, "r1"), *ratings(GOLD, "r2", edited)])
-    for texts, n_moved in ((SENTENCES, 1), (edited, 1)):
-        put(folder / "pred.jsonl", ratings(PREDICTED, "m", texts))
-        ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--merge", "union", "--json", "figures.json")
-        assert ran.code == 0, ran.err
-        assert f"{n_moved} ratings hold another text" in ran.err
-        figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
-        assert figures["spans"]["gold"] == 4
-    put(folder / "pred.jsonl", [*ratings(PREDICTED, "m"), ratings(PREDICTED, "m", edited)[0]])
-    ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--merge", "union")
-    assert ran.code == 0, ran.err
-    assert "pred.jsonl: 1 rating" in ran.err
 
 
 def test_omissions_from_references_are_compared_once_gold_has_its_references(run: Run, folder: Path) -> None:
@@ -268,7 +239,6 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         "A\td\t1\tm\ts\tDas Haus\t4\t8\tminor",
         "A\td\t2\tm\ts\tEin Hund\t-1\t-1\tno-error",
     )
-    assert run("evaluate", "gold.tsv", "pred.tsv").code == 2
     several = run("evaluate", "gold.tsv", "pred.tsv")
     assert "gold.tsv has several raters of a segment (r1 and r2): must be one; choose a rater (--rater)" in several.err
     ran = run("evaluate", "gold.tsv", "pred.tsv", "--rater", "r1", "--lang-pair", "en-de", "--json", "-")

@@ -127,33 +127,23 @@ def test_a_client_that_does_not_read_its_answer_is_dropped(slow: SlowClients) ->
 
 def test_ctrl_c_answers_what_has_been_accepted(tiny_model_dir: Path) -> None:
     with started("--model", str(tiny_model_dir)) as (process, address), ThreadPoolExecutor(4) as pool:
-        texts = [{**SEGMENT, "hypothesis": f"{SEGMENT['hypothesis']} {number}" * 20} for number in range(100)]
+        texts = [{**SEGMENT, "hypothesis": f"{SEGMENT['hypothesis']} {number}" * 9} for number in range(60)]
         asked = [pool.submit(httpx.post, f"{address}annotate", json={"segments": texts}, timeout=60) for _ in range(4)]
         next(as_completed(asked))
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
-    answered = [one.result().json()["ratings"] for one in asked if one.exception() is None]
-    assert len(answered) > 1
-    assert all(found == answered[0] and len(found) == 100 for found in answered)
-
-
-def test_ctrl_c_is_quiet_and_gives_up_the_port(tiny_model_dir: Path) -> None:
-    with started("--model", str(tiny_model_dir)) as (process, address):
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60) == ("", "")
         assert process.returncode == 130
         with pytest.raises(httpx.ConnectError):
             httpx.get(address)
+    answered = [one.result().json()["ratings"] for one in asked if one.exception() is None]
+    assert len(answered) > 1
+    assert all(found == answered[0] and len(found) == 60 for found in answered)
 
 
 def test_busy_port(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]
-        told = run("serve", "--port", str(port)).refused()
-    assert (
-        told
-        == f"--host 127.0.0.1 --port {port}: address already in use: must be an address of this machine and a free port"
-    )
+        assert run("serve", "--port", str(port)).refused().startswith(f"--host 127.0.0.1 --port {port}: ")
 
 
 @pytest.mark.parametrize(

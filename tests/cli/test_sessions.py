@@ -55,7 +55,6 @@ ENDINGS = [
         ("x.csv: .csv stands for csv, but the format is html: use a name in .html, or another format",),
         code=2,
     ),
-    Situation(f"explain {TEXTS} --output x.html", files={"x.html": "<!doctype html>"}),
     Situation(f"explain {TEXTS} --output x.csv", ("use .txt, .jsonl or .html, or name",), code=2),
     Situation("mbr --hyp mt.txt ref.txt --output x.jsonl", files={"x.jsonl": '{"index": 0'}),
     Situation("mbr --hyp mt.txt ref.txt --output x.de", files={"x.de": ""}),

@@ -38,14 +38,6 @@ def test_jsonl(run: Run) -> None:
     assert str(lines[0]["rater"]).startswith("matese|model:tiny@")
 
 
-def test_systems_come_one_after_the_other(run: Run, folder: Path) -> None:
-    write(folder / "b.txt", "x", "y", "z")
-    lines = objects(run(*JSONL, "--hyp", "b.txt", "mt.txt", "--src", "ref.txt").out)
-    assert [line["hypothesis"] for line in lines] == ["x", "y", "z", *HYPOTHESES]
-    assert [line["system"] for line in lines] == ["b"] * 3 + ["mt"] * 3
-    assert [line["source"] for line in lines] == [*REFERENCES] * 2
-
-
 def test_inputs_stand_in_the_signature(run: Run) -> None:
     for options, inputs, n_references in [
         (("--ref", "ref.txt"), "reference", 1),
@@ -62,14 +54,6 @@ def test_tokens(run: Run) -> None:
     assert isinstance(tokens, list)
     assert "".join(HYPOTHESES[0][token["start"] : token["end"]] for token in tokens) == HYPOTHESES[0].replace(" ", "")
     assert all(len(token["p"]) == 5 for token in tokens)
-
-
-def test_output_file(run: Run, folder: Path) -> None:
-    printed = run(*JSONL, *FILES).out
-    ran = run(*JSONL, *FILES, "--output", "spans.jsonl")
-    assert (ran.code, ran.out, ran.err) == (0, "", BLANK)
-    assert (folder / "spans.jsonl").read_text(encoding="utf-8") == printed
-    assert {path.name for path in folder.iterdir()} == {"mt.txt", "ref.txt", "spans.jsonl"}
 
 
 def test_limit_and_only_errors(run: Run, folder: Path) -> None:
@@ -443,9 +427,6 @@ def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
     problem = run("tag", "--input", "mt.txt").refused()
     assert problem.startswith("mt.txt holds translations alone: give its source or reference")
     for arguments, problem in [
-        ((), "no translations: give --hyp FILE or --input FILE"),
-        (("--hyp", "mt.txt"), "nothing to compare with: give --ref"),
-        (("--input", "spans.jsonl", "--src", "ref.txt"), "--src is for text files"),
         (("--checks", "only", "--hyp", "mt.txt", "--tokens", "--format", "jsonl"), "--tokens needs a model"),
         (("--checks", "alone", "--hyp", "mt.txt"), "--checks: unknown value 'alone'"),
         (("--input", "spans.jsonl", "--output", "spans.jsonl"), "--output spans.jsonl is the input spans.jsonl"),

@@ -127,18 +127,7 @@ def test_references_of_files_are_trained_on(run: Run, folder: Path) -> None:
     (folder / "ref").write_text("".join(f"{reference}\n" for reference in texts.values()), encoding="utf-8")
     refused = run("train", "--config", "c.yaml", *GOOD, "--train", "bare.jsonl").refused()
     assert "16 without the texts that the model reads" in refused
-    shared = (
-        "--train",
-        "bare.jsonl",
-        "--output",
-        "with",
-        "--set",
-        "training.max_steps=1",
-        "--src",
-        "src",
-        "--ref",
-        "ref",
-    )
+    shared = [*"--train bare.jsonl --output with --set training.max_steps=1 --src src --ref ref".split()]
     told = run("train", "--config", "c.yaml", *GOOD, *shared)
     assert told.code == 0, told.err
     assert "4 of 16 segments have no reference" in told.err.replace("\n", "")

@@ -57,14 +57,16 @@ def n_bad(segments: Iterable[Segment]) -> Iterator[Rating]:
         yield Rating(segment, None, None, estimate=Estimate(score, "mqm"))
 
 
-def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
-    rounded = matese.load("mini", device="cpu", precision="bf16")
+def test_a_model_in_bf16_is_not_looked_into(tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounded = matese.load(tiny_model_dir, device="cpu", precision="bf16")
     with pytest.raises(ModelError, match="needs float32, but the model computes in bf16"):
         explained(rounded, SEGMENT, "attention")
     # Where the hardware has bf16, it is what "auto" means.
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    (explanation,) = explainer.explain(["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden")
+    (explanation,) = explainer.explain(
+        ["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden", model=tiny_model_dir
+    )
     assert len(explanation.texts) == 2
 
 
@@ -174,8 +176,8 @@ def test_other_encoders_and_long_texts_are_explained_from_outside(tiny_model_fac
         explained(load(COMET / "estimator"), SEGMENT, "tags")
 
 
-def test_a_blank_hypothesis_has_no_words() -> None:
-    assert explained(load(), Segment(" ", None, ("a",)), "leave-one-out").texts == ()
+def test_a_blank_hypothesis_has_no_words(tiny_model_dir: Path) -> None:
+    assert explained(load(tiny_model_dir), Segment(" ", None, ("a",)), "leave-one-out").texts == ()
 
 
 def test_a_fit_finds_the_threshold_with_the_best_f1() -> None:

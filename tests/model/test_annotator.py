@@ -132,33 +132,8 @@ def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory)
     assert -25 <= rating.estimate.value <= 0
 
 
-def test_a_blank_hypothesis_is_no_perfect_translation(annotator: matese.Annotator) -> None:
-    before = annotator.counts.blank
-    ratings = annotator.annotate(["", " \u2003", "  "], references=["good", "good", " "])
-    assert [rating.errors for rating in ratings] == [(), (), ()]
-    assert [rating.estimate for rating in ratings] == [
-        Estimate(-25.0, "mqm"),
-        Estimate(-25.0, "mqm"),
-        Estimate(0.0, "mqm"),
-    ]
-    assert [rating.unplaced for rating in ratings] == [(mqm.NON_TRANSLATION,), (mqm.NON_TRANSLATION,), ()]
-    for weights in mqm.PRESETS.values():
-        assert [mqm.score(rating, weights) for rating in ratings] == [-25, -25, 0]
-    assert annotator.counts.blank == before + 2
 
 
-def test_a_copy_of_a_reference_has_no_error(tiny_model_factory: TinyModelFactory) -> None:
-    annotator = matese.load(tiny_model_factory("copies", score_head=True, inputs=("source", "source+reference")))
-    text = "the good thing is 12."
-    cases = [((text,), True), (("bad", f" {text}\n"), True), (("the good thing is 13.",), False)]
-    for references, is_copy in cases:
-        ((rating, tokens),) = annotator.annotate_tokens([Segment(text, "Das ist 12.", references)])
-        assert bool(rating.errors) is not is_copy
-        assert rating.estimate is not None
-        assert (rating.estimate.value == 0) is is_copy
-        assert all(row[0] > 0.99 for row in tokens.probabilities) is is_copy
-    (by_source,) = annotator.annotate_segments([Segment(text, text)])
-    assert by_source.errors, "a copy of the source may well be one"
 
 
 def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotator, tiny_model_dir: Path) -> None:
@@ -218,10 +193,6 @@ def test_whole_words_are_the_model_s_choice_unless_they_are_asked_for(tiny_model
     assert not matese.load(directory, whole_words=False).options.whole_words
 
 
-def test_the_model_takes_the_most_that_it_is_given(annotator: matese.Annotator) -> None:
-    assert annotator.choose_inputs(Segment("h", "s", ("r",))) == "source+reference"
-    assert annotator.choose_inputs(Segment("h", None, ("r",))) == "reference"
-    assert annotator.choose_inputs(Segment("h", "s")) == "source"
 
 
 def test_a_model_that_does_not_read_both_texts_together_reads_the_reference_alone(

@@ -50,11 +50,6 @@ def test_collate_pads_on_the_right() -> None:
     assert batch.to(torch.device("cpu")).ids.tolist() == batch.ids.tolist()
 
 
-def test_collate_refuses_a_mixture() -> None:
-    whole = make_encoding(2, has_decoder=True)
-    bare = make_encoding(2)
-    with pytest.raises(ValueError, match="all must have the same rows"):
-        collate([whole, bare], pad_id=1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -114,13 +109,6 @@ def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any
     assert (tmp_path / "m" / "README.md").read_text() == "# Card\n"
 
 
-def test_float16_halves_the_file(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
-    whole = tiny_model_factory()
-    tagger, tokenizer = loading.load_tagger(whole, is_trainable=True)
-    loading.save(tmp_path / "half", tagger, tokenizer, precision="float16")
-    sizes = [(path / "model.safetensors").stat().st_size for path in (whole, tmp_path / "half")]
-    assert sizes[1] < 0.6 * sizes[0]
-    assert next(loading.load_tagger(tmp_path / "half", is_trainable=True)[0].parameters()).dtype == torch.float32
 
 
 def test_longest_input_counts_the_positions_of_the_family() -> None:

@@ -38,21 +38,5 @@ def test_the_expected_score_is_the_score_head_s_if_there_is_one(
     assert "|score:tags|" in (rating.rater or "")
 
 
-def test_several_references_count_alike_and_a_blank_hypothesis_is_worth_nothing(annotator: matese.Annotator) -> None:
-    both, one, other, blank = annotator.annotate(
-        ["ac at", "ac at", "ac at", " "], references=[["a cat", "the dog"], ["a cat"], ["the dog"], ["a cat"]]
-    )
-    values = [rating.estimate.value for rating in (both, one, other, blank) if rating.estimate is not None]
-    assert values[0] == pytest.approx((values[1] + values[2]) / 2, abs=1e-3)
-    assert values[3] == -25
 
 
-def test_order_and_neighbours_change_nothing(annotator: matese.Annotator) -> None:
-    random.seed(1)
-    texts = ["".join(random.choices("abc d", k=random.randint(1, 40))) for _ in range(30)]
-    found = annotator.annotate(texts, references=texts[::-1])
-    again = annotator.annotate(texts[::-1], references=texts)[::-1]
-    for one, two in zip(found, again, strict=True):
-        assert one.estimate is not None
-        assert two.estimate is not None
-        assert one.estimate.value == pytest.approx(two.estimate.value, abs=1e-3)
