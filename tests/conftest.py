@@ -137,7 +137,7 @@ def tiny_model_dir(tiny_model_factory: TinyModelFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def embedded_models_are_loaded_once() -> Iterator[None]:
-    """A process keeps an embedded model in numpy, and in torch as it was loaded last: each takes hundreds of megabytes."""
+    """A process keeps an embedded model in numpy, and in torch as it was loaded last: each takes 200 megabytes."""
     from matese.model import annotator
     from matese.model.engines import numpy_engine
     from matese.model.engines.engine import Hardware

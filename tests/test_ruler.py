@@ -184,10 +184,6 @@ def test_meaning() -> None:
     assert [shown["wrong marked"], shown["meaning pairs, es/it/pt/ko"]] == [0, 1]
 
 
-
-
-
-
 def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:
     annotator = matese.load("mini", threads=1)
     segments = [rating.segment for rating in part().ratings[:3]]

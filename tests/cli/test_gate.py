@@ -145,8 +145,6 @@ def test_another_signature_is_said_and_refused(run: Run, folder: Path) -> None:
     assert ran.refused() == f"{differ}: must be the same"
 
 
-
-
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [
@@ -192,8 +190,6 @@ def test_a_share_of_segments_must_be_free_of_errors(run: Run, folder: Path, shar
     assert (check["check"], check["value"], check["n_blamed"]) == ("min-error-free", 0.6, 4 * code)
 
 
-
-
 @pytest.mark.parametrize(
     ("system", "baseline", "words"),
     [
@@ -209,5 +205,3 @@ def test_words_and_names_of_a_comparison(run: Run, folder: Path, system: str, ba
     assert f"({words}" in ran.out
     found = json.loads((folder / "g.json").read_text())
     assert (found["ratings"], found["baseline"]) == (system, baseline)
-
-

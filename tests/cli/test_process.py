@@ -156,9 +156,7 @@ def test_output_is_utf8_in_every_locale() -> None:
     assert ran.stdout.decode() == "ü\\udc80\n"
 
 
-def test_files_are_in_place_before_anything_is_printed(
-    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_in_place_before_anything_is_printed(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     rating = '{"hypothesis": "Das Haus", "errors": [], "system": "%s"}'
     for name in "ab":
         write(folder / f"{name}.jsonl", *[rating % name] * 3)

@@ -30,6 +30,7 @@ def files(folder: Path) -> None:
     (folder / "full" / "file").touch()
 
 
+BRIEF = ("--set", "training.max_steps=1")
 GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
 
 
@@ -76,7 +77,7 @@ def test_settings_are_shown(run: Run) -> None:
 
 
 def test_what_stands_on_the_command_line_comes_first(run: Run, folder: Path) -> None:
-    made = run("train", "--config", "c.yaml", *GOOD, "--set", "training.max_steps=1", "--set", "training.seed=5")
+    made = run("train", "--config", "c.yaml", *GOOD, *BRIEF, "--set", "training.seed=5")
     assert made.code == 0
     assert made.out.splitlines()[-1] == "model\tout/model"
     saved = json.loads((folder / "out" / "model" / "config.json").read_text(encoding="utf-8"))["training"]
@@ -107,7 +108,7 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     matese.write(rated, folder / "t.tsv", format="mqm-tsv")
     with (folder / "t.tsv").open("a", encoding="utf-8") as file:
         file.write("one field\n")
-    given = ("--train", "t.tsv", "--dev", "t.tsv", "--output", "out", "--set", "training.max_steps=1")
+    given = ("--train", "t.tsv", "--dev", "t.tsv", "--output", "out", *BRIEF)
     options = ("--set", "tagger.inputs=[source]", "--set", "data.merge=union")
     made = run("train", "--config", "c.yaml", *given, *options)
     assert made.code == 0, made.err
@@ -127,7 +128,7 @@ def test_references_of_files_are_trained_on(run: Run, folder: Path) -> None:
     (folder / "ref").write_text("".join(f"{reference}\n" for reference in texts.values()), encoding="utf-8")
     refused = run("train", "--config", "c.yaml", *GOOD, "--train", "bare.jsonl").refused()
     assert "16 without the texts that the model reads" in refused
-    shared = [*"--train bare.jsonl --output with --set training.max_steps=1 --src src --ref ref".split()]
+    shared = ("--train", "bare.jsonl", "--output", "with", "--src", "src", "--ref", "ref", *BRIEF)
     told = run("train", "--config", "c.yaml", *GOOD, *shared)
     assert told.code == 0, told.err
     assert "4 of 16 segments have no reference" in told.err.replace("\n", "")

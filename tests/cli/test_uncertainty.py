@@ -51,8 +51,6 @@ def test_what_makes_no_spread_is_refused(run: Run, texts: list[str], how: str, p
     assert problem in run("tag", *texts, "--uncertainty", how, "--format", "jsonl").refused()
 
 
-
-
 def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> None:
     how = ("--uncertainty", "dropout:3")
     assert "leave out --checks only" in run("tag", *texts, *how, "--checks", "only").refused()

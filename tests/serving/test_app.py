@@ -118,8 +118,6 @@ def test_blank_texts_are_missing_and_counted(client: TestClient) -> None:
     assert "needs" in ask(client, {"hypothesis": "a", "source": "\u3000", "references": [""]}).json()["detail"]
 
 
-
-
 @pytest.mark.parametrize(
     ("segment", "place"),
     [

@@ -173,5 +173,3 @@ def test_ratings_without_known_categories_teach_the_head_nothing(
     assert "train: 1 segment; " in shown
     assert "skipped: 2 without an MQM main category" in shown
     assert "skipped: 1 error of the unknown category 'Zeitform'" in shown
-
-

@@ -22,8 +22,6 @@ def test_load(tmp_path: Path) -> None:
     assert made.training.learning_rate == pytest.approx(3e-3)
 
 
-
-
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [

@@ -57,8 +57,6 @@ def test_tags_stand_on_the_marked_characters(encoder: TextEncoder) -> None:
     assert set(corpus.labels["tag_ids"].values.tolist()) == set(range(len(bio.TAGS)))
 
 
-
-
 def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEncoder) -> None:
     graded = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "0-1"))
     corpus = build(encoder, graded, RATINGS[0])
@@ -154,8 +152,6 @@ def test_omissions_of_a_long_reference_are_those_of_the_part_that_is_read(tokeni
     assert reference[start:end].strip() == "nicht"
 
 
-
-
 def test_fingerprint_knows_texts_tags_and_scores(encoder: TextEncoder) -> None:
     made = build(encoder, *RATINGS).fingerprint()
     assert made == build(encoder, *RATINGS).fingerprint()
@@ -163,8 +159,6 @@ def test_fingerprint_knows_texts_tags_and_scores(encoder: TextEncoder) -> None:
     judged = dataclasses.replace(RATINGS[0], overall=Overall(-1, "mqm"))
     others = [(changed, *RATINGS[1:]), (judged, *RATINGS[1:]), RATINGS[1:], RATINGS[::-1]]
     assert len({made, *(build(encoder, *ratings).fingerprint() for ratings in others)}) == 5
-
-
 
 
 def test_files_are_read_one_behind_the_other(tmp_path: Path) -> None:

@@ -73,8 +73,6 @@ def test_loss_of_scores_counts_known_ones_only(tagger: Tagger, batch: Batch) -> 
     assert module(tagger)._losses(unknown, output)["score"].item() == 0
 
 
-
-
 def test_tags_that_are_all_ignored_cost_nothing(batch: Batch) -> None:
     tag_ids = batch.targets["tag_ids"]
     logits = torch.randn(*tag_ids.shape, 5, requires_grad=True)
