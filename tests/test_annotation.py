@@ -121,12 +121,6 @@ def test_references_are_not_one_string() -> None:
         Segment("a", references="abc")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["", " ", " a  b ", "\ufeffa\r\n\x00\u2028", "e\u0301 é", "👩‍👧", "שלום", "这是"])
-def test_texts_are_kept_character_for_character(text: str) -> None:
-    segment = Segment(text, text, (text,), SegmentKey(document=text))
-    assert (segment.hypothesis, segment.source, segment.references) == (text, text, (text,))
-
-
 @pytest.mark.parametrize("scale", ["MQM", "", "stars", None])
 def test_a_scale_is_a_known_one(scale: Any) -> None:
     with pytest.raises(ValueError, match=rf"scale {scale!r}: must be one of mqm, esa, da, z, hter, 0-1"):

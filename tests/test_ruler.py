@@ -143,19 +143,6 @@ def test_systems_are_compared_on_the_sources_they_share_or_with_official_scores(
     assert [order.value, order.n, order.error] == pytest.approx([2 / 3, 3, 0])
 
 
-def test_standard_errors_shrink_with_more_sources_and_differences_are_paired() -> None:
-    rng = np.random.default_rng(0)
-    few, many = (ruler._mean_of(rng.normal(size=n), "x") for n in (25, 400))
-    assert few.error == pytest.approx(1 / 5, rel=0.3)
-    assert many.error == pytest.approx(1 / 20, rel=0.3)
-    one = part()
-    rough = np.array(one.golds) + rng.normal(size=len(one.golds))
-    drawn = ruler.resample(one.n_sources, one.name)
-    figure, other = (ruler.within_sources(one, rough + shift, drawn)["Pearson"] for shift in (0.0, 3.0))
-    assert figure.error > 0.01
-    assert ruler.Figure(other.samples - figure.samples, 1).error < 1e-9
-
-
 def test_spans() -> None:
     one = part()
     drawn = ruler.resample(one.n_sources, one.name)

@@ -58,13 +58,6 @@ def test_fixed_weights_and_jsonl(run: Run, folder: Path) -> None:
     assert lines(run(*command, "--feature-weights", "w.yaml").out) == [one, two]
 
 
-def test_references_in_a_table_are_not_read(run: Run, folder: Path) -> None:
-    write(folder / "t.csv", "src,ref,mtA,mtB", "good,gut,gut,schlecht", "bad,schlecht,gut,schlecht")
-    found = lines(run("rerank", "--input", "t.csv", "--columns", "hypothesis=mtA,mtB", *TINY, "--format", "jsonl").out)
-    assert all("|inputs:source|" in str(one["signature"]) for one in found)
-    assert {str(one["system"]) for one in found} <= {"mtA", "mtB"}
-
-
 def test_ratings_are_used_as_they_are(run: Run) -> None:
     for name in ("a", "b"):
         run("tag", "--hyp", name, "--src", "src", *TINY, "--format", "jsonl", "--output", f"{name}.jsonl")
@@ -153,13 +146,6 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     write(folder / "one.jsonl", row.format("A"), row.format("A").replace("x", "y"))
     write(folder / "two.jsonl", row.format("B"))
     assert run(*arguments, "--model", "{tiny}").refused().startswith(problem)
-
-
-def test_nothing_is_written_after_an_error(run: Run, folder: Path) -> None:
-    write(folder / "out", "old")
-    write(folder / "breaks", '{"candidates": ["a", "a"]}', '{"candidates": ["a\\nb", "a\\nb"]}')
-    run("mbr", "--nbest", "breaks", "--output", "out").refused()
-    assert (folder / "out").read_text() == "old\n"
 
 
 def test_some_sources_with_a_single_candidate(run: Run, folder: Path) -> None:

@@ -263,17 +263,6 @@ def test_systems_of_one_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (list(found["versus"]["mt"]), found["segments"]) == (["ref"], 3)
 
 
-def test_page(run: Run, folder: Path) -> None:
-    ran = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "100", "--html", "c.html")
-    assert (ran.code, ran.err) == (0, FEW)
-    page = (folder / "c.html").read_text(encoding="utf-8")
-    rows = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"]
-    assert [row["difference"] for row in rows] == [1, 0, 5, -4]
-    assert [error["change"] for error in rows[2]["translations"][0]["errors"]] == ["fixed", "kept"]
-    assert page.count("<figure>") == 3
-    assert 'class="better"' in page
-
-
 def test_three_systems_in_one_file(run: Run, folder: Path) -> None:
     write(
         folder / "all.jsonl",

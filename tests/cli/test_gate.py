@@ -88,15 +88,6 @@ def test_not_significant_at_this_level(folder: Path) -> None:
         matese.gate("good.jsonl", baseline="bad.jsonl", alpha=1e-7)
 
 
-def test_one_segment_is_no_evidence_and_that_is_told(run: Run, folder: Path) -> None:
-    for system in ("worse", "good"):
-        write(folder / f"one-{system}.jsonl", (folder / f"{system}.jsonl").read_text().splitlines()[0])
-    ran = run("gate", "one-worse.jsonl", "--baseline", "one-good.jsonl")
-    told = "the score of 1 segment differs: too few for any loss to be significant at alpha 0.05"
-    assert (ran.code, ran.err) == (0, f"matese: {told}\n")
-    assert run("gate", "one-good.jsonl", "--baseline", "one-worse.jsonl").err == ""
-
-
 def test_blank_translations_fail_with_every_limit(run: Run, folder: Path) -> None:
     for name, hypothesis, source in (("blank", " ", "Der Tag"), ("nothing", "", "")):
         lines = [Rating(Segment(hypothesis, source), "m", ()), Rating(Segment("The night", "Die Nacht"), "m", ())]
@@ -132,17 +123,6 @@ def test_expected_scores_decide_if_there_are_any(run: Run, folder: Path) -> None
     assert (
         run("gate", "good.jsonl", "--min-score", "-2", "--by", "expected").refused().startswith("rating of segment 1")
     )
-
-
-def test_another_signature_is_said_and_refused(run: Run, folder: Path) -> None:
-    for precision in ("bf16", "float32"):
-        rating = Rating(Segment("Das", key=SegmentKey(index=0)), f"matese|model:a@1|precision:{precision}", ())
-        write(folder / f"{precision}.jsonl", jsonl.dumps(rating))
-    ran = run("gate", "bf16.jsonl", "--baseline", "float32.jsonl")
-    differ = "signatures differ in precision (bf16: bf16; float32: float32)"
-    assert (ran.code, ran.err) == (0, f"matese: {differ}: the scores may not be comparable\n")
-    ran = run("gate", "bf16.jsonl", "--baseline", "float32.jsonl", "--require-same-signature")
-    assert ran.refused() == f"{differ}: must be the same"
 
 
 @pytest.mark.parametrize(

@@ -81,22 +81,6 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     assert list(folder.glob(".matese*")) == []
 
 
-def test_tag_writes_a_page(run: Run, folder: Path) -> None:
-    files = ("--hyp", "mt.txt", "--ref", "ref.txt", "--model", "{tiny}")
-    ran = run("tag", *files, "--format", "html", "--output", "r.html")
-    assert (ran.code, ran.out) == (0, "")
-    page = (folder / "r.html").read_text(encoding="utf-8")
-    assert data(page)["systems"] == ["mt"]
-    assert [row["translations"][0]["hypothesis"] for row in data(page)["rows"]] == [
-        "Das ist gut.",
-        "",
-        "der Text [a] 你好 \x1b[31m!",
-    ]
-    limited = run("tag", *files, "--format", "html", "--limit", "1").out
-    assert len(data(limited)["rows"]) == 1
-    assert "1 of 3 segments are on this page (--limit)" in limited
-
-
 def test_a_model_that_marks_nothing_has_a_table_of_its_scores(run: Run, folder: Path) -> None:
     for name, values in (("A", (0.5, 0.75)), ("B", (0.25, 0.5))):
         keys = [SegmentKey(system=name, index=index) for index in range(2)]

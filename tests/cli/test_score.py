@@ -19,17 +19,6 @@ def second_system(folder: Path) -> None:
     write(folder / "b.txt", "x", "y\tz", "das ist gut")
 
 
-def test_a_line_a_system(run: Run) -> None:
-    ran = run(*SCORE)
-    assert ran.code == 0
-    assert ran.err.startswith(BLANK)
-    rows = [line.split("\t") for line in ran.out.split("\n")[1:-1]]
-    assert [row[0] for row in rows] == ["mt", "b"]
-    assert all(-25 <= float(row[1]) <= 0 and -25 <= float(row[2]) <= 0 for row in rows)
-    assert [(row[3], row[7]) for row in rows] == [("3", "1"), ("3", "0")]
-    assert all(row[8].startswith("matese|model:tiny@") for row in rows)
-
-
 def test_json_agrees_with_lines(run: Run) -> None:
     rows = [line.split("\t") for line in run(*SCORE).out.split("\n")[1:-1]]
     segments = [line.split("\t") for line in run(*SCORE, "--segments").out.split("\n")[1:-1]]

@@ -1,4 +1,3 @@
-import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -124,16 +123,6 @@ def test_a_limit_ends_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert re.search(r"\nmt +1 ", ran.out)
     assert "\n1 of 3 segments are shown\n" in ran.out
     assert "--limit: '0' must be a whole number, 1 or more" in run(*TAG, *FILES, "--limit", "0").err
-
-
-def test_compressed_output(run: Run, folder: Path) -> None:
-    plain = run(*JSONL, *FILES).out
-    for form, name in (("jsonl", "a.jsonl.gz"), ("csv", "a.csv.gz")):
-        assert run(*TAG, *FILES, "--format", form, "--output", name).code == 0
-    assert gzip.decompress((folder / "a.jsonl.gz").read_bytes()).decode() == plain
-    assert gzip.decompress((folder / "a.csv.gz").read_bytes()).decode() == run(*TAG, *FILES, "--format", "csv").out
-    assert run("convert", "a.jsonl.gz", "b.jsonl.gz", "--to", "jsonl").code == 0
-    assert run("score", "b.jsonl.gz").out == run("score", "a.jsonl.gz").out.replace("a.jsonl", "b.jsonl")
 
 
 def test_terminal_to_a_file_is_plain(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 import matese
 from matese.annotation import Segment
@@ -109,20 +108,3 @@ def test_an_encoder_reads_the_context_of_several_systems_once(
     assert places(shared) == places(apart)
     assert [one.estimate for one in shared] == [one.estimate for one in apart]
     assert sum(map(len, places(shared))) > 10
-
-
-@torch.inference_mode()
-def test_the_places_of_a_batch_are_those_of_its_tokens(tiny_model_factory: TinyModelFactory) -> None:
-    directory = tiny_model_factory()
-    tagger, tokenizer = load_tagger(directory)
-    segments = Segment("the good", None, ("a",)), Segment("x", None, ("a b c",))
-    texts = tagger.text_encoder(tokenizer)
-    engine = BatchEngine(TorchRunner(tagger, "float32"), pad_id=texts.pad_id, batch_tokens=99)
-    tokens = [texts.tokenize([one.hypothesis, *one.references]) for one in segments]
-    encodings = [texts.join(hypothesis, others, "reference")[0] for hypothesis, *others in tokens]
-    ((_, batch),) = engine.batches(encodings, range(len(encodings)))
-    packed = batch.packed()
-    assert packed.places is not None
-    assert packed.ids.flatten()[packed.places].tolist() == [
-        number for row, mask in zip(batch.ids, batch.mask, strict=True) for number in row[mask].tolist()
-    ]

@@ -171,21 +171,6 @@ def test_other_versions_of_transformers_can_read_what_is_saved(tiny_model_dir: P
     assert [name for name in encoder if name.startswith("_")] == []
 
 
-@pytest.mark.parametrize("name", ["TokenizersBackend", "PreTrainedTokenizer"])
-def test_the_class_of_a_tokenizer_has_one_name(
-    name: str, tiny_model_factory: TinyModelFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tagger, tokenizer = load_tagger(tiny_model_factory(), is_trainable=True)
-
-    def save(directory: str) -> None:
-        (Path(directory) / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
-
-    monkeypatch.setattr(tokenizer, "save_pretrained", save)
-    loading.save(tmp_path / "saved", tagger, tokenizer)
-    saved = json.loads((tmp_path / "saved" / "tokenizer_config.json").read_text())
-    assert saved["tokenizer_class"] == "PreTrainedTokenizerFast"
-
-
 def tensors() -> dict[str, torch.Tensor]:
     torch.manual_seed(1)
     table = torch.randn(2000, 32) * torch.logspace(-3, 1, 2000).unsqueeze(1)
