@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import re
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+
+# Workers share the cores: with several threads each, they would wait for each other. Read when torch and numpy load.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No limit of time: a busy machine is no fault. The same examples in every run: a red build stays red.
 hypothesis.settings.register_profile("matese", deadline=None, derandomize=True, max_examples=50)
@@ -29,6 +34,16 @@ def restore_ctrl_c() -> None:
 
 
 restore_ctrl_c()
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """No test leaves torch, which keeps the number of a model's threads, with more of them to the next ones."""
+    yield
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.get_num_threads() != 1:
+        torch.set_num_threads(1)
+
 
 TinyModelFactory = Callable[..., Path]
 """(name, **settings of TaggerConfig, kind="xlm-roberta" or "mbart") to a model directory."""

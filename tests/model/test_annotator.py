@@ -67,7 +67,6 @@ def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
 ) -> None:
     directory = tiny_model_factory(kind=kind, inputs=("source+reference", "source"), score_head=True)
     segments = random_segments(60)
-    n_threads = torch.get_num_threads()
     together = list(matese.load(directory, precision="float32", threads=2).annotate_segments(segments))
     small = matese.load(directory, precision="float32", batch_tokens=200, threads=1)
     reversed_again = list(small.annotate_segments(segments[::-1]))[::-1]
@@ -75,7 +74,6 @@ def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
     for segment in segments:
         small.predictor.forget()
         alone += small.annotate_segments([segment])
-    torch.set_num_threads(n_threads)
     assert sum(map(len, places(together))) > 60
     assert places(reversed_again) == places(together)
     assert places(alone) == places(together)

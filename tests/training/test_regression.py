@@ -69,13 +69,6 @@ KINDS = {
 Train = Callable[..., int]
 
 
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
-    monkeypatch.setattr("matese.model.engines.runners.choose_threads", lambda: 1)
-    torch.set_num_threads(1)
-
-
 def scored(ratings: tuple[Rating, ...] = RATINGS) -> tuple[Rating, ...]:
     """Returns the ratings with keys, so that four translations have one source."""
     return tuple(
