@@ -67,10 +67,10 @@ def test_json(run: Run) -> None:
 @pytest.mark.parametrize(
     ("ratings", "problem"),
     [
-        ([rating("anna")], "no segment has two raters; agreement needs segments that two or more have rated"),
-        ([rating("anna"), rating("anna")], "anna has rated segment 1 of A ('Das Haus am See ist alt.') twice; one"),
-        ([Rating(Segment(TEXT), None, ())], "rating of line 1 ('Das Haus am See ist alt.') has no rater; every rating"),
-        ([Rating(Segment(TEXT), "anna", None)], "rating of line 1 ('Das Haus am See ist alt.') has no spans; give"),
+        ([rating("anna")], "no segment has two raters"),
+        ([rating("anna"), rating("anna")], "anna has rated segment 1 of A"),
+        ([Rating(Segment(TEXT), None, ())], "rating of line 1"),
+        ([Rating(Segment(TEXT), "anna", None)], "rating of line 1"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, ratings: list[Rating], problem: str) -> None:

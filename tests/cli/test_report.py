@@ -65,12 +65,12 @@ def test_ratings_without_spans_are_shown_and_counted(run: Run, folder: Path) -> 
     [
         ((), "the following arguments are required: RATINGS, --output"),
         (("a.jsonl",), "the following arguments are required: --output"),
-        (("a.jsonl", "a.jsonl", "--output", "r.html"), "a.jsonl is given 2 times; give it once"),
-        (("no.jsonl", "--output", "r.html"), "no.jsonl: no such file or directory: check the path"),
-        (("a.jsonl", "--output", "a.jsonl"), "--output a.jsonl is the input a.jsonl; choose another file"),
+        (("a.jsonl", "a.jsonl", "--output", "r.html"), "a.jsonl is given 2 times"),
+        (("no.jsonl", "--output", "r.html"), "no.jsonl: no such file or directory"),
+        (("a.jsonl", "--output", "a.jsonl"), "--output a.jsonl is the input a.jsonl"),
         (("bad.jsonl", "--output", "r.html"), "bad.jsonl:2: "),
         (("empty.jsonl", "--output", "r.html"), "empty.jsonl: "),
-        (("-", "-", "--output", "r.html"), "- is given 2 times; standard input can be one file only"),
+        (("-", "-", "--output", "r.html"), "- is given 2 times"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
