@@ -17,10 +17,10 @@ def test_offsets_are_those_of_utf_16_and_come_back(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "unit", "problem"),
     [
-        ("", 1, "offset 1: must be between 0 and 0, the text's UTF-16 code units"),
-        ("ab", -1, "offset -1: must be between 0 and 2"),
-        ("a😀", 4, "offset 4: must be between 0 and 3"),
-        ("a😀", 2, "offset 2 is in the middle of a surrogate pair: must be before or after a character"),
+        ("", 1, "offset 1"),
+        ("ab", -1, "offset -1"),
+        ("a😀", 4, "offset 4"),
+        ("a😀", 2, "offset 2 is in the middle of a surrogate pair"),
     ],
 )
 def test_offsets_that_are_none(text: str, unit: int, problem: str) -> None:

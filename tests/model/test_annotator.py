@@ -285,12 +285,12 @@ def test_columns_of_a_filtered_data_frame_are_texts(annotator: matese.Annotator)
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"min_confidence": 0}, "min_confidence 0: must be greater than 0"),
-        ({"batch_tokens": 0}, "batch_tokens 0: must be 1 or more"),
-        ({"threads": 0}, "threads 0: must be 1 or more"),
-        ({"device": "tpu0"}, "device 'tpu0': must be auto, cpu, cuda or mps"),
+        ({"min_confidence": 0}, "min_confidence 0"),
+        ({"batch_tokens": 0}, "batch_tokens 0"),
+        ({"threads": 0}, "threads 0"),
+        ({"device": "tpu0"}, "device 'tpu0'"),
         ({"device": "xpu"}, "device 'xpu' is not available on this machine"),
-        ({"precision": "fp8"}, "precision 'fp8': must be auto, bf16 or float32"),
+        ({"precision": "fp8"}, "precision 'fp8'"),
     ],
 )
 def test_impossible_options_are_refused(option: dict[str, object], message: str, tiny_model_dir: Path) -> None:

@@ -230,7 +230,7 @@ def test_an_encoder_of_another_machine_may_stand_beside_the_checkpoint(tmp_path:
 @pytest.mark.parametrize(
     ("name", "inputs", "message"),
     [
-        ("estimator", "reference", "model estimator@.* needs a source and a reference: given reference"),
+        ("estimator", "reference", "model estimator@.* needs a source and a reference"),
         ("referenceless", "reference", "needs a source: given reference"),
         ("kiwi", "reference", "needs a source: given reference"),
         ("ranking", "source", "needs a source and a reference: given source"),
