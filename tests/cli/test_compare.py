@@ -62,37 +62,24 @@ def test_figures(run: Run) -> None:
     versus = found["versus"]["old"]["new"]
     assert versus["score"]["difference"] == 0.5
     assert versus["changes"] == {"fixed": 2, "introduced": 0, "softened": 0, "worsened": 1, "kept": 1}
-    assert versus["wins"] + versus["losses"] + versus["ties"] == pytest.approx(1)
     assert [one["number"] for one in found["differences"]] == [2, 3, 0, 1]
     assert found["differences"][0]["scores"] == {"old": -10, "new": -5}
-    assert found["differences"][1]["changes"]["old"]["new"] == {
-        "fixed": [],
-        "introduced": [],
-        "softened": [],
-        "worsened": [{"start": 0, "end": 5, "text": "Regen", "severity": "major"}],
-        "kept": [],
-    }
-    changes = found["differences"][0]["changes"]["old"]["new"]
-    assert [error["text"] for error in changes["fixed"]] == ["Hanna"]
+    listed = found["differences"][1]["changes"]["old"]["new"]
+    assert listed["worsened"] == [{"start": 0, "end": 5, "text": "Regen", "severity": "major"}]
+    assert not any(errors for fate, errors in listed.items() if fate != "worsened")
 
 
 def test_other_metrics(run: Run, folder: Path) -> None:
-    references = [(text,) for text in NEW]
     own = [
-        dataclasses.replace(one, segment=dataclasses.replace(one.segment, references=reference))
-        for one, reference in zip(ratings(NEW, NEW_ERRORS, "new"), references, strict=True)
+        dataclasses.replace(one, segment=dataclasses.replace(one.segment, references=(one.segment.hypothesis,)))
+        for one in ratings(NEW, NEW_ERRORS, "new")
     ]
     save(folder / "new.jsonl", own)  # the references of the other file are those of this one
     found = compare(run, "--metrics", "chrf", "ter", "mini", "--html", "page.html")["metrics"]
     assert list(found) == ["chrF", "TER", "mini", "mini.expected"]
     assert found["chrF"]["signature"].startswith("nrefs:1|case:mixed|")
-    chrf = found["chrF"]
-    ter = found["TER"]["systems"]
-    assert chrf["systems"]["new"] == {"score": 100, "score_interval": [100, 100]}
-    assert (ter["new"]["score"], ter["old"]["score"]) == (0, pytest.approx(-100 * 4 / 13))
-    versus = chrf["versus"]["old"]["new"]
-    assert versus["difference"] == pytest.approx(100 - chrf["systems"]["old"]["score"])
-    assert set(versus) == {"difference", "interval", "p", "p_permutation"}
+    assert found["chrF"]["systems"]["new"] == {"score": 100, "score_interval": [100, 100]}
+    assert set(found["chrF"]["versus"]["old"]["new"]) == {"difference", "interval", "p", "p_permutation"}
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "new: mini.expected" in page
     assert "chrF nrefs:1|case:mixed|" in page
@@ -122,16 +109,6 @@ def test_filters_tell_what_remains(run: Run, option: str, name: str, n: int) -> 
     assert (part["filter"], part["segments"], part["share"]) == (name, n, n / 4)
     assert found["segments"] == n
     assert found["systems"]["old"]["score"] == part["scores"]["old"]
-
-
-def test_filters_add_up(run: Run) -> None:
-    found = compare(run, "--filter", "length=3:", "number", "--bootstrap", "0")
-    assert [(part["filter"], part["segments"]) for part in found["filters"]] == [
-        ("all", 4),
-        ("length 3:", 2),
-        ("number", 1),
-        ("all filters", 1),
-    ]
 
 
 def test_tables(run: Run) -> None:
@@ -203,10 +180,7 @@ def test_the_expected_score_decides_if_there_is_one(run: Run, folder: Path) -> N
     assert ran.err == "matese: signatures differ in model (a: a@1; b: b@2): the scores may not be comparable\n" + FEW
     found = json.loads((folder / "c.json").read_text())
     assert (found["ranked_by"], found["verdict"][0]) == ("expected", first)
-    assert found["systems"]["a"]["expected_score"] == -2.5
-    assert found["versus"]["a"]["b"]["expected_score"]["difference"] == -1
-    assert found["versus"]["a"]["b"]["losses"] == 1
-    assert found["differences"][0]["difference"] == -1
+    assert (found["versus"]["a"]["b"]["losses"], found["differences"][0]["difference"]) == (1, -1)
     assert found["differences"][0]["expected_scores"] == {"a": -1, "b": -2}
     ran = run("compare", "a.jsonl", "b.jsonl", "--by", "spans")
     assert "+0.50 points" in ran.out.splitlines()[0]

@@ -37,16 +37,6 @@ def test_jsonl(run: Run) -> None:
     assert str(lines[0]["rater"]).startswith("matese|model:tiny@")
 
 
-def test_inputs_stand_in_the_signature(run: Run) -> None:
-    for options, inputs, n_references in [
-        (("--ref", "ref.txt"), "reference", 1),
-        (("--src", "ref.txt"), "source", 0),
-        (("--ref", "ref.txt", "--ref", "mt.txt", "--src", "ref.txt"), "source+reference", 2),
-    ]:
-        line = objects(run(*JSONL, "--hyp", "mt.txt", *options).out)[0]
-        assert f"|inputs:{inputs}|refs:{n_references}|" in str(line["rater"])
-
-
 def test_tokens(run: Run) -> None:
     line = objects(run(*JSONL, *FILES, "--tokens").out)[0]
     tokens = line["tokens"]

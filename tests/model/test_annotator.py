@@ -11,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.errors import ModelError
 from matese.model import annotator as annotator_module
-from matese.model.engines.hardware import choose_batch_tokens, choose_precision, limit_kept_kernels, processors_granted
+from matese.model.engines.hardware import limit_kept_kernels, processors_granted
 from matese.model.heads.tags.decoding import score_of_tags
 from tests.conftest import TinyModelFactory
 
@@ -317,23 +316,6 @@ def test_kernels_that_are_kept_are_bounded_unless_the_environment_says_how_many(
     monkeypatch.delenv(name)
     matese.load(tiny_model_dir)
     assert os.environ[name] == "64"
-
-
-def test_precision_is_chosen_by_the_hardware() -> None:
-    assert choose_precision("float32", torch.device("cpu")) == "float32"
-    assert choose_precision("auto", torch.device("mps")) == "float32"
-
-
-def test_batches_are_chosen_by_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
-    assert choose_batch_tokens(torch.device("cpu"), 1024) == 8 * 2048
-    free = 4 * 2**30
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 2 * free))
-    assert 4096 < choose_batch_tokens(torch.device("cuda"), 1024) < choose_batch_tokens(torch.device("cuda"), 768)
-    free = 200 * 2**30
-    assert choose_batch_tokens(torch.device("cuda"), 1024) == 65536
-    free = 0
-    assert choose_batch_tokens(torch.device("cuda"), 1024) == 4096
 
 
 @pytest.mark.parametrize(

@@ -63,11 +63,6 @@ def test_a_scale_is_positive_and_finite(scale: float) -> None:
         uncertainty.parse("references", scale=scale)
 
 
-def test_a_scale_needs_an_uncertainty() -> None:
-    with pytest.raises(UsageError, match="give it together with an uncertainty"):
-        load(interval_scale=2.0)
-
-
 def test_two_directories_of_the_same_model_are_refused(tiny_model_factory: TinyModelFactory) -> None:
     one, other = (tiny_model_factory(name) for name in ("one", "other"))
     with pytest.raises(UsageError, match=r"one and .*other are the same; an ensemble needs different models"):
