@@ -17,7 +17,7 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.errors import ModelError
 from matese.model import annotator as annotator_module
-from matese.model.engines.hardware import limit_kept_kernels, processors_granted
+from matese.model.engines.hardware import choose_batch_tokens, limit_kept_kernels, processors_granted
 from matese.model.heads.tags.decoding import score_of_tags
 from tests.conftest import TinyModelFactory
 
@@ -346,3 +346,15 @@ def test_an_annotator_is_pickled_without_its_weights(
     annotator_module._predictor_again.cache_clear()
     with pytest.raises(ModelError):
         pickle.loads(pickled)
+
+
+def test_batches_are_chosen_by_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
+    assert choose_batch_tokens(torch.device("cpu"), 1024) == 8 * 2048
+    free = 4 * 2**30
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 2 * free))
+    assert 4096 < choose_batch_tokens(torch.device("cuda"), 1024) < choose_batch_tokens(torch.device("cuda"), 768)
+    free = 200 * 2**30
+    assert choose_batch_tokens(torch.device("cuda"), 1024) == 65536
+    free = 0
+    assert choose_batch_tokens(torch.device("cuda"), 1024) == 4096
