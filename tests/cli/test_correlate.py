@@ -436,8 +436,9 @@ def test_files_are_never_joined_one_off(
         write(folder / name, *ratings)
     for first in (0, 1):
         write(folder / f"{first}.csv", *number_in_csv(first))
-        rows = [(s, n, score) for s, own in NUMBERED.items() for n, score in list(enumerate(own, start=first))[1:]]
+        rows = [(s, n, score) for s, own in NUMBERED.items() for n, score in enumerate(own, start=first)]
         write(folder / f"{first}.jsonl", *(line.format(s, n, ", ".join([error] * -score)) for s, n, score in rows))
+        rows = [row for row in rows if row[1] > first]
         of_documents = [number_in_csv(first, document=document) for document in "de"]
         write(folder / f"documents-{first}.csv", *of_documents[0], *of_documents[1][1:])
         name = "average.tsv" if first else "average-0.tsv"
