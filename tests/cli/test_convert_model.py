@@ -43,6 +43,14 @@ def test_a_released_model_is_converted_and_scores_alike(run: Run, released: Path
     assert "| Licence | cc-by-nc-sa-4.0 |" in run("info", "own").out
 
 
+def test_what_export_refuses(run: Run, folder: Path) -> None:
+    assert run("export", "maxi", "--output", "out").refused().startswith("no model maxi: no such directory")
+    assert "mt.txt" in run("export", "{tiny}", "--output", "mt.txt").refused()
+    assert "is a model of matese already" in run("export", "{tiny}", "--output", "out").refused()
+    assert run("export", "{tiny}", "--output", "{tiny}").refused().endswith("choose another directory")
+    assert not (folder / "out").exists()
+
+
 def test_a_model_without_spans_has_no_score_of_them(run: Run, folder: Path) -> None:
     texts = ("--src", "ref.txt", "--hyp", "mt.txt", "--model", str(COMET / "referenceless"))
     name, score, expected, segments, with_errors, minor, major, blank, signature = (
