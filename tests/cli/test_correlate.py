@@ -453,6 +453,13 @@ def test_files_are_never_joined_one_off(
         assert "--first-segment" in run("correlate", *given).refused()
 
 
+def test_segments_of_one_number_have_one_text(run: Run, folder: Path) -> None:
+    line = '{{"hypothesis": "text {}", "system": "{}", "index": {}, "errors": []}}'
+    for first in (0, 1):
+        write(folder / f"{first}.jsonl", *(line.format(k, system, k + first) for system in "ABC" for k in range(3)))
+    assert "6 of 6 texts of 1 (all) differ" in run("correlate", "--gold", "0.jsonl", "--metric", "1.jsonl").refused()
+
+
 @pytest.mark.parametrize(
     ("rank_by", "columns"),
     [

@@ -125,6 +125,17 @@ def test_expected_scores_decide_if_there_are_any(run: Run, folder: Path) -> None
     )
 
 
+def test_another_signature_is_said_and_refused(run: Run, folder: Path) -> None:
+    for precision in ("bf16", "float32"):
+        rating = Rating(Segment("Das", key=SegmentKey(index=0)), f"matese|model:a@1|precision:{precision}", ())
+        write(folder / f"{precision}.jsonl", jsonl.dumps(rating))
+    ran = run("gate", "bf16.jsonl", "--baseline", "float32.jsonl")
+    differ = "signatures differ in precision (bf16: bf16; float32: float32)"
+    assert (ran.code, ran.err) == (0, f"matese: {differ}: the scores may not be comparable\n")
+    ran = run("gate", "bf16.jsonl", "--baseline", "float32.jsonl", "--require-same-signature")
+    assert ran.refused() == f"{differ}: must be the same"
+
+
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [

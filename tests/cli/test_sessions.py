@@ -175,6 +175,7 @@ LOOKING = [
     Situation(f"tag {TEXTS} --sort worst --limit 1", out=("mt, line 2 ", "1 of 3 segments are shown")),
     Situation(f"tag {TEXTS} --sort worst --output x.csv --limit 1", files={"x.csv": '"index","system"'}),
     Situation(f"tag {TEXTS} --quiet --format terminal", out=("[[Major]]",)),
+    Situation(f"tag {TEXTS} --format html --limit 1", out=("1 of 3 segments are on this page (--limit)",)),
     Situation(f"tag {TEXTS} --sort best", ("unknown order 'best': must be file or worst",), code=2),
     Situation(f"tag {TEXTS} --sort worst --format jsonl --tokens", ("--sort cannot be used with --tokens",), code=2),
 ]
