@@ -162,17 +162,18 @@ def embedded_models_are_loaded_once() -> Iterator[None]:
     load = annotator._load_predictor
     in_numpy = functools.cache(load)
     in_torch = functools.lru_cache(maxsize=1)(load)
-    by_numpy = Hardware(precision="float32")
+    by_numpy = [Hardware(device, "float32") for device in ("auto", "cpu")]
 
     def load_once(directory: Path, hardware: Any, overrides: Iterable[str], n_segments: int | None) -> Any:
         if directory not in embedded:
             return load(directory, hardware, overrides, n_segments)
-        # The number decides between the engines.
-        is_few = n_segments is not None and n_segments <= numpy_engine.most_segments(directory)
-        if hardware.precision == "auto":
+        most = numpy_engine.most_segments(directory)
+        if most and hardware.precision == "auto":  # which is this one then
             hardware = dataclasses.replace(hardware, precision="float32")
-        if is_few and dataclasses.replace(hardware, device="auto", batch_tokens=None) == by_numpy:
-            return in_numpy(directory, by_numpy, tuple(overrides), 1)
+        # The number decides between the engines.
+        is_few = n_segments is not None and n_segments <= most
+        if is_few and dataclasses.replace(hardware, batch_tokens=None) in by_numpy:
+            return in_numpy(directory, by_numpy[0], tuple(overrides), 1)
         return in_torch(directory, hardware, tuple(overrides), None)
 
     with pytest.MonkeyPatch.context() as patch:
