@@ -299,8 +299,6 @@ def test_equal_scores_are_told(run: Run, folder: Path) -> None:
     save(folder / "free.jsonl", ratings(OLD, ((),) * 4, "free"))
     save(folder / "too.jsonl", ratings(NEW, ((),) * 4, "too"))
     ran = run("compare", "free.jsonl", "too.jsonl", "--bootstrap", "50", "--json", "-")
-    assert ran.err == (
-        "matese: all segments of all systems have the same score: nothing to test, and every p-value is 1\n"
-    )
+    assert "every p-value is 1" in ran.err
     score = json.loads(ran.out)["versus"]["free"]["too"]["score"]
     assert (score["p"], score["p_permutation"], score["interval"]) == (1, 1, [0, 0])

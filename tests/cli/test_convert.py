@@ -118,9 +118,7 @@ def test_a_from_is_not_blamed_for_a_file_that_is_in_no_format(run: Run, folder: 
     # It begins like our JSONL, as which it cannot be read either.
     (folder / "other.json").write_text('{"mt": 3}', encoding="utf-8")
     assert run("convert", "other.json", "out", "--to", "csv", "--from", "xcomet").refused().startswith("other.json:1: ")
-    assert run("convert", "no", "out", "--to", "csv", "--from", "xcomet").refused() == (
-        "no: no such file or directory: check the path"
-    )
+    assert run("convert", "no", "out", "--to", "csv", "--from", "xcomet").refused().startswith("no: no such file")
 
 
 @pytest.mark.parametrize("name", ["parquet", "hf-dataset"])
@@ -129,11 +127,8 @@ def test_tables_that_are_none(run: Run, spans: Path, folder: Path, name: str) ->
     wrong = ["convert", "spans.jsonl", "out", "--to", "csv", "--from", name]
     assert run(*wrong).refused().endswith(", but begins like jsonl: must be read as jsonl")
     (folder / "empty").mkdir()
-    problem = {
-        "parquet": "empty: is a directory: give a file",
-        "hf-dataset": "empty: no data set; give a folder that Dataset.save_to_disk wrote",
-    }
-    assert run("convert", "empty", "out", "--to", "csv", "--from", name).refused() == problem[name]
+    problem = {"parquet": "empty: is a directory", "hf-dataset": "empty: no data set"}[name]
+    assert run("convert", "empty", "out", "--to", "csv", "--from", name).refused().startswith(problem)
 
 
 def test_references_are_joined_to_raw_ratings(run: Run, folder: Path) -> None:

@@ -89,10 +89,9 @@ def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
     for more in ([], ["--segments"]):
         assert made.format("google") in run("score", "model.jsonl", "--weights", "google", *more).out
     texts = ("--hyp", "mt.txt", "--ref", "ref.txt")
-    assert run("score", "spans.jsonl", *texts).refused().startswith("RATINGS are scored as they are; give them without")
-    assert run("score").refused() == "no translations: give --hyp FILE or --input FILE"
     write(folder / "da.jsonl", jsonl.dumps(Rating(Segment("Das"), "anna", None)))
-    assert run("score", "da.jsonl").refused().startswith("da.jsonl holds translations without ratings; mark them first")
+    for given, place in (("spans.jsonl", *texts), "RATINGS "), ((), "no translations"), (("da.jsonl",), "da.jsonl "):
+        assert run("score", *given).refused().startswith(place)
 
 
 def test_raters_of_a_segment_are_no_segments_of_their_own(run: Run, folder: Path) -> None:

@@ -174,8 +174,7 @@ def test_bad_usage(run: Run, folder: Path, arguments: list[str], problem: str) -
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_missing_extra(run: Run, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == package else name)
-    expected = f"matese serve needs {package}; install it with pip install 'matese[serve]'"
-    assert run("serve").refused() == expected
+    assert package in run("serve").refused()
 
 
 def test_other_machines_are_let_in_only_where_that_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

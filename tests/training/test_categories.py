@@ -127,9 +127,7 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
     ratings = write_ratings(tmp_path / "ratings.jsonl", tuple(given))
     first = tmp_path / "first"
     second = tmp_path / "second"
-    settings = SETTINGS.replace("max_epochs: 60", "max_epochs: 250").replace(
-        "validate_every: 30", "validate_every: 125"
-    )
+    settings = SETTINGS.replace("max_epochs: 60", "max_epochs: 150").replace("validate_every: 30", "validate_every: 75")
     assert train(tmp_path, ratings, settings, "--output", str(first)) == 0
     path = first / "model" / checkpoint.CONFIG
     calibrated = json.loads(path.read_text(encoding="utf-8"))
