@@ -91,10 +91,7 @@ def test_human_translations_and_another_reference(run: Run, wmt: str) -> None:
     found = figures(run, wmt, "--ref", "refB", "--without", "D")
     assert found["metrics"]["BLEU"]["en-de"]["name"] == "BLEU-refB"
     assert set(found["metrics"]) == {"BLEU", "Kiwi"}
-    assert found["lang_pairs"]["en-de"]["left_out"] == {
-        "refB": "is the reference",
-        "D": "was left out by --without",
-    }
+    assert found["lang_pairs"]["en-de"]["left_out"] == {"refB": "is the reference", "D": "was left out by --without"}
 
 
 def test_what_is_standard_comes_from_mt_metrics_eval(run: Run, folder: Path) -> None:

@@ -32,10 +32,7 @@ def caught(act: str, **names: object) -> Exception:
         ("raise TimeoutError", "timeouterror: check that it"),
         ("raise OSError(9, 'Bad file descriptor', 7)", "7: bad file descriptor: check"),
         ("raise OSError(40, 'Too many levels of symbolic links')", "too many levels of symbolic links"),
-        (
-            "raise type('OutOfMemoryError', (RuntimeError,), {})('CUDA')",
-            "out of memory on the device",
-        ),
+        ("raise type('OutOfMemoryError', (RuntimeError,), {})('CUDA')", "out of memory on the device"),
         # Everything else is a fault of ours, even a ValueError of this package, and needs its traceback.
         ("json.loads('{')", None),
         ("raise ValueError('a')", None),

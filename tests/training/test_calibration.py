@@ -57,13 +57,7 @@ def calibrate(directory: Path, paths: list[Path], output: Path) -> calibration.C
     def load_annotate(model_directory: Path) -> Annotate:
         return matese.load(model_directory).annotate_tokens
 
-    return calibration.calibrate(
-        directory,
-        paths,
-        output,
-        progress=lambda _: None,
-        load_annotate=load_annotate,
-    )
+    return calibration.calibrate(directory, paths, output, progress=lambda _: None, load_annotate=load_annotate)
 
 
 def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) -> None:
