@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import os
 import re
+import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+
+# Workers share the cores: with several threads each, they would wait for each other. Read when torch and numpy load.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No limit of time: a busy machine is no fault. The same examples in every run: a red build stays red.
 hypothesis.settings.register_profile("matese", deadline=None, derandomize=True, max_examples=50)
@@ -27,6 +34,16 @@ def restore_ctrl_c() -> None:
 
 
 restore_ctrl_c()
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """No test leaves torch, which keeps the number of a model's threads, with more of them to the next ones."""
+    yield
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.get_num_threads() != 1:
+        torch.set_num_threads(1)
+
 
 TinyModelFactory = Callable[..., Path]
 """(name, **settings of TaggerConfig, kind="xlm-roberta" or "mbart") to a model directory."""
@@ -114,10 +131,15 @@ def make_tiny_model(directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta
 
 @pytest.fixture(scope="session")
 def tiny_model_factory(tmp_path_factory: pytest.TempPathFactory, tokenizer: Any) -> TinyModelFactory:
-    """Makes models in directories of their own."""
+    """Makes models in directories of their own, which tests may change."""
+    made: dict[str, Path] = {}
 
     def make(name: str = "tiny", **settings: Any) -> Path:
-        return make_tiny_model(tmp_path_factory.mktemp("model") / name, tokenizer, **settings)
+        directory = tmp_path_factory.mktemp("model") / name
+        known = repr(sorted(settings.items()))
+        if known not in made:
+            made[known] = make_tiny_model(tmp_path_factory.mktemp("whole") / "tiny", tokenizer, **settings)
+        return Path(shutil.copytree(made[known], directory))
 
     return make
 
@@ -130,21 +152,29 @@ def tiny_model_dir(tiny_model_factory: TinyModelFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def embedded_models_are_loaded_once() -> Iterator[None]:
-    """A process reads the weights of an embedded model once in each precision and engine, not once in each command."""
+    """A process keeps an embedded model in numpy, and in torch as it was loaded last: each takes 200 megabytes."""
     from matese.model import annotator
     from matese.model.engines import numpy_engine
+    from matese.model.engines.engine import Hardware
     from matese.model.storage import checkpoint
 
     embedded = {checkpoint.resolve(name) for name in checkpoint.embedded()}
     load = annotator._load_predictor
-    remembered = functools.cache(load)
+    in_numpy = functools.cache(load)
+    in_torch = functools.lru_cache(maxsize=1)(load)
+    by_numpy = [Hardware(device, "float32") for device in ("auto", "cpu")]
 
     def load_once(directory: Path, hardware: Any, overrides: Iterable[str], n_segments: int | None) -> Any:
         if directory not in embedded:
             return load(directory, hardware, overrides, n_segments)
+        most = numpy_engine.most_segments(directory)
+        if most and hardware.precision == "auto":  # which is this one then
+            hardware = dataclasses.replace(hardware, precision="float32")
         # The number decides between the engines.
-        is_few = n_segments is not None and n_segments <= numpy_engine.most_segments(directory)
-        return remembered(directory, hardware, tuple(overrides), 1 if is_few else None)
+        is_few = n_segments is not None and n_segments <= most
+        if is_few and dataclasses.replace(hardware, batch_tokens=None) in by_numpy:
+            return in_numpy(directory, by_numpy[0], tuple(overrides), 1)
+        return in_torch(directory, hardware, tuple(overrides), None)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(annotator, "_load_predictor", load_once)

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import operator
 import pickle
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,30 +35,12 @@ MAJOR = Severity.MAJOR
 def test_severities_are_ordered() -> None:
     ordered = [Severity.NEUTRAL, Severity.MINOR, Severity.MAJOR, Severity.CRITICAL]
     assert sorted([MAJOR, Severity.CRITICAL, Severity.NEUTRAL, MINOR]) == ordered == list(Severity)
-    for low, high in itertools.pairwise(ordered):
-        assert low < high
-        assert low <= high
-        assert high > low
-        assert high >= low
-        assert not high < low
-        assert not high <= low
     assert MINOR <= MINOR
-    assert MINOR >= MINOR
     assert not MINOR < MINOR
-
-
-@pytest.mark.parametrize("other", ["major", 1, None])
-def test_severities_are_compared_with_severities_only(other: Any) -> None:
-    with pytest.raises(TypeError, match="not supported between"):
-        operator.lt(MINOR, other)
-    with pytest.raises(TypeError, match="not supported between"):
-        operator.le(MINOR, other)
-
-
-def test_a_severity_is_found_by_its_name() -> None:
-    assert [Severity(name) for name in ("neutral", "minor", "major", "critical")] == list(Severity)
-    with pytest.raises(ValueError, match="'Major' is not a valid Severity"):
-        Severity("Major")
+    assert not MAJOR <= MINOR
+    for other in ("major", 1, None):
+        with pytest.raises(TypeError, match="not supported between"):
+            operator.lt(MINOR, other)
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 0), (3, 3), (4, 3), (-1, 1), (-2, -1)])
@@ -134,26 +116,9 @@ def test_omissions_are_sorted_and_have_words() -> None:
     assert [one.text_name for one in rating.omissions[-2:]] == ["reference 0", "reference 1"]
 
 
-def test_a_severity_may_be_undecided_and_a_confidence_at_its_ends() -> None:
-    assert ErrorSpan(0, 1, None, confidence=0).severity is None
-    assert ErrorSpan(0, 1, None, confidence=1).confidence == 1
-    assert UnplacedError(None).severity is None
-
-
 def test_references_are_not_one_string() -> None:
     with pytest.raises(TypeError, match="references is a str; it must be a tuple with one string for each reference"):
         Segment("a", references="abc")  # type: ignore[arg-type]
-
-
-def test_references_become_a_tuple() -> None:
-    references: Any = ["b", ""]
-    assert Segment("a", references=references).references == ("b", "")
-
-
-@pytest.mark.parametrize("text", ["", " ", " a  b ", "\ufeffa\r\n\x00\u2028", "e\u0301 é", "👩‍👧", "שלום", "这是"])
-def test_texts_are_kept_character_for_character(text: str) -> None:
-    segment = Segment(text, text, (text,), SegmentKey(document=text))
-    assert (segment.hypothesis, segment.source, segment.references) == (text, text, (text,))
 
 
 @pytest.mark.parametrize("scale", ["MQM", "", "stars", None])
@@ -164,18 +129,23 @@ def test_a_scale_is_a_known_one(scale: Any) -> None:
         Estimate(1, scale)
 
 
-@pytest.mark.parametrize("numbers", [(math.nan,), (math.inf,), (1, math.nan), (1, None, -math.inf)])
-def test_an_estimate_is_finite(numbers: tuple[float, ...]) -> None:
-    value, low, high = (*numbers, None, None)[:3]
-    assert value is not None
-    with pytest.raises(ValueError, match=r"estimate .+: must be a finite number"):
-        Estimate(value, "da", low, high)
-
-
-@pytest.mark.parametrize("value", [math.nan, -math.inf])
-def test_a_judgement_is_finite(value: float) -> None:
-    with pytest.raises(ValueError, match=f"overall {value}: must be a finite number"):
-        Overall(value, "da")
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(lambda value=value: Estimate(value, "da") for value in (math.nan, math.inf)),
+        lambda: Estimate(1, "da", math.nan),
+        lambda: Estimate(1, "da", None, -math.inf),
+        *(lambda value=value: Estimate(-1, "mqm", -2, 0, value) for value in (-1.0, math.nan, math.inf)),
+        *(lambda value=value: Overall(value, "da") for value in (math.nan, -math.inf)),
+        *(lambda share=share: Votes(share, 0.0) for share in (-0.1, 1.1, math.nan)),
+        lambda: Votes(0.5, 2.0),
+        lambda: TokenScores(((0, 1),), ()),
+        lambda: TextWeights("hypothesis", None, ((0, 1), (1, 2)), (0.5,)),
+    ],
+)
+def test_numbers_are_finite_within_their_bounds_and_one_for_each_token(make: Callable[[], object]) -> None:
+    with pytest.raises(AnnotationError):
+        make()
 
 
 def test_a_person_s_judgement_of_the_whole_precedes_a_model_s() -> None:
@@ -183,11 +153,6 @@ def test_a_person_s_judgement_of_the_whole_precedes_a_model_s() -> None:
     assert both.whole == both.overall
     assert dataclasses.replace(both, overall=None).whole == both.estimate
     assert Rating(Segment(""), None, ()).whole is None
-
-
-def test_no_errors_and_no_spans_asked_for_are_different() -> None:
-    assert Rating(Segment(""), None, ()) != Rating(Segment(""), None, None)
-    assert Rating(Segment(""), None, None).errors is None
 
 
 @pytest.mark.parametrize(
@@ -203,11 +168,6 @@ def test_spans_end_within_their_text(hypothesis: str, end: int) -> None:
         Rating(Segment(hypothesis), None, (ErrorSpan(0, end, MINOR),))
     with pytest.raises(ValueError, match=rf"error span 0\.\.{end}: must end within the source \({length} characters"):
         Rating(Segment("", hypothesis), None, (), (ErrorSpan(0, end, MINOR),))
-
-
-def test_without_a_source_there_is_no_error_in_it() -> None:
-    with pytest.raises(ValueError, match=r"error span 0\.\.1: must end within the source \(0 characters\)"):
-        Rating(Segment("a"), None, None, (ErrorSpan(0, 1, MINOR),))
 
 
 def test_spans_are_sorted_and_may_touch_and_overlap() -> None:
@@ -230,12 +190,6 @@ def test_lists_become_tuples_and_are_not_changed() -> None:
     assert rating.errors == rating.source_errors == (spans[1], spans[0])
     assert rating.unplaced == (UnplacedError(MINOR),)
     assert [span.start for span in spans] == [1, 0]
-
-
-def test_tokens_and_their_probabilities_are_equally_many() -> None:
-    assert TokenScores((), ()).ranges == ()
-    with pytest.raises(ValueError, match="1 ranges and 0 probabilities; both need one for each token"):
-        TokenScores(((0, 1),), ())
 
 
 def test_the_types_are_frozen_hashable_and_can_be_pickled() -> None:
@@ -276,27 +230,6 @@ def test_a_rating_does_not_depend_on_the_order_of_its_spans(errors: list[ErrorSp
     assert starts == sorted(starts)
 
 
-@settings(deadline=None)
-@given(st.text(max_size=5), spans)
-def test_a_rating_is_built_just_where_its_spans_fit(text: str, span: ErrorSpan) -> None:
-    if span.end <= len(text):
-        assert Rating(Segment(text), None, (span,)).errors == (span,)
-    else:
-        with pytest.raises(ValueError, match="must end within the hypothesis"):
-            Rating(Segment(text), None, (span,))
-
-
-@pytest.mark.parametrize(("share", "other"), [(-0.1, 0.0), (1.1, 0.0), (0.5, 2.0), (float("nan"), 0.0)])
-def test_votes_are_shares(share: float, other: float) -> None:
-    with pytest.raises(ValueError, match="of votes: must be between 0 and 1"):
-        Votes(share, other)
-
-
-def test_weights_are_one_each_a_token() -> None:
-    with pytest.raises(ValueError, match="2 ranges and 1 weights; both need one for each token"):
-        TextWeights("hypothesis", None, ((0, 1), (1, 2)), (0.5,))
-
-
 @pytest.mark.parametrize("blank", ["", " ", "\t", "\u3000", "\u00a0", "\ufeff", "\u200b\u2009"])
 def test_a_blank_text_is_a_missing_one(blank: str) -> None:
     for segment, expected in [
@@ -311,9 +244,3 @@ def test_a_blank_text_is_a_missing_one(blank: str) -> None:
         (Segment(blank), Segment(blank)),
     ]:
         assert segment.without_blanks() == expected
-
-
-@pytest.mark.parametrize("deviation", [-1.0, math.nan, math.inf])
-def test_a_deviation_is_a_finite_number_of_0_or_more(deviation: float) -> None:
-    with pytest.raises(AnnotationError):
-        Estimate(-1.0, "mqm", -2.0, 0.0, deviation)

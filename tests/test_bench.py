@@ -10,28 +10,21 @@ import pytest
 
 from benchmarks import bench
 from benchmarks.speed import runs, texts
-from benchmarks.speed.runs import Entry, Result
+from benchmarks.speed.runs import Entry
 from matese.model.storage import checkpoint
 
 TOKENIZER = checkpoint.resolve("mini") / "tokenizer.json"
 
 
 def test_made_texts_have_the_lengths_that_are_asked_for() -> None:
-    made = list(texts.generate(TOKENIZER, 400))
-    assert list(texts.generate(TOKENIZER, 400)) == made
+    made = list(texts.generate(TOKENIZER, 80))
+    assert list(texts.generate(TOKENIZER, 80)) == made
     lengths = sorted(len(text["hypothesis"].split()) for text in made)
     assert lengths[0] >= 4
     assert lengths[-1] <= 308
-    assert 30 <= lengths[200] <= 42
+    assert 30 <= lengths[40] <= 42
     (text,) = texts.generate(TOKENIZER, 1, length=500)
     assert {len(own.split()) for own in text.values()} == {500}
-
-
-def test_systems_share_sources_and_differ_in_hypotheses() -> None:
-    made = list(texts.systems(texts.generate(TOKENIZER, 5), 3))
-    assert len(made) == 15
-    assert len({text["source"] for text in made}) == 5
-    assert len({text["hypothesis"] for text in made}) > 10
 
 
 def test_texts_of_ratings(tmp_path: Path) -> None:
@@ -71,17 +64,6 @@ def test_figures_are_shown_and_written(
     assert "| mini/TER |" in out
     written = json.loads(path.read_text(encoding="utf-8"))
     assert [row["name"] for row in written["results"]] == ["mini/TER"]
-
-
-def test_table() -> None:
-    def result(name: str, seconds: float) -> Result:
-        return Result(Entry("xlmr-base", name, ""), (seconds, 9.0, 0.0), 100, 2_000_000)
-
-    failed = Result(Entry("xlmr-base", "comet unified", ""), problem="exit code 1: [no]")
-    made = [result("ours reference bf16", 2), result("comet regression", 8), failed]
-    lines = list(runs.lines({one.entry.full_name: one for one in made}))
-    assert lines[2] == "| xlmr-base/ours reference bf16 | 50 | 2 | 4 |  |  |  |"
-    assert lines[-1] == "xlmr-base/comet unified: exit code 1: [no]"
 
 
 def test_contestants_are_chosen_by_name(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

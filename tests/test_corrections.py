@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -334,24 +333,13 @@ def test_words_that_one_of_several_systems_lacks(window: Page, tmp_path: Path) -
     assert (rating.segment.key.system, rating.omissions) == ("b", (Omission("reference", 0, 9, 13, MAJOR),))
 
 
-def test_two_thousand_segments_stay_quick(window: Page, tmp_path: Path) -> None:
+def test_only_some_of_two_thousand_segments_are_drawn(window: Page, tmp_path: Path) -> None:
     words = ["der", "Hund", "und", "die", "Katze", "am", "See"]
     ratings = [
         Rating(Segment(" ".join(words * (1 + i % 9)), "dog", (), SegmentKey(index=i)), "m", (ErrorSpan(0, 3, MINOR),))
         for i in range(2000)
     ]
     show(window, tmp_path, ratings)
-    window.keyboard.press("j")
-    times = window.evaluate(
-        """() => Array.from({ length: 20 }, (_, at) => {
-          const start = performance.now();
-          for (const key of at % 2 ? ["n", "2"] : ["Enter"]) {
-            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-          }
-          return performance.now() - start;
-        })"""
-    )
-    assert statistics.median(times) < 300  # milliseconds, on a busy machine; about 10 on an idle one
     assert window.locator(".row").count() < 120
     window.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
     browser.wait_for(window, "[...document.querySelectorAll('.row')].at(-1).dataset.row == '1999'")

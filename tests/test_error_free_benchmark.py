@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from benchmarks import error_free
 from matese.annotation import Segment, SegmentKey
@@ -27,8 +26,3 @@ def test_a_model_is_measured_beside_its_baselines() -> None:
     assert measured["rows"][error_free.LENGTH]["model_minus"] == 2
     assert (measured["segments"], measured["sources"]) == (40, 20)
     assert error_free.rows(measured)[0][1] == "1.000"
-
-
-def test_short_segments_come_first() -> None:
-    values, _ = error_free.by_length([Segment("a b"), Segment("a")], np.zeros(2))
-    assert values.tolist() == pytest.approx([-2, -1])

@@ -103,13 +103,6 @@ def test_the_order_of_the_raters_does_not_matter(
     assert merge(*given_ratings, method=method, seed=seed) == merge(*shuffled, method=method, seed=seed)
 
 
-@given(st.lists(spans, max_size=8), st.randoms(use_true_random=False), st.integers())
-def test_the_order_of_the_spans_does_not_matter(marked: list[ErrorSpan], shuffler: random.Random, seed: int) -> None:
-    shuffled = shuffler.sample(marked, len(marked))
-    kept, kept_of_shuffled = (merging.resolve_overlaps(one, rng=random.Random(seed)) for one in (marked, shuffled))
-    assert kept == kept_of_shuffled
-
-
 @given(ratings, st.integers())
 def test_a_majority_is_part_of_the_union_of_all(given_ratings: list[Rating], seed: int) -> None:
     marked = {span for one in given_ratings for span in one.errors or ()}
@@ -198,11 +191,6 @@ def test_a_rating_without_overlaps_alone_is_itself() -> None:
     alone = rating("r1", minor(0, 3), major(4, 7), unplaced=(UnplacedError(Severity.MINOR),))
     assert merge(alone) == alone
     assert merge(rating(None, minor(0, 3))).rater is None
-
-
-def test_one_seed_gives_one_result() -> None:
-    overlapping = [rating("a", major(0, 5)), rating("b", major(3, 9)), rating("c", major(4, 12))]
-    assert merge(*overlapping, seed=3) == merge(*overlapping, seed=3)
 
 
 def test_what_cannot_be_merged() -> None:

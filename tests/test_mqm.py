@@ -33,10 +33,6 @@ def test_penalties_by_severity(weights: Weights, penalties: tuple[float, ...]) -
     assert tuple(mqm.penalty(ErrorSpan(0, 1, severity), weights) for severity in severities) == penalties
 
 
-def test_the_presets_bear_their_names() -> None:
-    assert mqm.PRESETS == {"matese": MATESE, "google": GOOGLE, "unbabel": UNBABEL, "no-omissions": mqm.NO_OMISSIONS}
-
-
 @pytest.mark.parametrize(
     ("severity", "category", "penalty"),
     [
@@ -67,13 +63,6 @@ def test_penalties_of_the_google_weights(severity: Severity | None, category: st
     assert mqm.penalty(ErrorSpan(0, 1, severity, category), GOOGLE) == penalty
 
 
-@pytest.mark.parametrize("weights", [MATESE, GOOGLE, UNBABEL], ids=["matese", "google", "unbabel"])
-def test_only_a_major_or_critical_non_translation_costs_25(weights: Weights) -> None:
-    severities = (None, *Severity)
-    costs = [mqm.penalty(UnplacedError(severity, "Non-translation!"), weights) for severity in severities]
-    assert costs == [0, 0, 1, 25, 25]
-
-
 @pytest.mark.parametrize(
     ("wanted", "category", "is_match"),
     [
@@ -89,17 +78,6 @@ def test_only_a_major_or_critical_non_translation_costs_25(weights: Weights) -> 
 def test_a_category_is_met_whole_or_up_to_a_slash(wanted: str, category: str | None, is_match: bool) -> None:
     penalty = CategoryPenalty(wanted, None, 1)
     assert all(penalty.matches(UnplacedError(severity, category)) is is_match for severity in (None, *Severity))
-
-
-def test_a_category_penalty_of_one_severity_holds_for_no_other() -> None:
-    penalty = CategoryPenalty("Other", MINOR, 1)
-    assert [penalty.matches(UnplacedError(severity, "Other")) for severity in (None, *Severity)] == [
-        False,
-        False,
-        True,
-        False,
-        False,
-    ]
 
 
 def test_the_first_category_that_matches_counts() -> None:
@@ -135,12 +113,9 @@ def test_overlapping_and_equal_errors_all_count() -> None:
 
 @pytest.mark.parametrize(("floor", "score"), [(None, -50), (-25, -25), (-50, -50), (-100, -50), (0, 0)])
 def test_the_floor(floor: float | None, score: float) -> None:
+    """By default it is that of the paper, and Google's weights have none."""
     assert mqm.score(rating(*[MAJOR] * 10), replace(MATESE, floor=floor)) == score
-
-
-def test_the_default_floor_is_that_of_the_paper_and_google_has_none() -> None:
-    assert mqm.score(rating(*[MAJOR] * 10)) == -25
-    assert mqm.score(rating(*[MAJOR] * 10), GOOGLE) == -50
+    assert (mqm.score(rating(*[MAJOR] * 10)), mqm.score(rating(*[MAJOR] * 10), GOOGLE)) == (-25, -50)
 
 
 @pytest.mark.parametrize(
@@ -148,35 +123,28 @@ def test_the_default_floor_is_that_of_the_paper_and_google_has_none() -> None:
 )
 def test_unbabel_divides_by_the_words(text: str, score: float) -> None:
     assert mqm.score(rating(MINOR, text=text), UNBABEL) == score
-
-
-def test_unbabel_is_cut_at_minus_100() -> None:
-    assert mqm.score(rating(MAJOR, text="a"), UNBABEL) == -100
+    assert mqm.score(rating(MAJOR, text=text), UNBABEL) == max(-100, 5 * score), "which is the floor"
 
 
 def test_ten_tenths_are_one() -> None:
     assert mqm.score(rating(*[MINOR] * 10, category="Fluency/Punctuation"), GOOGLE) == -1
 
 
-def test_a_rating_without_spans_has_no_score() -> None:
-    with pytest.raises(ValueError, match=r"rating without spans \(errors is None\): only a rating of spans has an MQM"):
-        mqm.score(Rating(Segment("a"), None, None))
-
-
-@pytest.mark.parametrize("number", [-1, -0.1, math.nan, math.inf])
-@pytest.mark.parametrize("name", ["neutral", "minor", "major", "critical"])
-def test_a_penalty_is_0_or_more(name: str, number: float) -> None:
-    settings: dict[str, Any] = {name: number}
-    with pytest.raises(ValueError, match=rf"{name} {number}: must be a penalty, 0 or more"):
-        Weights("w", **settings)
-    with pytest.raises(ValueError, match=rf"penalty {number}: must be a penalty, 0 or more"):
-        CategoryPenalty(name, None, number)
-
-
-@pytest.mark.parametrize("floor", [1, 0.1, math.nan, -math.inf])
-def test_a_floor_is_0_or_less(floor: float) -> None:
-    with pytest.raises(ValueError, match=rf"floor {floor}: must be 0 or less, or null for none"):
-        Weights("w", floor=floor)
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        *((name, (-1, -0.1, math.nan, math.inf)) for name in ("neutral", "minor", "major", "critical", "cap")),
+        ("floor", (1, 0.1, math.nan, -math.inf)),
+        ("per_words", (0, -1, math.nan, math.inf)),
+    ],
+)
+def test_numbers_that_are_no_weights(name: str, numbers: tuple[float, ...]) -> None:
+    for number in numbers:
+        settings: dict[str, Any] = {name: number}
+        with pytest.raises(ValueError, match=f"{name} "):
+            Weights("w", **settings)
+    with pytest.raises(ValueError, match="penalty -1: "):
+        CategoryPenalty("Other", None, -1)
 
 
 def test_the_cap_counts_before_the_words() -> None:
@@ -184,14 +152,6 @@ def test_the_cap_counts_before_the_words() -> None:
     rating = Rating(segment, "r", (), unplaced=(UnplacedError(Severity.MAJOR),) * 3)
     assert mqm.score(rating, Weights("w", cap=8, floor=None)) == -8
     assert mqm.score(rating, Weights("w", cap=8, floor=None, per_words=1)) == -4
-    with pytest.raises(ValueError, match="cap -1: must be a penalty, 0 or more"):
-        Weights("w", cap=-1)
-
-
-@pytest.mark.parametrize("per_words", [0, -1, math.nan, math.inf])
-def test_a_number_of_words_is_greater_than_0(per_words: float) -> None:
-    with pytest.raises(ValueError, match=rf"per_words {per_words}: must be greater than 0 and 1e\+09 at most"):
-        Weights("w", per_words=per_words)
 
 
 @pytest.mark.parametrize(
@@ -216,22 +176,9 @@ def test_words_are_counted_in_scripts_with_and_without_spaces(text: str, count: 
     assert texts.count_words(text) == count
 
 
-@pytest.mark.parametrize(
-    ("character", "expected"),
-    [("好", True), ("す", True), ("ไ", True), ("ក", True), ("a", False), ("한", False), (" ", False), ("。", False)],
-)
-def test_scripts_without_spaces(character: str, expected: bool) -> None:
-    assert texts.is_unspaced(character) is expected
-
-
 @pytest.mark.parametrize(("scores", "mean"), [([0], 0), ([-1, 0], -0.5), ([-25, -5, 0], -10), (iter([-1.0]), -1)])
 def test_the_score_of_a_corpus_is_the_mean(scores: Any, mean: float) -> None:
     assert mqm.corpus_score(scores) == mean
-
-
-def test_nothing_has_no_mean() -> None:
-    with pytest.raises(ValueError, match="no segment scores: the score of a corpus is the mean of one or more"):
-        mqm.corpus_score([])
 
 
 text = "one two three"

@@ -52,22 +52,3 @@ def test_a_model_that_marks_nothing_has_no_figure(figure_name: str) -> None:
     golds = [replace(one, errors=None) for one in of(GOLD, test_set="ted2021")]
     lines = paper.of_scores(figure_name, golds, {"marks nothing": [0.0] * len(golds)})
     assert cells(lines, "marks nothing") == [*"-----", "- |"]
-
-
-def test_spans_are_counted() -> None:
-    lines = paper.shares_of(GOLD, {"none": [replace(one, errors=()) for one in GOLD]})
-    assert lines["none"] == [(0, 1)]
-    assert sum(share for _, share in lines["raters"]) == pytest.approx(1)
-    assert list(paper.bars({"none": [(0, 0.75), (1, 0.0), (2, 0.25)]})) == [
-        "none",
-        f"    0  0.750  {'█' * 38}",
-        f"    2  0.250  {'█' * 12}",
-    ]
-
-
-def test_tokens_are_counted_by_tag() -> None:
-    # The hypothesis has three words; each marked word is a span of its own.
-    n_marked = sum(len(one.errors or ()) for one in GOLD)
-    lines = paper.tags_of(GOLD, "word")
-    assert lines[0] == "|  | O | B-Minor | I-Minor | B-Major | I-Major |"
-    assert lines[2:] == [f"| en-de | {3 * len(GOLD) - n_marked} | {n_marked} | 0 | 0 | 0 |"]

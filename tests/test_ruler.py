@@ -143,19 +143,6 @@ def test_systems_are_compared_on_the_sources_they_share_or_with_official_scores(
     assert [order.value, order.n, order.error] == pytest.approx([2 / 3, 3, 0])
 
 
-def test_standard_errors_shrink_with_more_sources_and_differences_are_paired() -> None:
-    rng = np.random.default_rng(0)
-    few, many = (ruler._mean_of(rng.normal(size=n), "x") for n in (25, 400))
-    assert few.error == pytest.approx(1 / 5, rel=0.3)
-    assert many.error == pytest.approx(1 / 20, rel=0.3)
-    one = part()
-    rough = np.array(one.golds) + rng.normal(size=len(one.golds))
-    drawn = ruler.resample(one.n_sources, one.name)
-    figure, other = (ruler.within_sources(one, rough + shift, drawn)["Pearson"] for shift in (0.0, 3.0))
-    assert figure.error > 0.01
-    assert ruler.Figure(other.samples - figure.samples, 1).error < 1e-9
-
-
 def test_spans() -> None:
     one = part()
     drawn = ruler.resample(one.n_sources, one.name)
@@ -182,24 +169,6 @@ def test_meaning() -> None:
     elsewhere = replace(tiny_ruler(), pairs=(replace_pair(span=(4, 8), lang_pair="es-en"),))
     shown = {name: figure.value for name, figure in ruler.of_meaning(elsewhere, metric(values)).items()}
     assert [shown["wrong marked"], shown["meaning pairs, es/it/pt/ko"]] == [0, 1]
-
-
-def test_a_metric_without_spans_has_no_ruler_score() -> None:
-    plain = replace(metric({}), judge=None)
-    figures = ruler.measure(tiny_ruler(part()), plain)
-    assert ruler.SCORE not in figures
-    assert not any(name.startswith(("spans", "correct")) for name in figures)
-    assert ruler.score_models({("hand", "reference"): figures}) == {}
-
-
-def test_blend() -> None:
-    first, second = (metric({"a": a, "b": b, "c": 0.0}) for a, b in ((1.0, 2.0), (5.0, -5.0)))
-    segments = [Segment(text, "x") for text in "abc"]
-    mixed = ruler.blend(first, second, 0.5)
-    assert mixed.title == "hand + 0.5 similarity"
-    assert mixed.score(segments).sum() == pytest.approx(0)
-    assert mixed.score(segments).argmax() == 0
-    assert ruler.blend(first, second, 0.0).score(segments).argmax() == 1
 
 
 def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:

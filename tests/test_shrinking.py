@@ -118,12 +118,12 @@ def test_bytes_instead_of_floats_change_scores_little(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "options", "problem"),
     [
-        ("estimator", [], "no size is given: use --layers, --heads, --inner-width, --pieces or --int8"),
-        ("estimator", ["--heads", "1"], "--heads, --inner-width and --pieces need --data"),
-        ("estimator", ["--layers", "99"], "layers 99: must be from 1 to 3, the model's own"),
-        ("estimator", ["--layers", "0"], "--layers: '0' must be a whole number, 1 or more"),
-        ("unite-bert", ["--layers", "1"], "a model with an encoder of type bert cannot be shrunk; the encoder must"),
-        ("mini", ["--layers", "13"], "layers 13: must be from 1 to 12, the model's own"),
+        ("estimator", [], "no size is given"),
+        ("estimator", ["--heads", "1"], "--heads, --inner-width and --pieces"),
+        ("estimator", ["--layers", "99"], "layers 99"),
+        ("estimator", ["--layers", "0"], "--layers: '0'"),
+        ("unite-bert", ["--layers", "1"], "a model with an encoder of type bert cannot be shrunk"),
+        ("mini", ["--layers", "13"], "layers 13"),
         ("nowhere", ["--layers", "1"], "no model "),
     ],
 )

@@ -11,7 +11,7 @@ import matese
 from matese import stress
 from matese import text as texts
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
-from matese.errors import InputError, UsageError
+from matese.errors import InputError
 
 TEXTS = [
     (
@@ -114,11 +114,6 @@ def test_texts_without_a_place_are_refused(segment: Segment) -> None:
     cases = stress.corrupt([segment], ["number", "negation", "reference-omission"])
     with pytest.raises(InputError, match="no kind of error finds a place"):
         stress.measure(cases, Known())
-
-
-def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"unknown kind 'numbr', did you mean .*number"):
-        stress.corrupt(SEGMENTS, ["numbr"])
 
 
 def test_a_model_without_a_score_is_refused() -> None:

@@ -25,12 +25,12 @@ def files(folder: Path) -> None:
     ("arguments", "told"),
     [
         (("nosuch", "dev.jsonl", "--output", "out"), "no model nosuch: no such directory"),
-        (("MODEL", "none.jsonl", "--output", "out"), "none.jsonl: no such file or directory: check the path"),
+        (("MODEL", "none.jsonl", "--output", "out"), "none.jsonl: no such file or directory"),
         (("MODEL", "bad.jsonl", "--output", "out"), "bad.jsonl:17: "),
         (("MODEL", "dev.jsonl", "--error-free", "bad.jsonl", "--output", "out"), "bad.jsonl:17: "),
         (("MODEL", "empty.jsonl", "--output", "out"), "empty.jsonl: file is empty"),
-        (("MODEL", "dev.jsonl", "--output", "full"), "--output full: give a new or empty directory, or one of a model"),
-        (("MODEL", "dev.jsonl", "--output", "dev.jsonl"), "--output dev.jsonl: give a new or empty directory, or"),
+        (("MODEL", "dev.jsonl", "--output", "full"), "--output full"),
+        (("MODEL", "dev.jsonl", "--output", "dev.jsonl"), "--output dev.jsonl"),
         (("MODEL", "dev.jsonl"), "the following arguments are required: --output"),
     ],
 )

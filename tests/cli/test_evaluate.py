@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import matese
 from matese.annotation import ErrorFree, ErrorSpan, Estimate, Rating, Segment, SegmentKey, TokenScores
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
@@ -109,8 +108,7 @@ def test_the_first_figures_are_sentences(run: Run, folder: Path) -> None:
 def test_units(run: Run) -> None:
     found = {unit: whole(run, "gold.jsonl", "pred.jsonl", "--unit", unit) for unit in ("word", "character", "{tiny}")}
     counts = {unit: sum(map(sum, one["tags"]["confusion"]["gold_by_predicted"])) for unit, one in found.items()}
-    assert counts["character"] == sum(map(len, SENTENCES))
-    assert counts["word"] < counts["{tiny}"] <= counts["character"]
+    assert counts["word"] < counts["{tiny}"] <= counts["character"] == sum(map(len, SENTENCES))
     for unit, one in found.items():
         assert one["mpp"] == found["word"]["mpp"], "spans do not depend on the unit"
         assert one["settings"]["unit"].endswith(unit if unit != "{tiny}" else "tiny")
@@ -123,58 +121,37 @@ def test_intervals_stand_beside_the_figures(run: Run) -> None:
     low, high = found["mpp.micro.f1_interval"]
     assert low <= plain["mpp.micro.f1"] <= high
     extra = {name.removesuffix("_interval") for name in set(found) - set(plain)}
-    assert extra == {name for name in plain if name.partition(".")[0] in KEYS | {"calibration"}} - {
-        *(
-            name
-            for name in plain
-            if name.partition(".")[0] in ("gold", "predicted", "raters", "settings", "segments", "spans")
-        ),
-        "tags.confusion.tags",
-        "tags.confusion.gold_by_predicted",
-        "calibration.bins",
-    }
+    without = {"tags.confusion.tags", "tags.confusion.gold_by_predicted", "calibration.bins"}
+    assert extra == {name for name in plain if name.partition(".")[0] in FIGURES | {"calibration"}} - without
     assert "95% interval" in run("evaluate", "gold.jsonl", "pred.jsonl", "--bootstrap", "5").out
 
 
 def test_groups(run: Run) -> None:
     names = ("severity", "category", "lang-pair", "system", "length")
     found = whole(run, "gold.jsonl", "pred.jsonl", "--by", *names)["by"]
-    assert set(found) == set(names)
-    assert {name: list(found[name]) for name in names} == {
+    assert {name: list(groups) for name, groups in found.items()} == {
         "severity": ["minor", "major"],
         "category": ["none", "Accuracy/Mistranslation"],
         "lang-pair": ["en-de", "en-zh"],
         "system": ["S0", "S1"],
         "length": ["0-9"],
     }
-    assert found["lang-pair"]["en-de"]["segments"] == 2
-    assert found["lang-pair"]["en-de"]["tsh"] == pytest.approx(1 / 3)
-    assert found["category"]["Accuracy/Mistranslation"]["mpp"]["micro"]["recall"] == pytest.approx(4 / 7)
     assert found["severity"]["major"]["spans"] == {"gold": 2, "predicted": 1}
     ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--by", "severity", "category")
-    rows = [line.split()[:4] for line in ran.out.splitlines()[-8:] if line.strip()]
-    assert rows == [
-        ["severity", "segments", "gold", "predicted"],
-        ["minor", "4", "2", "2"],
-        ["major", "4", "2", "1"],
-        ["category", "segments", "gold", "predicted"],
-        ["none", "4", "3", "3"],
-        ["Accuracy/Mistranslation", "4", "1", "0"],
-    ]
+    rows = [line.split()[:4] for line in ran.out.splitlines()]
+    assert ["major", "4", "2", "1"] in rows
+    assert ["Accuracy/Mistranslation", "4", "1", "0"] in rows
 
 
 def test_another_prediction(run: Run, folder: Path) -> None:
     put(folder / "old.jsonl", ratings(([], [], [], []), "old"))
     found = whole(run, "gold.jsonl", "pred.jsonl", "--versus", "old.jsonl", "--bootstrap", "20")
     assert found["versus"]["predicted"] == "old.jsonl"
+    ours, theirs = (one["mpp"]["micro"]["f1"] for one in (found, found["versus"]))
     difference = found["difference"]["mpp"]["micro"]["f1"]
-    assert difference["difference"] == pytest.approx(
-        found["mpp"]["micro"]["f1"] - found["versus"]["mpp"]["micro"]["f1"]
-    )
-    assert difference["interval"][0] <= difference["difference"] <= difference["interval"][1]
-    assert 0 < difference["p"] <= 1
-    ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--versus", "old.jsonl")
-    assert "minus old.jsonl" in ran.out
+    assert difference["difference"] == pytest.approx(ours - theirs)
+    assert set(difference) == {"difference", "interval", "p"}
+    assert "minus old.jsonl" in run("evaluate", "gold.jsonl", "pred.jsonl", "--versus", "old.jsonl").out
 
 
 def test_sentinels(run: Run) -> None:
@@ -189,35 +166,16 @@ def test_raters_are_the_ceiling(run: Run, folder: Path) -> None:
     others = ratings(GOLD, "s")
     put(folder / "two.jsonl", [*ratings(GOLD), *others[:3]])
     ceiling = whole(run, "two.jsonl", "pred.jsonl", "--merge", "union", "--bootstrap", "5")["ceiling"]
-    assert (ceiling["ratings"], ceiling["mpp"]["micro"]["f1"], ceiling["score"]["mae"]) == (6, 1, 0)
-    assert set(ceiling) == FIGURES | {"ratings"}
+    assert (set(ceiling), ceiling["ratings"]) == (FIGURES | {"ratings"}, 6)
     # The third rater marks nothing: of the six comparisons with spans in gold, two hit nothing.
     put(folder / "three.jsonl", [*ratings(GOLD)[:1], *others[:1], *ratings(([],), "t", SENTENCES[:1])])
     put(folder / "one.jsonl", ratings(PREDICTED[:1], "m", SENTENCES[:1]))
-    ceiling = whole(run, "three.jsonl", "one.jsonl", "--merge", "union")["ceiling"]
-    assert (ceiling["ratings"], ceiling["tsh"], ceiling["hsh"]) == (3, pytest.approx(4 / 6), 1)
     shown = run("evaluate", "three.jsonl", "one.jsonl", "--merge", "union").out
     assert "raters: each of 3 ratings against the other raters of its segment, merged" in shown
     (tsh,) = (line.split() for line in shown.splitlines() if line.startswith("tsh "))
     assert (len(tsh), tsh[2]) == (3, "0.6667"), "the model's figure, and that of the raters"
     assert "ceiling" not in whole(run, "gold.jsonl", "pred.jsonl", "--merge", "union")
     assert "ceiling" not in whole(run, "two.jsonl", "pred.jsonl", "--rater", "r")
-
-
-def test_raters_who_edited_the_text_are_compared_with_a_prediction_of_either_text(run: Run, folder: Path) -> None:
-    edited = (f"{SENTENCES[0]}!", *SENTENCES[1:])
-    put(folder / "gold.jsonl", [*ratings(GOLD, "r1"), *ratings(GOLD, "r2", edited)])
-    for texts, n_moved in ((SENTENCES, 1), (edited, 1)):
-        put(folder / "pred.jsonl", ratings(PREDICTED, "m", texts))
-        ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--merge", "union", "--json", "figures.json")
-        assert ran.code == 0, ran.err
-        assert f"{n_moved} ratings hold another text" in ran.err
-        figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
-        assert figures["spans"]["gold"] == 4
-    put(folder / "pred.jsonl", [*ratings(PREDICTED, "m"), ratings(PREDICTED, "m", edited)[0]])
-    ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--merge", "union")
-    assert ran.code == 0, ran.err
-    assert "pred.jsonl: 1 rating" in ran.err
 
 
 def test_omissions_from_references_are_compared_once_gold_has_its_references(run: Run, folder: Path) -> None:
@@ -239,16 +197,6 @@ def test_what_is_undefined_is_told(run: Run, folder: Path) -> None:
     assert json.loads((folder / "figures.json").read_text())["hsh"] is None
 
 
-def test_severities_in_matching(folder: Path) -> None:
-    plain, strict, weighted = (
-        matese.evaluate("gold.jsonl", "pred.jsonl", **extra).figures["mp.micro.recall"].value
-        for extra in ({}, {"severity_penalty": 1.0}, {"severity_weights": True})
-    )
-    assert plain == 2 / 4
-    assert strict == 1 / 4
-    assert weighted == pytest.approx(6 / 12)  # a Major found as a Minor counts as one Minor
-
-
 def test_token_scores(run: Run, folder: Path) -> None:
     def scores(text: str) -> TokenScores:
         return TokenScores(
@@ -259,11 +207,7 @@ def test_token_scores(run: Run, folder: Path) -> None:
     put(folder / "pred.jsonl", ratings(PREDICTED, "m"), [scores(text) for text in SENTENCES])
     found = whole(run, "gold.jsonl", "pred.jsonl")["localisation"]
     # Later characters score higher. Bad are 4..8 and 12..15 of 24, 0..2 of 25, and 9..16 of 20; the third is blank.
-    first = (4 * 4 + 3 * 8) / (7 * 17)
-    last = 7 * 9 / (7 * 13)
-    assert found["auc"] == pytest.approx((first + 0 + last) / 3)
     assert found["recall_at_k"] == pytest.approx((0 + 0 + 3 / 7) / 3)
-
     reordered = list(zip(ratings(PREDICTED, "m"), map(scores, SENTENCES), strict=True))[::-1]
     put(folder / "pred.jsonl", [one for one, _ in reordered], [tokens for _, tokens in reordered])
     assert whole(run, "gold.jsonl", "pred.jsonl")["localisation"] == found
@@ -293,7 +237,6 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         "A\td\t1\tm\ts\tDas Haus\t4\t8\tminor",
         "A\td\t2\tm\ts\tEin Hund\t-1\t-1\tno-error",
     )
-    assert run("evaluate", "gold.tsv", "pred.tsv").code == 2
     several = run("evaluate", "gold.tsv", "pred.tsv")
     assert "gold.tsv has several raters of a segment (r1 and r2): must be one; choose a rater (--rater)" in several.err
     ran = run("evaluate", "gold.tsv", "pred.tsv", "--rater", "r1", "--lang-pair", "en-de", "--json", "-")
@@ -309,19 +252,19 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
     ("arguments", "problem"),
     [
         (("gold.jsonl",), "the following arguments are required: PRED"),
-        (("gold.jsonl", "none.jsonl"), "none.jsonl: no such file or directory: check the path"),
-        (("-", "-"), "- is given 2 times; standard input can be one file only"),
-        (("gold.jsonl", "mt.txt"), "mt.txt: a text file: mark it first"),
-        (("gold.jsonl", "empty"), "empty: file is empty; it must hold one or more ratings"),
-        (("gold.jsonl", "pred.jsonl", "--by", "sevrity"), "--by: unknown group 'sevrity', did you mean 'severity'?"),
-        (("gold.jsonl", "pred.jsonl", "--unit", "tokens"), "unit 'tokens' must be word, character or a model, but: no"),
-        (("gold.jsonl", "pred.jsonl", "--bootstrap", "-1"), "--bootstrap: '-1' must be a whole number"),
-        (("gold.jsonl", "pred.jsonl", "--json", "pred.jsonl"), "--json pred.jsonl is the input pred.jsonl; choose"),
-        (("gold.jsonl", "pred.jsonl", "--json", "no/f"), "--json no/f: its directory does not exist: create it first"),
-        (("gold.jsonl", "short.jsonl"), "gold.jsonl has 4 ratings and short.jsonl 3; both need one for each segment"),
+        (("gold.jsonl", "none.jsonl"), "none.jsonl: no such file or directory"),
+        (("-", "-"), "- is given 2 times"),
+        (("gold.jsonl", "mt.txt"), "mt.txt: a text file"),
+        (("gold.jsonl", "empty"), "empty: file is empty"),
+        (("gold.jsonl", "pred.jsonl", "--by", "sevrity"), "--by: unknown group 'sevrity', did you mean 'severity'"),
+        (("gold.jsonl", "pred.jsonl", "--unit", "tokens"), "unit 'tokens'"),
+        (("gold.jsonl", "pred.jsonl", "--bootstrap", "-1"), "--bootstrap: '-1'"),
+        (("gold.jsonl", "pred.jsonl", "--json", "pred.jsonl"), "--json pred.jsonl is the input pred.jsonl"),
+        (("gold.jsonl", "pred.jsonl", "--json", "no/f"), "--json no/f"),
+        (("gold.jsonl", "short.jsonl"), "gold.jsonl has 4 ratings and short.jsonl 3"),
         (("gold.jsonl", "other.jsonl"), "rating 2 is of different segments: hypothesis from character 9 is ', und wir"),
-        (("gold.jsonl", "scores.jsonl"), "scores.jsonl: rating of segment 1 of t en-de S0 ('Das Haus am See ist"),
-        (("gold.jsonl", "tokens.jsonl"), "tokens.jsonl:1: tokens[0]: start 0 and end 99: must have 0 <= start"),
+        (("gold.jsonl", "scores.jsonl"), "scores.jsonl: rating of segment 1 of t en-de S0"),
+        (("gold.jsonl", "tokens.jsonl"), "tokens.jsonl:1: tokens[0]: start 0 and end 99"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
@@ -344,16 +287,14 @@ def test_a_model_that_marks_nothing_is_evaluated_by_its_score(run: Run, folder: 
     write(folder / "comet.jsonl", *map(jsonl.dumps, scored))
     ran = run("evaluate", "gold.jsonl", "comet.jsonl", "--by", "system", "--json", "found.json")
     assert ran.code == 0
-    assert "4 segments; comet.jsonl has no spans, so only scores are compared" in ran.out
     assert "precision" not in ran.out
     assert "expected_score.pearson" in ran.out
     found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
-    assert found["spans"] == {"gold": 4, "predicted": None, "gold_left_out": 0, "predicted_left_out": 0}
+    assert (found["spans"]["predicted"], "tags" in found) == (None, False)
     assert found["expected_score"]["spearman"] == pytest.approx(1.0)
-    assert "tags" not in found
-    ran = run("evaluate", "gold.jsonl", "comet.jsonl", "--by", "severity")
-    assert (ran.code, ran.out) == (2, "")
-    assert "grouping 'severity': comet.jsonl has no spans: must be lang-pair, system, domain or length" in ran.err
+    assert (
+        "'severity': comet.jsonl has no spans" in run("evaluate", "gold.jsonl", "comet.jsonl", "--by", "severity").err
+    )
 
 
 @pytest.mark.parametrize("is_keyed", [True, False])

@@ -116,7 +116,7 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     [
         (("--by", "atention"), "unknown method"),
         (("--by", "attention:99"), "at most 12"),
-        (("--by", "lime", "tags"), "give one method; several are for --fit"),
+        (("--by", "lime", "tags"), "give one method"),
         (("--min-weight", "1"), "for --format jsonl only"),
         (("--min-weight", "nan", "--format", "jsonl"), "must be a number"),
         (("--fit", "b.txt"), "leave out --hyp"),

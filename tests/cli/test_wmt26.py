@@ -62,12 +62,6 @@ def test_candidates_are_the_systems_of_each_segment(run: Run) -> None:
     assert ran.out.splitlines() == ["Der Laden öffnet um sechs.", "12 Äpfel"]
 
 
-def test_systems_are_compared_on_a_language_pair(run: Run) -> None:
-    ran = run("compare", "--input", "mteval-test26.jsonl", "--lang-pair", "en-de", "--bootstrap", "10")
-    assert ran.code == 0
-    assert "tiny" in ran.out
-
-
 def test_references_can_be_left_out(run: Run) -> None:
     ran = run(
         *("tag", "--input", "mteval-test26.jsonl", "--ignore-references", "--checks", "only", "--format", "jsonl")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,11 @@ SEGMENT = Segment("Das ist gut.", "this is good", ("Das ist schlecht.", "the hun
 
 def load(model: str | Path = "mini") -> matese.Annotator:
     return matese.load(model, device="cpu", precision="float32")
+
+
+@functools.cache
+def of_comet(name: str) -> matese.Annotator:
+    return load(COMET / name)
 
 
 def explained(annotator: matese.Annotator, segment: Segment, by: str) -> Explanation:
@@ -57,14 +63,16 @@ def n_bad(segments: Iterable[Segment]) -> Iterator[Rating]:
         yield Rating(segment, None, None, estimate=Estimate(score, "mqm"))
 
 
-def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
-    rounded = matese.load("mini", device="cpu", precision="bf16")
+def test_a_model_in_bf16_is_not_looked_into(tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounded = matese.load(tiny_model_dir, device="cpu", precision="bf16")
     with pytest.raises(ModelError, match="needs float32, but the model computes in bf16"):
         explained(rounded, SEGMENT, "attention")
     # Where the hardware has bf16, it is what "auto" means.
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    (explanation,) = explainer.explain(["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden")
+    (explanation,) = explainer.explain(
+        ["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden", model=tiny_model_dir
+    )
     assert len(explanation.texts) == 2
 
 
@@ -107,7 +115,7 @@ def test_every_method_has_a_weight_for_each_token(by: str, tiny_model_dir: Path)
 @pytest.mark.parametrize("name", ["estimator", "unite", "ranking"])
 @pytest.mark.parametrize("by", ["leave-one-out", "attention:1:0", "integrated-gradients", "embed-align:0"])
 def test_models_of_comet_are_explained(name: str, by: str) -> None:
-    explanation = explained(load(COMET / name), SEGMENT, by)
+    explanation = explained(of_comet(name), SEGMENT, by)
     assert {weighted.text for weighted in explanation.texts} == {"hypothesis", "source", "reference"}
     assert any(np.abs(weighted.weights).max() > 1 for weighted in explanation.texts)
 
@@ -174,8 +182,8 @@ def test_other_encoders_and_long_texts_are_explained_from_outside(tiny_model_fac
         explained(load(COMET / "estimator"), SEGMENT, "tags")
 
 
-def test_a_blank_hypothesis_has_no_words() -> None:
-    assert explained(load(), Segment(" ", None, ("a",)), "leave-one-out").texts == ()
+def test_a_blank_hypothesis_has_no_words(tiny_model_dir: Path) -> None:
+    assert explained(load(tiny_model_dir), Segment(" ", None, ("a",)), "leave-one-out").texts == ()
 
 
 def test_a_fit_finds_the_threshold_with_the_best_f1() -> None:

@@ -228,7 +228,7 @@ def search(target: Target) -> None:
     """Lets hypothesis choose a few inputs, and simplify one that is a fault."""
     target.read(target.path)
 
-    @hypothesis.settings(max_examples=20)
+    @hypothesis.settings(max_examples=8)
     @hypothesis.given(hypothesis.strategies.randoms(use_true_random=False))
     def holds(drawn: random.Random) -> None:
         is_read(target, *draw(target, drawn))

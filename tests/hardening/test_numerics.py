@@ -42,7 +42,7 @@ def test_odd_texts_in_both_precisions(tiny_model_dir: Path) -> None:
 
 
 def test_float32_does_not_depend_on_the_number_of_threads() -> None:
-    texts = {name: (EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines()[:8] for name in ("mt", "ref")}
+    texts = {name: (EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines()[:3] for name in ("mt", "ref")}
     one, three = (
         matese.load("mini", precision="float32", threads=threads).annotate(texts["mt"], references=texts["ref"])
         for threads in (1, 3)
@@ -58,9 +58,9 @@ def test_float32_does_not_depend_on_the_number_of_threads() -> None:
 @pytest.mark.parametrize(
     ("factor", "problem"),
     [
-        (float("nan"), "estimator.0.weight holds NaN or infinity: must be finite numbers"),
+        (float("nan"), "estimator.0.weight holds NaN or infinity"),
         (float("inf"), "estimator.0.weight holds NaN or infinity"),
-        (3e38, "the model's output is NaN or infinite: its weights must be finite and not too large"),
+        (3e38, "the model's output is NaN or infinite"),
     ],
 )
 def test_weights_of_a_model_that_scores(tmp_path: Path, factor: float, problem: str) -> None:

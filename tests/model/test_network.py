@@ -14,9 +14,9 @@ from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.loading import embedding_modules, load_encoder
 from matese.model.inputs import Inputs, collate
 from matese.model.network import Tagger
-from matese.model.texts.encoding import ROLES, Encoding, longest_input
+from matese.model.texts.encoding import ROLES, Encoding
 from matese.mqm import LOWEST_SCORE
-from tests.conftest import ENCODERS, TinyModelFactory
+from tests.conftest import ENCODERS
 
 KINDS = sorted(ENCODERS)
 HYPOTHESIS, SOURCE, REFERENCE = (ROLES.index(name) for name in ("hypothesis", "source", "reference"))
@@ -48,13 +48,6 @@ def test_collate_pads_on_the_right() -> None:
     assert batch.positions.tolist() == [[1, 2], [1, 0]]
     assert batch.hypothesis_mask.tolist() == [[True, True], [True, False]]
     assert batch.to(torch.device("cpu")).ids.tolist() == batch.ids.tolist()
-
-
-def test_collate_refuses_a_mixture() -> None:
-    whole = make_encoding(2, has_decoder=True)
-    bare = make_encoding(2)
-    with pytest.raises(ValueError, match="all must have the same rows"):
-        collate([whole, bare], pad_id=1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -114,22 +107,6 @@ def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any
     assert (tmp_path / "m" / "README.md").read_text() == "# Card\n"
 
 
-def test_float16_halves_the_file(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
-    whole = tiny_model_factory()
-    tagger, tokenizer = loading.load_tagger(whole, is_trainable=True)
-    loading.save(tmp_path / "half", tagger, tokenizer, precision="float16")
-    sizes = [(path / "model.safetensors").stat().st_size for path in (whole, tmp_path / "half")]
-    assert sizes[1] < 0.6 * sizes[0]
-    assert next(loading.load_tagger(tmp_path / "half", is_trainable=True)[0].parameters()).dtype == torch.float32
-
-
-def test_longest_input_counts_the_positions_of_the_family() -> None:
-    assert longest_input(make_encoder("xlm-roberta")) == 512
-    assert longest_input(make_encoder("mbart")) == 256
-    with torch.inference_mode():
-        make_encoder("xlm-roberta")(torch.full((1, 512), 5))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
     encoder = make_encoder(kind)
@@ -143,24 +120,17 @@ def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"inputs": ()}, r"inputs \[\]: must be one or more of reference, source"),
-        ({"inputs": ("ref",)}, "must be one or more of"),
-        ({"score_pooling": "all"}, "score_pooling 'all': must be hypothesis or texts"),
-        ({"layer_mix": "first"}, "layer_mix 'first': must be last or sum-last-4"),
-        ({"extra_layers": -1}, "extra_layers -1: must be 0 or more"),
-        ({"max_tokens": 3}, "max_tokens 3: must be 16 or more"),
-        ({"dropout": 1.0}, "dropout 1.0: must be at least 0 and less than 1"),
-        ({"min_confidence": 0.0}, "min_confidence 0.0: must be greater than 0"),
+        ({"inputs": ()}, r"inputs \[\]"),
+        ({"inputs": ("ref",)}, "inputs "),
+        ({"score_pooling": "all"}, "score_pooling 'all'"),
+        ({"extra_layers": -1}, "extra_layers -1"),
+        ({"dropout": 1.0}, "dropout 1.0"),
+        ({"min_confidence": 0.0}, "min_confidence 0.0"),
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TaggerConfig(**settings)
-
-
-def test_heads_must_divide_the_width() -> None:
-    with pytest.raises(ValueError, match="extra_heads 7: must divide the encoder's width 32"):
-        Tagger(TaggerConfig(extra_heads=7), make_encoder("xlm-roberta"))
 
 
 @pytest.mark.parametrize("settings", [{"omission_head": True}, {"score_pooling": "texts"}])
@@ -211,21 +181,3 @@ def test_dropout_is_for_training_alone() -> None:
     (states, mask) = make_states()
     assert not torch.equal(layer.train()(states, mask), layer(states, mask))
     assert torch.equal(layer.eval()(states, mask), layer(states, mask))
-
-
-@torch.inference_mode()
-def test_in_bf16_it_rounds_less_than_torchs_fused_path() -> None:
-    width = 64
-    n_tokens = 60
-    torch.manual_seed(7)
-    layer = ExtraLayer(width, 8, 0.0).eval()
-    nn.init.normal_(layer.self_attn.in_proj_weight, std=0.4)  # attention to few tokens, which rounding moves
-    theirs = nn.TransformerEncoderLayer(width, 8, 4 * width, 0.0, activation="gelu", batch_first=True).eval()
-    theirs.load_state_dict(layer.state_dict())
-    states = torch.randn(20, n_tokens, width)
-    mask = torch.ones(20, n_tokens, dtype=torch.bool)
-    exact = layer(states, mask)
-    with torch.autocast("cpu", torch.bfloat16):
-        own = layer(states, mask)
-        other = theirs(states, src_key_padding_mask=~mask)
-    assert (own - exact).square().mean() < 0.9 * (other - exact).square().mean()

@@ -38,12 +38,6 @@ def join(*windows: tuple[Encoding, Any, float]) -> Prediction:
     return joining.of_windows(HEADS, Row(("x",)), each)
 
 
-def test_one_window_is_taken_as_it_is() -> None:
-    joined = join((window(10, 0, 10), ROWS[0], -3.0))
-    np.testing.assert_array_equal(joined.log_probabilities, ROWS[0])
-    assert (joined.outputs["score"], joined.is_windowed) == (-3, False)
-
-
 def test_windows_count_in_a_score_by_what_is_kept_of_them() -> None:
     joined = join((window(10, 0, 8), ROWS[0], -5.0), (window(8, 2, 8), ROWS[1], -4.0))
     np.testing.assert_array_equal(joined.log_probabilities, np.concatenate([ROWS[0, :8], ROWS[1, 2:8]]))
@@ -54,11 +48,6 @@ def test_windows_count_in_a_score_by_what_is_kept_of_them() -> None:
 def test_the_score_of_windows_has_the_floor_of_all_scores() -> None:
     joined = join((window(10, 0, 10), ROWS[0], -20.0), (window(10, 0, 10), ROWS[1], -20.0))
     assert joined.outputs["score"] == -25
-
-
-def test_without_a_score_head_there_is_no_score() -> None:
-    windows = [Window(window(10, 0, 8), {"tags": ROWS[0]}), Window(window(8, 2, 8), {"tags": ROWS[1]})]
-    assert joining.of_windows(HEADS, Row(("x",)), windows).outputs.keys() == {"tags"}
 
 
 class Recorder:

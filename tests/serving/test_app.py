@@ -118,12 +118,6 @@ def test_blank_texts_are_missing_and_counted(client: TestClient) -> None:
     assert "needs" in ask(client, {"hypothesis": "a", "source": "\u3000", "references": [""]}).json()["detail"]
 
 
-def test_a_table_keeps_its_order(client: TestClient) -> None:
-    table = "system,mt,src\nA,a,x\nB,b,x\nA,c,y\n"
-    answer = client.post("/annotate", content=table, headers={"Content-Type": "text/csv"})
-    assert [rating["hypothesis"] for rating in answer.json()["ratings"]] == ["a", "b", "c"]
-
-
 @pytest.mark.parametrize(
     ("segment", "place"),
     [

@@ -59,12 +59,7 @@ def calibrate(directory: Path, paths: list[Path], output: Path, others: Sequence
         return matese.load(model_directory).annotate_tokens
 
     return calibration.calibrate(
-        directory,
-        paths,
-        output,
-        error_free_paths=others,
-        progress=lambda _: None,
-        load_annotate=load_annotate,
+        directory, paths, output, error_free_paths=others, progress=lambda _: None, load_annotate=load_annotate
     )
 
 

@@ -127,9 +127,7 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
     ratings = write_ratings(tmp_path / "ratings.jsonl", tuple(given))
     first = tmp_path / "first"
     second = tmp_path / "second"
-    settings = SETTINGS.replace("max_epochs: 60", "max_epochs: 250").replace(
-        "validate_every: 30", "validate_every: 125"
-    )
+    settings = SETTINGS.replace("max_epochs: 60", "max_epochs: 150").replace("validate_every: 30", "validate_every: 75")
     assert train(tmp_path, ratings, settings, "--output", str(first)) == 0
     path = first / "model" / checkpoint.CONFIG
     calibrated = json.loads(path.read_text(encoding="utf-8"))
@@ -151,14 +149,6 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
         assert [(one.start, one.end) for one in made.omissions] == [(one.start, one.end) for one in rating.omissions]
 
 
-def test_unknown_categories_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = (rating((0, 2, "Style"), (3, 8, "Zeitform")), rating((0, 2, "Zeitform"), text="Er ging."))
-    ratings = write_ratings(tmp_path / "ratings.jsonl", given)
-    settings = SETTINGS.replace("score_head: true", "category_head: true").replace("max_epochs: 60", "max_epochs: 1")
-    assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 0
-    assert "skipped: 2 errors of the unknown category 'Zeitform'" in capsys.readouterr().err
-
-
 def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ratings = write_ratings(tmp_path / "ratings.jsonl", (rating((0, 2, None), (3, 8, "Zeitform")),))
     settings = SETTINGS.replace("score_head: true", "category_head: true")
@@ -169,17 +159,15 @@ def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.C
     assert not (tmp_path / "run").exists()
 
 
-def test_ratings_without_categories_teach_the_head_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = (rating((0, 2, "Style")), rating((0, 2, None), text="Er ging."), rating(text="Er kam."))
+def test_ratings_without_known_categories_teach_the_head_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = (rating((0, 2, "Style"), (3, 8, "Zeitform")), rating((0, 2, None), text="Er ging."), rating(text="Er kam."))
     ratings = write_ratings(tmp_path / "ratings.jsonl", given)
     text = SETTINGS.replace("score_head: true", "category_head: true").replace("max_epochs: 60", "max_epochs: 1")
     text += "  trained_parts: [category_head]\n"
     assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 0
-    assert "train: 1 segment; skipped: 2 without an MQM main category" in capsys.readouterr().err
-
-
-def test_a_part_that_the_model_lacks_cannot_be_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ratings = write_ratings(tmp_path / "ratings.jsonl", (rating((0, 2, "Style")),))
-    text = SETTINGS + "  trained_parts: [category_head]\n"
-    assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 2
-    assert "trained_parts category_head: must be encoder" in capsys.readouterr().err
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "train: 1 segment; " in shown
+    assert "skipped: 2 without an MQM main category" in shown
+    assert "of the unknown category 'Zeitform'" in shown

@@ -22,11 +22,6 @@ def test_load(tmp_path: Path) -> None:
     assert made.training.learning_rate == pytest.approx(3e-3)
 
 
-def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        config.load(tmp_path / "c.yaml")
-
-
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [

@@ -29,8 +29,8 @@ def encoder(tokenizer: Any) -> TextEncoder:
     return TextEncoder(tokenizer, max_tokens=128)
 
 
-def build(encoder: TextEncoder, *ratings: Rating, inputs: tuple[InputKind, ...] = ALL, keep: bool = False) -> Corpus:
-    return corpus_building.build(ratings, encoder, inputs, HEADS, keep_ratings=keep)
+def build(encoder: TextEncoder, *ratings: Rating, inputs: tuple[InputKind, ...] = ALL) -> Corpus:
+    return corpus_building.build(ratings, encoder, inputs, HEADS)
 
 
 def test_each_distinct_text_is_tokenised_once(encoder: TextEncoder) -> None:
@@ -55,13 +55,6 @@ def test_tags_stand_on_the_marked_characters(encoder: TextEncoder) -> None:
         tokens = corpus.texts.tokens(corpus.texts.hypotheses[number])
         assert corpus.labels["tag_ids"][number].tolist() == bio.from_spans(rating.errors or (), tokens.ranges.tolist())
     assert set(corpus.labels["tag_ids"].values.tolist()) == set(range(len(bio.TAGS)))
-
-
-def test_score_is_the_raters_mean_where_it_is_known(encoder: TextEncoder) -> None:
-    judged = dataclasses.replace(RATINGS[1], overall=Overall(-2.5, "mqm"))
-    low = dataclasses.replace(RATINGS[1], overall=Overall(-40.0, "mqm"))
-    other = dataclasses.replace(RATINGS[1], overall=Overall(80.0, "da"))
-    assert build(encoder, RATINGS[1], judged, low, other).labels["scores"].tolist() == [-5, -2.5, -25, -5]
 
 
 def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEncoder) -> None:
@@ -159,13 +152,6 @@ def test_omissions_of_a_long_reference_are_those_of_the_part_that_is_read(tokeni
     assert reference[start:end].strip() == "nicht"
 
 
-def test_example_of_a_whole_segment(encoder: TextEncoder) -> None:
-    corpus = build(encoder, *RATINGS)
-    example = corpus.example(Draw(3, 0, 1, 0.9))
-    assert example.labels["scores"] == -5
-    assert example.labels["tag_ids"].tolist() == corpus.labels["tag_ids"][3].tolist()
-
-
 def test_fingerprint_knows_texts_tags_and_scores(encoder: TextEncoder) -> None:
     made = build(encoder, *RATINGS).fingerprint()
     assert made == build(encoder, *RATINGS).fingerprint()
@@ -173,11 +159,6 @@ def test_fingerprint_knows_texts_tags_and_scores(encoder: TextEncoder) -> None:
     judged = dataclasses.replace(RATINGS[0], overall=Overall(-1, "mqm"))
     others = [(changed, *RATINGS[1:]), (judged, *RATINGS[1:]), RATINGS[1:], RATINGS[::-1]]
     assert len({made, *(build(encoder, *ratings).fingerprint() for ratings in others)}) == 5
-
-
-def test_ratings_are_kept_only_where_asked_for(encoder: TextEncoder) -> None:
-    assert build(encoder, *RATINGS).ratings == ()
-    assert build(encoder, *RATINGS, keep=True).ratings == RATINGS
 
 
 def test_files_are_read_one_behind_the_other(tmp_path: Path) -> None:

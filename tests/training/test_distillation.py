@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 import matese
 from matese.annotation import Rating, Segment, Severity
@@ -22,13 +21,6 @@ from tests.training.test_regression import KINDS, SETTINGS, scored
 TEACHERS = Path(__file__).parents[1] / "model" / "released" / "comet"
 Distil = Callable[..., int]
 TEXTS = tuple(Rating(one.segment, None, None) for one in scored())
-
-
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
-    monkeypatch.setattr("matese.model.engines.runners.choose_threads", lambda: 1)
-    torch.set_num_threads(1)
 
 
 @pytest.fixture

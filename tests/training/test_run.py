@@ -8,7 +8,7 @@ import os
 import pickle
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +34,6 @@ RESUMED = (
     + "  save_minutes: 0\n  accumulate: 2\n  patience: 10\n  frozen_steps: 2\n"
 )
 Train = Callable[..., int]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Of the whole module: the run that others are compared with must have as many threads as they."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

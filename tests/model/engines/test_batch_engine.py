@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 import matese
 from matese.annotation import Segment
@@ -44,14 +43,14 @@ def annotator_of(name: Any, runner: TorchRunner) -> Annotator:
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_spans_without_padding_are_the_same(settings: dict[str, Any], tiny_model_factory: TinyModelFactory) -> None:
     directory = tiny_model_factory(**settings)
-    segments = random_segments(60)
+    segments = random_segments(24)
     tagger = load_tagger(directory)[0]
     found = {
         packs: list(annotator_of(directory, TorchRunner(tagger, "float32", packs=packs)).annotate_segments(segments))
         for packs in (False, True)
     }
     assert places(found[True]) == places(found[False])
-    assert sum(map(len, places(found[True]))) > 50
+    assert sum(map(len, places(found[True]))) > 20
     for one, other in zip(found[True], found[False], strict=True):
         assert one.estimate is not None
         assert other.estimate is not None
@@ -67,7 +66,7 @@ def test_weights_that_are_rounded_once_say_what_autocast_says(
     settings: dict[str, Any], tiny_model_factory: TinyModelFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = tiny_model_factory(**settings)
-    segments = random_segments(30)
+    segments = random_segments(12)
     once = list(matese.load(directory, precision="bf16").annotate_tokens(segments))
     monkeypatch.setattr(runners, "_round_weights", lambda tagger: None)
     assert once == list(matese.load(directory, precision="bf16").annotate_tokens(segments))
@@ -109,20 +108,3 @@ def test_an_encoder_reads_the_context_of_several_systems_once(
     assert places(shared) == places(apart)
     assert [one.estimate for one in shared] == [one.estimate for one in apart]
     assert sum(map(len, places(shared))) > 10
-
-
-@torch.inference_mode()
-def test_the_places_of_a_batch_are_those_of_its_tokens(tiny_model_factory: TinyModelFactory) -> None:
-    directory = tiny_model_factory()
-    tagger, tokenizer = load_tagger(directory)
-    segments = Segment("the good", None, ("a",)), Segment("x", None, ("a b c",))
-    texts = tagger.text_encoder(tokenizer)
-    engine = BatchEngine(TorchRunner(tagger, "float32"), pad_id=texts.pad_id, batch_tokens=99)
-    tokens = [texts.tokenize([one.hypothesis, *one.references]) for one in segments]
-    encodings = [texts.join(hypothesis, others, "reference")[0] for hypothesis, *others in tokens]
-    ((_, batch),) = engine.batches(encodings, range(len(encodings)))
-    packed = batch.packed()
-    assert packed.places is not None
-    assert packed.ids.flatten()[packed.places].tolist() == [
-        number for row, mask in zip(batch.ids, batch.mask, strict=True) for number in row[mask].tolist()
-    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,13 +85,3 @@ def test_settings_and_weights_must_agree(
     path.write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(ModelError, match=r"settings and tensors do not make a tagger.*category_head"):
         matese.load(directory, n_segments=n_segments)
-
-
-def test_numbers_that_are_not_finite_are_refused(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
-    from matese.model import loading
-
-    tagger, tokenizer = loading.load_tagger(tiny_model_factory(category_head=True), is_trainable=True)
-    tagger.state_dict()["category_head.2.bias"].fill_(float("nan"))
-    loading.save(tmp_path / "broken", tagger, tokenizer)
-    with pytest.raises(ModelError, match=r"category_head\.2\.bias holds NaN or infinity"):
-        list(matese.load(tmp_path / "broken").annotate_segments([Segment("a b", None, ("c",))]))

@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,14 @@ def load(directory: Path) -> matese.Annotator:
     return matese.load(directory, precision="float32", device="cpu")
 
 
+@lru_cache(maxsize=1)  # the cases of a model follow each other
+def released(name: str) -> matese.Annotator:
+    return load(COMET / name)
+
+
 @pytest.mark.parametrize(("name", "inputs"), CASES)
 def test_scores_are_those_of_unbabel_comet(name: str, inputs: str) -> None:
-    ratings = list(load(COMET / name).annotate_segments(segments(EXPECTED["texts"], inputs)))
+    ratings = list(released(name).annotate_segments(segments(EXPECTED["texts"], inputs)))
     found = [rating.estimate.value for rating in ratings if rating.estimate]
     np.testing.assert_allclose(found, EXPECTED["models"][name][inputs]["scores"], atol=2e-6)
     assert {rating.estimate.scale for rating in ratings if rating.estimate} == {"comet"}
@@ -46,7 +52,7 @@ def test_scores_are_those_of_unbabel_comet(name: str, inputs: str) -> None:
 
 @pytest.mark.parametrize(("name", "inputs"), MARKING)
 def test_labels_are_those_of_unbabel_comet_and_spans_are_exact(name: str, inputs: Any) -> None:
-    annotator = load(COMET / name)
+    annotator = released(name)
     given = segments(EXPECTED["texts"], inputs)
     expected = EXPECTED["models"][name][inputs]
     seen: list[list[int]] = []
@@ -141,8 +147,7 @@ class Harmful:
 
 def add_code(directory: Path) -> None:
     path = directory / "checkpoints" / "model.ckpt"
-    stored = torch.load(path, weights_only=True)
-    torch.save({**stored, "callbacks": Harmful()}, path)
+    torch.save({**torch.load(path, weights_only=True), "callbacks": Harmful()}, path)
 
 
 def cut(directory: Path) -> None:
@@ -160,80 +165,47 @@ def empty_state(directory: Path) -> None:
 
 LAUGHS = "a: &a [1, 1]\n" + "".join(f"{n}: &{n} [{', '.join([f'*{m}'] * 9)}]\n" for m, n in pairwise("abcdefgh"))
 
-BROKEN: list[tuple[str, Breaker, str]] = [
-    (
-        "unknown class",
-        change_hparams(class_identifier="unified_metrics"),
-        "hparams.yaml: unknown class_identifier 'unified_metrics', did you mean 'unified_metric'. must be "
-        "regression_metric, referenceless_regression_metric, ranking_metric, unified_metric or xcomet_metric",
-    ),
-    (
-        "another class",
-        change_hparams(class_identifier="ranking_metric"),
-        "tensors are missing or unexpected, such as estim",
-    ),
-    ("head of other sizes", change_hparams(hidden_sizes=[24, 13]), r"estimator.2.weight is \(12, 24\): must be \(13"),
-    (
-        "more layers",
-        change_hparams(hidden_sizes=[24, 12, 6]),
-        "2 tensors are missing or unexpected, such as estimator.6",
-    ),
-    ("layer beyond the encoder", change_hparams(layer=9), "layer 9: must be from 0 to 3, the layers of the encoder"),
-    ("layer that is none", change_hparams(layer="best"), "layer 'best': must be mix or a number"),
-    ("one layer instead of the mix", change_hparams(layer=2), "2 tensors are missing or unexpected, such as mix.gamma"),
-    ("unknown pooling", change_hparams(pool="sum"), "pool 'sum': must be avg, max, cls or default"),
-    ("unknown activation", change_hparams(activations="Softmax"), "activation 'Softmax': must be Tanh, Sigmoid"),
-    ("unknown encoder", change_hparams(encoder_model="T5"), "unknown encoder_model 'T5': must be XLM-RoBERTa, XLM-RoB"),
-    ("other encoder", change_hparams(encoder_model="BERT"), "model_type 'xlm-roberta'; must be 'bert'"),
-    (
-        "a path of Windows",
+
+def hparams(text: str) -> Breaker:
+    """Returns what replaces hparams.yaml."""
+    return lambda directory: (directory / "hparams.yaml").write_text(text, encoding="utf-8")
+
+
+def without(name: str) -> Breaker:
+    return lambda directory: (directory / name).unlink()
+
+
+BROKEN: dict[str, tuple[Breaker, str]] = {
+    "unknown class": (change_hparams(class_identifier="unified_metrics"), "'unified_metrics', did you mean 'unified_"),
+    "another class": (change_hparams(class_identifier="ranking_metric"), "missing or unexpected, such as estim"),
+    "head of other sizes": (change_hparams(hidden_sizes=[24, 13]), r"estimator.2.weight is \(12, 24\): must be \(13"),
+    "more layers": (change_hparams(hidden_sizes=[24, 12, 6]), "2 tensors are missing .* estimator.6"),
+    "layer beyond the encoder": (change_hparams(layer=9), "layer 9: must be from 0 to 3"),
+    "layer that is none": (change_hparams(layer="best"), "layer 'best'"),
+    "one layer instead of the mix": (change_hparams(layer=2), "2 tensors are missing .* mix.gamma"),
+    "unknown pooling": (change_hparams(pool="sum"), "pool 'sum'"),
+    "unknown activation": (change_hparams(activations="Softmax"), "activation 'Softmax'"),
+    "unknown encoder": (change_hparams(encoder_model="T5"), "encoder_model 'T5'"),
+    "other encoder": (change_hparams(encoder_model="BERT"), "model_type 'xlm-roberta'; must be 'bert'"),
+    "a path of Windows": (
         change_hparams(pretrained_model=r"C:\models\xlmr-of-mine"),
-        r"encoder C:\\models\\xlmr-of-mine is not on this machine: must be a hub id, or its configuration and "
-        r"tokenizer must be in .*estimator/xlmr-of-mine",
+        "estimator/xlmr-of-mine",
     ),
-    (
-        "a path of another machine",
-        change_hparams(pretrained_model="../../other/xlmr2/"),
-        "encoder ../../other/xlmr2/ is",
-    ),
-    ("code", add_code, "holds more than tensors and plain values .*; it was not opened because it could run"),
-    ("a bare pickle", keep_a_pickle, "holds more than tensors and plain values|is corrupt or incomplete"),
-    ("half a checkpoint", cut, "model.ckpt is corrupt or incomplete .*: fetch the model again"),
-    ("no state", empty_state, "model.ckpt has no state_dict: must be a Lightning checkpoint"),
-    (
-        "half a download",
-        lambda directory: (directory / "checkpoints" / "model.ckpt").unlink(),
-        "model.ckpt is missing: the download is incomplete; fetch the model again",
-    ),
-    (
-        "no YAML",
-        lambda directory: (directory / "hparams.yaml").write_text("a: [", encoding="utf-8"),
-        "hparams.yaml is corrupt: .*; must be YAML",
-    ),
-    (
-        "nested thousands of times",
-        lambda directory: (directory / "hparams.yaml").write_text("[" * 5000, encoding="utf-8"),
-        "hparams.yaml is corrupt: .*; must be YAML",
-    ),
-    (
-        "aliases of aliases",
-        lambda directory: (directory / "hparams.yaml").write_text(LAUGHS, encoding="utf-8"),
-        r"hparams.yaml is corrupt: more than 100,000 values; must be YAML",
-    ),
-    (
-        "a list",
-        lambda directory: (directory / "hparams.yaml").write_text("- a", encoding="utf-8"),
-        "hparams.yaml: must map names of hyperparameters to values",
-    ),
-    (
-        "no model at all",
-        lambda directory: (directory / "hparams.yaml").unlink(),
-        "has no config.json: a model directory must hold config.json, model.safetensors and a tokenizer; a released ",
-    ),
-]
+    "a path of another machine": (change_hparams(pretrained_model="../../other/xlmr2/"), "encoder ../../other/xlmr2/"),
+    "code": (add_code, "holds more than tensors and plain values"),
+    "a bare pickle": (keep_a_pickle, "holds more than tensors and plain values|is corrupt or incomplete"),
+    "half a checkpoint": (cut, "model.ckpt is corrupt or incomplete"),
+    "no state": (empty_state, "model.ckpt has no state_dict"),
+    "half a download": (without("checkpoints/model.ckpt"), "model.ckpt is missing"),
+    "no YAML": (hparams("a: ["), "hparams.yaml is corrupt"),
+    "nested thousands of times": (hparams("[" * 5000), "hparams.yaml is corrupt"),
+    "aliases of aliases": (hparams(LAUGHS), "hparams.yaml is corrupt: more than 100,000 values"),
+    "a list": (hparams("- a"), "hparams.yaml: must map"),
+    "no model at all": (without("hparams.yaml"), "has no config.json"),
+}
 
 
-@pytest.mark.parametrize(("breaker", "message"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@pytest.mark.parametrize(("breaker", "message"), BROKEN.values(), ids=BROKEN)
 def test_broken_models_are_refused_with_the_reason(
     breaker: Breaker, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -258,7 +230,7 @@ def test_an_encoder_of_another_machine_may_stand_beside_the_checkpoint(tmp_path:
 @pytest.mark.parametrize(
     ("name", "inputs", "message"),
     [
-        ("estimator", "reference", "model estimator@.* needs a source and a reference: given reference"),
+        ("estimator", "reference", "model estimator@.* needs a source and a reference"),
         ("referenceless", "reference", "needs a source: given reference"),
         ("kiwi", "reference", "needs a source: given reference"),
         ("ranking", "source", "needs a source and a reference: given source"),
@@ -266,4 +238,4 @@ def test_an_encoder_of_another_machine_may_stand_beside_the_checkpoint(tmp_path:
 )
 def test_a_missing_text_is_named(name: str, inputs: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
-        list(load(COMET / name).annotate_segments(segments(EXPECTED["texts"][:1], inputs)))
+        list(released(name).annotate_segments(segments(EXPECTED["texts"][:1], inputs)))

@@ -151,9 +151,9 @@ def grow_vocabulary(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("breaker", "message"),
     [
-        (break_labels, "matese.ckpt: ordered_labels None: must be O, B-Minor, I-Minor, B-Major, I-Major in any order"),
-        (add_another, "checkpoints holds matese-qe.ckpt, matese.ckpt: must hold only one checkpoint"),
-        (grow_vocabulary, "matese.ckpt embeds 7 tokens: must be 314, those of .*encoder-of-mine and"),
+        (break_labels, "matese.ckpt: ordered_labels None"),
+        (add_another, "checkpoints holds matese-qe.ckpt, matese.ckpt"),
+        (grow_vocabulary, "matese.ckpt embeds 7 tokens"),
         (lambda folder: (folder / "configs" / "matese.json").write_text("[", encoding="utf-8"), "matese.json is"),
         (lambda folder: (folder / "configs" / "matese.json").write_text("[]", encoding="utf-8"), "must map names of"),
         (lambda folder: (folder / "checkpoints" / "matese.ckpt").write_bytes(b"PK"), "is corrupt or incomplete"),

@@ -13,7 +13,7 @@ from matese.annotation import ErrorSpan, Severity
 from matese.model.heads.tags import decoding
 from matese.model.heads.tags.bio import B_MAJOR, B_MINOR, I_MAJOR, I_MINOR, TAGS, O, may_follow
 from matese.model.heads.tags.confidence import SpanConfidence
-from matese.model.heads.tags.decoding import best_tags
+from matese.model.heads.tags.decoding import best_tags, score_of_tags
 from matese.model.prediction import Prediction
 from matese.text import widen
 
@@ -193,3 +193,10 @@ def test_the_fitted_share_of_major_tags_decides_the_severity(major: float | None
     fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0, major)
     ((span,),) = decoding.decode([prediction], min_confidence=0.1, confidences=[fitted])
     assert (span.start, span.end, span.severity) == (0, 3, Severity(expected))
+
+
+def test_expected_score_of_tags() -> None:
+    rows = np.log(np.array([[0.5, 0.2, 0.05, 0.2, 0.05], [0.7, 0.1, 0.1, 0.05, 0.05]]))
+    assert score_of_tags(rows) == pytest.approx(-(0.3 + 5 * 0.25))
+    assert score_of_tags(certain(*[B_MAJOR] * 9)) == -25
+    assert score_of_tags(np.zeros((0, 5))) == 0
