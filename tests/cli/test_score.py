@@ -11,7 +11,6 @@ from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, Terminal, write
 
 SCORE = ("score", "--model", "{tiny}", "--precision", "float32", "--hyp", "mt.txt", "b.txt", "--ref", "ref.txt")
-BLANK = "matese: 1 of 6 hypotheses is blank"
 
 
 @pytest.fixture(autouse=True)

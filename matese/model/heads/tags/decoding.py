@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -32,8 +31,9 @@ _FORBIDDEN_FIRST = np.array([not bio.may_follow(None, tag) for tag in range(len(
 _PENALTIES = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
 _PADDED_TOKENS = 2**17
 """Tokens decoded at a time, in arrays of some megabytes."""
-
-
+PEAK_SHARE = 0.25
+"""Least error probability of a token of a calibrated model's span, as a share of the highest one around it: so a clear
+error is not marked together with the doubtful words on both sides of it."""
 _NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in bio.TAGS]))
 """Log-probabilities of a token without error: (tags,). No probability is 0, so that all logarithms are finite."""
 
@@ -143,7 +143,8 @@ def decode(
 
     A token belongs to a span if the odds of an error tag against O exceed p to 1 - p: p = 0.5 gives the most probable
     legal sequence, a lower value more tokens. Without a fitted `SpanConfidence`, p is `min_confidence`, and the
-    confidence of a span is the probability of any error, averaged over its tokens.
+    confidence of a span is the probability of any error, averaged over its tokens. With one, p is at least `PEAK_SHARE`
+    of the highest error probability among the neighbours that exceed its own p.
 
     Args:
         predictions: one for each hypothesis.
@@ -155,8 +156,8 @@ def decode(
     least = [min_confidence if confidence is None else confidence.min_probability for confidence in fitted]
     best = best_tags(
         [
-            prediction.log_probabilities + _bias(probability)
-            for prediction, probability in zip(predictions, least, strict=True)
+            prediction.log_probabilities + _bias(prediction, probability, is_fitted=confidence is not None)
+            for prediction, probability, confidence in zip(predictions, least, fitted, strict=True)
         ]
     )
     decoded = []
@@ -169,10 +170,16 @@ def decode(
     return decoded
 
 
-def _bias(probability: float) -> FloatArray:
-    """Returns the term to add to the log-probabilities of the tags, (tags,)."""
-    bias = np.zeros(len(bio.TAGS))
-    bias[bio.O] = math.log(probability / (1 - probability))
+def _bias(prediction: Prediction, probability: float, *, is_fitted: bool) -> FloatArray:
+    """Returns the term to add to the log-probabilities of the tags, (tokens, tags)."""
+    errors = 1 - np.exp(prediction.log_probabilities[:, bio.O])
+    least = np.full(len(errors), probability)
+    if is_fitted and len(errors):
+        edges = np.flatnonzero(np.diff(errors >= probability)) + 1
+        for run in np.split(np.arange(len(errors)), edges):
+            least[run] = max(probability, PEAK_SHARE * errors[run].max())
+    bias = np.zeros((len(errors), len(bio.TAGS)))
+    bias[:, bio.O] = np.log(least / (1 - least))
     return bias
 
 

@@ -200,3 +200,22 @@ def test_expected_score_of_tags() -> None:
     assert score_of_tags(rows) == pytest.approx(-(0.3 + 5 * 0.25))
     assert score_of_tags(certain(*[B_MAJOR] * 9)) == -25
     assert score_of_tags(np.zeros((0, 5))) == 0
+
+
+@pytest.mark.parametrize(
+    ("errors", "marked"),
+    [
+        ([0.15, 0.9, 0.2, 0.05, 0.15], [(2, 3), (8, 9)]),  # beside a clear error, doubtful words are not marked
+        ([0.15, 0.3, 0.2, 0.05, 0.15], [(0, 5), (8, 9)]),
+        ([0.15, 0.9, 0.3, 0.05, 0.05], [(2, 5)]),
+    ],
+)
+def test_a_clear_error_is_not_marked_with_its_neighbours(errors: list[float], marked: list[tuple[int, int]]) -> None:
+    rows = np.full((5, len(TAGS)), 1e-9)
+    rows[:, O] = 1 - np.array(errors)
+    rows[:, I_MAJOR] = np.array(errors)
+    rows[:, B_MAJOR] = 0.99 * np.array(errors)  # so that a span goes on rather than begins anew
+    prediction = Prediction("a b c d e", np.array([(at, at + 1) for at in range(0, 9, 2)]), {"tags": np.log(rows)})
+    fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0)
+    (spans,) = decoding.decode([prediction], min_confidence=0.01, confidences=[fitted])
+    assert [(span.start, span.end) for span in spans] == marked
