@@ -372,6 +372,22 @@ def test_a_rater_whose_rows_are_all_left_out_has_not_rated(write: Write) -> None
     assert lenient(write(row(severity="bad")))[0] == []
 
 
+@pytest.mark.parametrize(
+    ("faulty", "issue"),
+    [
+        (row(severity="Severe"), ("skipped", "unknown severity", 2)),
+        (row("<v>Ein</v> Haus.", severity="No-error"), ("skipped", "marked words without an error", 2)),
+        (row("<v>Ein Haus.", severity="No-error"), ("skipped", "marked words without an error", 2)),
+    ],
+)
+def test_what_is_not_understood_is_never_free_of_errors(write: Write, faulty: str, issue: tuple[str, str, int]) -> None:
+    for others, n_errors in ((row("Ein Haus.", severity="no-error"), None), (row("<v>Ein</v> Haus."), 1)):
+        (rating,), notes = lenient(write(faulty, others))
+        assert (None if rating.errors is None else len(rating.errors), notes) == (n_errors, [issue])
+    with pytest.raises(FormatError, match=r"ted\.tsv:2: "):
+        list(mqm_tsv.read(write(faulty)))
+
+
 def test_the_header_decides_which_column_is_which(write: Write) -> None:
     names = ["comment", *reversed(mqm_tsv.COLUMNS)]
     swapped = write("\t".join(["why", *reversed(row().split("\t"))]), header="\t".join(names))
