@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -161,4 +162,6 @@ def _head(path: str | Path) -> FileHead:
         # Some of the names are enough where there are thousands of files.
         with os.scandir(path) as entries:
             return FileHead(name, files=tuple(sorted(entry.name for entry in islice(entries, 1000))))
-    return FileHead(name, head_of(path, _HEAD_BYTES).decode("utf-8-sig", "replace"))
+    head = head_of(path, _HEAD_BYTES)
+    is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # XML; other texts are UTF-8 by now
+    return FileHead(name, head.decode("utf-16" if is_utf16 else "utf-8-sig", "replace"))

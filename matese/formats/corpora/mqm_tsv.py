@@ -18,7 +18,9 @@ rater, category and severity has metadata alone, and is skipped.
 Raters can type into the text that they mark, so that the rows of one rating may contain different texts. Its hypothesis
 is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
 
-Errors without a place are rows without a mark. Several ratings of a segment by one rater are read as one.
+Errors without a place are rows without a mark. A row with an unknown severity, or with marked words but no error, is
+skipped; a rater with such a row and no other error has not found the text free of errors.
+Several ratings of a segment by one rater are read as one.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import math
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from pathlib import Path
 
@@ -84,7 +86,8 @@ class _Row:
     source: _Marked
     target: _Marked
     category: str
-    severity: Severity | None  # None: the row says that there is no error
+    severity: Severity | None  # None: the row says that there is no error, unless it is not understood
+    is_understood: bool = True
 
 
 def matches(head: FileHead) -> bool:
@@ -263,11 +266,15 @@ def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
     if not (severity or rater or category):
         raise UnusableRowError("row of metadata alone", None)
     name = severity.strip().lower()
-    if name != NO_ERROR and name not in severities.NAMES:
-        allowed = f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}"
-        raise UnusableRowError("unknown severity", allowed)
     marked = _parse(source), _parse(target)
-    return _Row(issues, segment, rater, *marked, category, severities.MEANINGS.get(name))
+    is_understood = True
+    if name != NO_ERROR and name not in severities.NAMES:
+        issues.skip("unknown severity", f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}")
+        is_understood = False
+    elif name == NO_ERROR and any(text.marks != () for text in marked):
+        issues.skip("marked words without an error", f"{severity!r} must be the severity of what is marked")
+        is_understood = False
+    return _Row(issues, segment, rater, *marked, category, severities.MEANINGS.get(name), is_understood)
 
 
 def _parse(text: str) -> _Marked:
@@ -289,11 +296,12 @@ def _parse(text: str) -> _Marked:
 
 
 def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey) -> Iterator[Rating]:
-    """Yields the ratings of one segment."""
+    """Yields the ratings of one segment; none of a rater of whose rows none is understood."""
+    every = [rows for rows in by_rater if any(row.is_understood for row in rows)]
     # Each rater counts once for a text, so that a rater who typed into many rows does not outvote the others.
-    targets = Counter(text for rows in by_rater for text in {row.target.text for row in rows})
-    sources = Counter(text for rows in by_rater for text in {row.source.text for row in rows})
-    for rows in by_rater:
+    targets = Counter(text for rows in every for text in {row.target.text for row in rows})
+    sources = Counter(text for rows in every for text in {row.source.text for row in rows})
+    for rows in every:
         hypothesis = _most_seen([row.target.text for row in rows], targets)
         source = _most_seen([row.source.text for row in rows], sources)
         errors: list[AnyError] = []
@@ -309,7 +317,9 @@ def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey) -> Iterator[Ra
                 (source_marks if in_source else errors).append(ErrorSpan(*place, row.severity, row.category))
         segment = Segment(hypothesis, source, key=key)
         source_errors, omissions = omission_marks.split(source_marks)
-        yield rating_of(segment, rows[0].rater or None, (*errors, *omissions), source_errors)
+        rating = rating_of(segment, rows[0].rater or None, (*errors, *omissions), source_errors)
+        is_known = bool(rating.all_errors) or all(row.is_understood for row in rows)
+        yield rating if is_known else replace(rating, errors=None)
 
 
 def _most_seen(texts: Sequence[str], seen: Counter[str]) -> str:

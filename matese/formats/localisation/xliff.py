@@ -5,6 +5,7 @@ Notes are inserted into the bytes of the file, so that all others stay as they w
 
 from __future__ import annotations
 
+import codecs
 import html
 import re
 from collections import defaultdict
@@ -27,6 +28,7 @@ _FINISHED = {
     *("needs-review-translation", "needs-review-l10n", "needs-review-adaptation"),
 }
 """States of XLIFF 1.2 and 2; what is to be reviewed has been translated."""
+_UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _ENCODING = re.compile(rb"[^<]{0,3}<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
 _TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _PREFIX = re.compile(rb"</?([^\s:>/]+:)?")
@@ -156,6 +158,7 @@ class _Reader:
     """
 
     def __init__(self, raw: bytes) -> None:
+        """Reads a file that is in UTF-8."""
         self.raw = raw
         self.units: dict[int, Unit] = {}
         self.places: dict[int, tuple[_Element, int]] = {}  # by unit: the element, and the number of the segment in it
@@ -171,7 +174,7 @@ class _Reader:
         self._element = _Element()
         self._segment = _Segment()
         self._n_segments = 0
-        self._parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
+        self._parser = expat.ParserCreate("utf-8", namespace_separator=_SEPARATOR)  # whatever the file declares
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._take
@@ -396,18 +399,47 @@ def _is_deleted(name: str, attributes: Mapping[str, str]) -> bool:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise InputError("has a document type declaration, or is not UTF-8: must be plain XLIFF")
+    raise InputError("has a document type declaration: must be plain XLIFF")
 
 
 def parse(raw: bytes) -> LocalisationFile:
-    """Returns the units of a file.
+    """Returns the units of a file, in any encoding that it declares.
 
     Raises:
-        InputError: if it has a document type, or is not UTF-8.
+        InputError: if it has a document type, or is not in its encoding.
         expat.ExpatError: if it is not XML.
     """
+    mark, encoding = _encoding_of(raw)
+    try:
+        text = raw.removeprefix(mark).decode(encoding)
+        utf8 = text.encode()
+        is_same = text.encode(encoding) == raw.removeprefix(mark)
+    except (LookupError, UnicodeError) as error:
+        raise InputError(f"cannot be decoded ({error}): must be in the encoding that it declares") from None
+    if not is_same:  # some encodings have several ways to write a character
+        raise InputError(f"a copy in {encoding} would have other bytes: must be in UTF-8")
+    reader = _Reader(utf8)
+
+    def encoded(utf8: bytes) -> bytes:
+        try:
+            return mark + utf8.decode().encode(encoding)
+        except UnicodeError:
+            raise InputError(f"a note has characters that {encoding} lacks: the file must be in UTF-8") from None
+
+    return LocalisationFile(
+        reader.units,
+        lambda notes_by_unit: encoded(reader.add(notes_by_unit)),
+        lambda: encoded(reader.without_ours()),
+        reader.has_header,
+        reader.header,
+    )
+
+
+def _encoding_of(raw: bytes) -> tuple[bytes, str]:
+    """Returns the byte order mark of a file, and its encoding."""
+    for mark, encoding in _UTF_16.items():
+        if raw.startswith(mark):
+            return mark, encoding
     declared = _ENCODING.match(raw)
-    if b"\0" in raw or (declared and declared[1].lower() not in (b"utf-8", b"us-ascii")):
-        _refuse()
-    reader = _Reader(raw)
-    return LocalisationFile(reader.units, reader.add, reader.without_ours, reader.has_header, reader.header)
+    mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
+    return mark, declared[1].decode("ascii", "replace") if declared and not mark else "utf-8"

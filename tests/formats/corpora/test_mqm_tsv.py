@@ -203,6 +203,19 @@ def test_words_that_the_target_lacks_are_written_and_count(write: Write) -> None
     assert marked in "".join(mqm_tsv.write([rating], WriteOptions())).splitlines()
 
 
+@pytest.mark.parametrize(
+    ("faulty", "reason"),
+    [
+        (row(severity="Severe"), "unknown severity"),
+        (row("<v>Ein</v> Haus.", severity="No-error"), "marked words without an error"),
+        (row("<v>Ein Haus.", severity="No-error"), "marked words without an error"),
+    ],
+)
+def test_what_is_not_understood_is_never_free_of_errors(write: Write, faulty: str, reason: str) -> None:
+    for other, errors in ((free(), "no spans"), (row("<v>Ein</v> Haus."), "0-3 major c")):
+        assert shown(write(faulty, other)) == ([f"r1: Ein Haus. | {errors}"], [f"!2: skipped, {reason}"])
+
+
 def test_the_header_decides_which_column_is_which(write: Write) -> None:
     names = ["comment", *reversed(mqm_tsv.COLUMNS)]
     expected = list(mqm_tsv.read(write(row())))

@@ -193,9 +193,11 @@ def test_placeholders_are_not_marked() -> None:
         ('<!DOCTYPE x [<!ENTITY a SYSTEM "file:///x">]>' + XLIFF_1, "has a document type declaration"),
         ('<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + XLIFF_1, "has a document type declaration"),
         (
-            XLIFF_1.replace("?>", ' encoding="utf-7"?>+ADwAIQ-DOCTYPE x+AD4-', 1),
-            "has a document type declaration, or is",
+            XLIFF_2.replace("?>", ' encoding="utf-7"?>+ADwAIQ-DOCTYPE x+AD4-', 1),
+            "a copy in utf-7 would have other bytes",
         ),
+        (XLIFF_1.replace("?>", ' encoding="rot13"?>', 1), "cannot be decoded"),
+        (XLIFF_1.replace("?>", ' encoding="ascii"?>', 1), "cannot be decoded"),
         (XLIFF_1[:-9], "not XML \\(unclosed token"),
         (XLIFF_1.replace("<source>B</source>", "<source>&a; &lt;</source>"), "not XML \\(undefined entity"),
         (f"# [matese] 1 (texts without a note have no errors)\n{PO}", "note '1'"),
@@ -208,6 +210,29 @@ def test_files_that_are_refused(tmp_path: Path, text: str, problem: str) -> None
     path = put(tmp_path / "texts.xlf", text)
     with pytest.raises(FormatError, match=rf"texts\.xlf(:\d)?: {problem}"):
         list(translation_files.read(path))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared"),
+    [("utf-16-le", "UTF-16"), ("utf-16-be", "utf-16"), ("utf-8-sig", "UTF-8"), ("cp1252", "windows-1252")],
+)
+@pytest.mark.parametrize("name", ["a.xlf", "a.tmx"])
+def test_xml_in_other_encodings(tmp_path: Path, name: str, encoding: str, declared: str) -> None:
+    text = XLIFF_1.replace("😀", "é")
+    if name == "a.tmx":
+        unit = '<tu><tuv xml:lang="en"><seg>A</seg></tuv><tuv xml:lang="de"><seg>Ein Haus é da.</seg></tuv></tu>'
+        text = f'<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>{unit}</body></tmx>'
+    text = text.replace("?>", f' encoding="{declared}"?>', 1)
+    mark = "\ufeff" if encoding.startswith("utf-16") else ""
+    path = tmp_path / name
+    path.write_bytes((mark + text).encode(encoding))
+    (rating,) = detection.read(path, ReadOptions(report=lambda issue: None))
+    assert rating.segment.hypothesis == "Ein Haus é da."
+    if name == "a.xlf":
+        rated = replace(rating, rater="matese|é", errors=(ErrorSpan(4, 10, Severity.MAJOR),))
+        translation_files.save([rated], tmp_path / "noted", WriteOptions(template=path))
+        assert read(tmp_path / "noted") == [rated]
+        assert without_notes((tmp_path / "noted").read_bytes().decode(encoding).encode()).decode() == mark + text
 
 
 def test_another_language_pair(tmp_path: Path) -> None:
