@@ -80,6 +80,6 @@ def run(args: argparse.Namespace) -> None:
         print("error_free\tsegments\tfree\tmcc\tthreshold\tpairs\tfor")
         for fit in result.error_free_fits:
             figures = (fit.detector.inputs, fit.n, fit.n_free, f"{fit.mcc:.3f}", f"{fit.detector.threshold:.3f}")
-            decides_on = ",".join(fit.detector.lang_pairs) or "others"
+            decides_on = ",".join(fit.detector.lang_pairs) or "all others"
             print(*figures, len(fit.detector.thresholds), decides_on, sep="\t")
     print(f"model\t{target}")
