@@ -53,14 +53,13 @@ def run(args: argparse.Namespace) -> None:
         return annotator.load(calibrated).annotate_tokens
 
     paths = [Path(name) for name in args.ratings]
-    others = [Path(name) for name in args.error_free]
     issues = IssueCounts()
     with Console(stderr=True).status("") as status:
         result = calibration.calibrate(
             directory,
             paths,
             target,
-            error_free_paths=others,
+            error_free_paths=[Path(name) for name in args.error_free],
             progress=status.update,
             load_annotate=load_annotate,
             report=issues,
@@ -78,8 +77,10 @@ def run(args: argparse.Namespace) -> None:
     print(f"chosen\t{result.min_confidence:g}")
     if result.error_free_fits:
         print("error_free\tsegments\tfree\tmcc\tthreshold\tpairs\tfor")
+        with_own = {fit.detector.inputs for fit in result.error_free_fits if fit.detector.lang_pairs}
         for fit in result.error_free_fits:
             figures = (fit.detector.inputs, fit.n, fit.n_free, f"{fit.mcc:.3f}", f"{fit.detector.threshold:.3f}")
-            decides_on = ",".join(fit.detector.lang_pairs) or "others"
+            others = "all others" if fit.detector.inputs in with_own else "all"
+            decides_on = ",".join(fit.detector.lang_pairs) or others
             print(*figures, len(fit.detector.thresholds), decides_on, sep="\t")
     print(f"model\t{target}")

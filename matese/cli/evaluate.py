@@ -25,7 +25,9 @@ figures:
   category         agreement on the main MQM categories of matched spans; --by category adds precision, recall and F1
   score            correlation and error of the MQM scores; expected_score: the same for the model's expected scores
   calibration      how well confidences match precision
-  error_free       decisions that a segment is free of errors; needs files written with --error-free
+  error_free       labels of segments as free of errors; needs files written with --error-free. mcc is 1 if all labels
+                   are right and 0 if they are as good as chance; error_free.unmarked takes segments without marks for
+                   those free of errors
   pass             precision and recall of good translations at every threshold of a score; needs --good
   uncertainty      how well the intervals of expected scores fit the human scores; needs matese tag --uncertainty
   localisation     how well token scores find erroneous tokens; needs files written with --tokens

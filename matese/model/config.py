@@ -64,8 +64,8 @@ class TaggerConfig:
         whole_words: whether spans are widened to whole words, as human raters mark them.
         confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;
             without an entry, it is the mean error probability. `matese calibrate` fits them.
-        error_free: how segments that are free of errors are told from others, at most one entry for each kind of
-            input; without one, they cannot be. `matese calibrate` fits them.
+        error_free: how segments that are free of errors are told from others; for each kind of input at most one entry
+            for some language pairs, and one for all others; without one, they cannot be. `matese calibrate` fits them.
         lang_pairs: language pairs that the model was trained on ("en-de"); empty if unknown.
         few_ratings: those of them with few ratings by people, where marks are less reliable.
     """

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import matese
+from matese.annotation import SegmentKey
 from tests.cli.conftest import Run
-from tests.training.material import write_ratings
+from tests.training.material import RATINGS, write_ratings
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +67,16 @@ def test_points_and_the_chosen_one_are_printed(run: Run, tiny_model_dir: Path, f
     assert f"chosen\t{chosen.partition(chr(9))[0]}" in lines  # eight segments are too few to fit confidences
     assert lines[-1] == "model\tout"
     assert (folder / "out" / "model.safetensors").is_file()
+
+
+def test_the_language_pairs_of_each_detector_are_printed(run: Run, tiny_model_dir: Path, folder: Path) -> None:
+    keyed = (replace(one, segment=replace(one.segment, key=SegmentKey(lang_pair="en-de"))) for one in RATINGS * 20)
+    write_ratings(folder / "mqm.jsonl", tuple(keyed))
+    write_ratings(folder / "esa.jsonl", RATINGS * 20)
+    model = str(tiny_model_dir)
+    result = run("calibrate", model, "mqm.jsonl", "--error-free", "esa.jsonl", "--output", "out")
+    assert result.code == 0, result.err
+    rows = [line.split("\t") for line in result.out.splitlines()]
+    shown = [row[-1] for row in rows[rows.index(next(row for row in rows if row[0] == "error_free")) : -1]]
+    n_inputs = len(matese.load("out").config.inputs)
+    assert shown == ["for", *["en-de"] * n_inputs, *["all others"] * n_inputs]
