@@ -1,0 +1,39 @@
+"""Limits of a request, and the options that set them."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from matese.annotation import Segment
+from matese.cli import serve
+from matese.serving.limits import OPTIONS, Limits
+
+LIMITS = Limits(segments=2, characters=10)
+
+
+@pytest.mark.parametrize(
+    ("segments", "too_large"),
+    [
+        ([], None),
+        ([Segment("12345"), Segment("12345")], None),
+        ([Segment("")] * 3, "3 segments: "),
+        ([Segment("1234", "1234", ("1", "12"))], "11 characters: "),
+    ],
+)
+def test_what_is_too_large(segments: list[Segment], too_large: str | None) -> None:
+    problem = LIMITS.problem(segments)
+    assert (problem is None) == (too_large is None)
+    assert (problem or "").startswith(too_large or "")
+
+
+def test_each_option_sets_its_limit() -> None:
+    parser = argparse.ArgumentParser()
+    serve.add_options(parser)
+    usual = parser.parse_args([])
+    assert [getattr(usual, option.limit) for option in OPTIONS] == [
+        getattr(Limits(), option.limit) for option in OPTIONS
+    ]
+    for number, option in enumerate(OPTIONS, start=1):
+        assert getattr(parser.parse_args([option.name, str(number)]), option.limit) == number
