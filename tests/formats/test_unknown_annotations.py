@@ -6,6 +6,7 @@ is added, or stands in `UNABLE` with the reason why it cannot hold one.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 from collections.abc import Callable
@@ -15,7 +16,6 @@ from typing import Literal
 
 import pytest
 
-from matese.annotation import Rating
 from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.corpora import error_span_tsv, mqm_tsv, wmt_span_submission
@@ -229,15 +229,6 @@ def put(case: Case, annotations: str, folder: Path) -> Path:
     return PUT.get(case.form, _as_text)(case.template.replace("@", annotations), folder / case.form)
 
 
-def read(case: Case, path: Path) -> tuple[list[Rating], list[RowIssue]] | None:
-    """Returns the ratings and the issues of a file; None if it is refused."""
-    issues: list[RowIssue] = []
-    try:
-        return list(detection.read(path, ReadOptions(issues.append), name=case.form)), issues
-    except FormatError:
-        return None
-
-
 def test_every_format_that_can_be_read_has_a_case() -> None:
     assert {case.form for case in CASES} | UNABLE.keys() == set(READ)
     assert not {case.form for case in CASES} & UNABLE.keys()
@@ -253,8 +244,9 @@ def test_an_unknown_annotation_is_reported(case: Case, tmp_path: Path) -> None:
         path = put(case, given, tmp_path / name)
         with pytest.raises(FormatError):
             list(detection.read(path, name=case.form))
-        if (result := read(case, path)) is not None:
-            ratings, issues = result
+        issues: list[RowIssue] = []
+        with contextlib.suppress(FormatError):  # some refuse the file, too, when they may report what is wrong
+            ratings = list(detection.read(path, ReadOptions(issues.append), name=case.form))
             assert issues
             assert all(rating.errors is None or rating.all_errors for rating in ratings)
             assert {issue.kind for issue in issues} <= {"ignored", "skipped", "assumed"}
