@@ -8,7 +8,7 @@ from torch.nn import functional
 
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.bio import TAGS
 from matese.model.heads.tags.confidence import SpanConfidence
@@ -18,7 +18,7 @@ from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
 from matese.training.batching import Limits
 from matese.training.corpus import Corpus
-from matese.training.validation import DevBatch, DevMetrics, dev_loader
+from matese.training.span_validation import DevBatch, SpanMetrics, dev_loader
 from tests.training.material import HEADS, RATINGS
 
 LONG = Rating(Segment("der gute Hund " * 20, None, ("der Hund " * 20,)), "r", (ErrorSpan(4, 8, Severity.MAJOR),))
@@ -70,7 +70,7 @@ def test_windows_stand_beside_each_other_and_count_once(corpus: Corpus) -> None:
 
 
 def test_gold_tags_are_perfect(corpus: Corpus) -> None:
-    metrics = DevMetrics(TaggerConfig(score_head=True))
+    metrics = SpanMetrics(ModelConfig(score_head=True))
     for dev in batches(corpus):
         metrics.update(dev, answered(dev))
     figures = metrics.compute()
@@ -110,7 +110,7 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
     directory = tiny_model_factory(inputs=(inputs,), **settings)
     tagger, tokenizer = load_tagger(directory)
     corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), HEADS, keep_ratings=True)
-    metrics = DevMetrics(tagger.config)
+    metrics = SpanMetrics(tagger.config)
     with torch.inference_mode():
         for dev in batches(corpus, inputs):
             metrics.update(dev, tagger(dev.batch.inputs))
@@ -125,7 +125,7 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
 
 
 def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: Corpus) -> None:
-    metrics = DevMetrics(TaggerConfig(score_head=True))
+    metrics = SpanMetrics(ModelConfig(score_head=True))
     for _ in range(2):
         for dev in batches(short, "source"):
             logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)
@@ -144,7 +144,7 @@ def test_less_confidence_marks_more(short: Corpus) -> None:
     logits[..., 0] = 1.0  # O is e times as probable as each error tag
     found = []
     for min_confidence in (0.5, 0.2):
-        metrics = DevMetrics(TaggerConfig(min_confidence=min_confidence))
+        metrics = SpanMetrics(ModelConfig(min_confidence=min_confidence))
         metrics.update(dev, NetworkOutput({"tags": logits, "score": torch.zeros(len(logits))}))
         found.append(metrics.compute()["tsh"])
     assert found == [0, 1]
