@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -158,7 +159,16 @@ class TrainingModule(pl.LightningModule):
         self.log(self.monitored, self.figures.get(self.monitored, -1.0), logger=False)
         self._log(self.figures)
 
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Gives the tensors of a saved state the names of today."""
+        checkpoint["state_dict"] = with_names_of_today(checkpoint["state_dict"])
+
     def _log(self, figures: Mapping[str, float]) -> None:
         for logger in self.loggers:
             logger.log_metrics(dict(figures), step=self.global_step)
             logger.save()  # now, so that a killed run leaves its log
+
+
+def with_names_of_today(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Returns the tensors of a saved state; those of a tagger had other names before format 4 of model directories."""
+    return {re.sub(r"^tagger\.", "network.", name): tensor for name, tensor in state.items()}

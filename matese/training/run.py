@@ -34,7 +34,7 @@ from matese.training.batching import BatchStream, Limits, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
-from matese.training.module import TrainingModule
+from matese.training.module import TrainingModule, with_names_of_today
 from matese.training.optimisation import Steps
 from matese.training.reading import read
 from matese.training.run_setup import MODEL, RESULT, STATE
@@ -220,7 +220,7 @@ def _state(output: Path, module: TrainingModule) -> Path | None:
         reason = (str(error) or "it is truncated").splitlines()[0]
         raise InputError(f"{path} is not a saved state ({reason}); restore it or start a new run") from error
     is_complete = isinstance(state, dict) and state.keys() >= _OF_STATE
-    if not is_complete or _shapes(module.state_dict()) != _shapes(state["state_dict"]):
+    if not is_complete or _shapes(module.state_dict()) != _shapes(with_names_of_today(state["state_dict"])):
         raise InputError(f"{path} is the state of another model; restore it or start a new run")
     return path
 

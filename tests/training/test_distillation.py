@@ -38,7 +38,7 @@ def distil(tmp_path: Path) -> Distil:
 
     def start(teacher: str, kind: str, *options: str, data: str = texts, dev: str = texts) -> int:
         path = tmp_path / "student.yaml"
-        path.write_text(SETTINGS.replace("ARCHITECTURE", KINDS[kind]), encoding="utf-8")
+        path.write_text(SETTINGS.replace("MODEL", KINDS[kind]), encoding="utf-8")
         sets = [part for option in options for part in ("--set", option)]
         arguments = [str(TEACHERS / teacher), "--student", str(path), "--data", data, "--dev", dev]
         return main(["distil", *arguments, "--output", str(tmp_path / "out"), *sets])

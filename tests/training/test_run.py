@@ -209,8 +209,18 @@ def test_second_signal_ends_at_once(train: Train, monkeypatch: pytest.MonkeyPatc
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def use_earlier_names(run: Path) -> None:
+    """Changes a run to what an earlier version of matese would have written."""
+    state = torch.load(run / "last.ckpt", weights_only=True)
+    named = {name.replace("network.", "tagger.", 1): tensor for name, tensor in state["state_dict"].items()}
+    torch.save({**state, "state_dict": named}, run / "last.ckpt")
+    settings = (run / "config.yaml").read_text(encoding="utf-8")
+    (run / "config.yaml").write_text(settings.replace("\nmodel:\n", "\ntagger:\n"), encoding="utf-8")
+
+
+@pytest.mark.parametrize("has_earlier_names", [False, True])
 def test_interrupted_validation_is_done_again(
-    train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, uninterrupted: Path
+    has_earlier_names: bool, train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, uninterrupted: Path
 ) -> None:
     validate = TrainingModule.validation_step
 
@@ -222,6 +232,8 @@ def test_interrupted_validation_is_done_again(
         patch.setattr(TrainingModule, "validation_step", interrupted)
         assert train(text=RESUMED) == 130
     assert not (tmp_path / "run" / "model").exists()
+    if has_earlier_names:
+        use_earlier_names(tmp_path / "run")
     assert main(["train", "--resume", str(tmp_path / "run")]) == 0
     made = weights(tmp_path / "run")
     expected = weights(uninterrupted)

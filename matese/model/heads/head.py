@@ -59,7 +59,7 @@ class Head:
         n_layers: number of transformer layers of its own.
         has_numpy: whether `layers` computes the head in numpy.
         is_main: whether it makes the kind of the model, so that a training cannot start from a model without it.
-        is_calibrated: whether `matese calibrate` has to be run again after the head was trained.
+        is_calibrated: whether the settings that are fitted after training (`config.CALIBRATED`) depend on the head.
         finds_errors: whether the head marks error spans.
         reads_special_tokens: whether the special tokens around the hypothesis count as its tokens, as in unbabel-comet,
             whose scores depend on that.

@@ -170,15 +170,23 @@ BROKEN: list[tuple[str, Breaker, str]] = [
     (
         "another class",
         change_hparams(class_identifier="ranking_metric"),
-        "tensors are missing or unexpected, such as estim",
+        "tensors are missing or unexpected, such as quality_head",
     ),
-    ("head of other sizes", change_hparams(hidden_sizes=[24, 13]), r"estimator.2.weight is \(12, 24\): must be \(13"),
+    (
+        "head of other sizes",
+        change_hparams(hidden_sizes=[24, 13]),
+        r"quality_head.2.weight is \(12, 24\): must be \(13",
+    ),
     (
         "more layers",
         change_hparams(hidden_sizes=[24, 12, 6]),
-        "2 tensors are missing or unexpected, such as estimator.6",
+        "2 tensors are missing or unexpected, such as quality_head.6",
     ),
-    ("layer beyond the encoder", change_hparams(layer=9), "layer 9: must be from 0 to 3, the layers of the encoder"),
+    (
+        "layer beyond the encoder",
+        change_hparams(layer=9),
+        "layer_mix 9: must be from 0 to 3, the layers of the encoder",
+    ),
     ("layer that is none", change_hparams(layer="best"), "layer 'best': must be mix or a number"),
     ("one layer instead of the mix", change_hparams(layer=2), "2 tensors are missing or unexpected, such as mix.gamma"),
     ("unknown pooling", change_hparams(pool="sum"), "pool 'sum': must be avg, max, cls or default"),

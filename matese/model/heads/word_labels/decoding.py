@@ -30,6 +30,7 @@ class WordLabels(Head):
     name = "word_labels"
     part = "word_head"
     setting = "severities"
+    is_calibrated = True
     finds_errors = True
     reads_special_tokens = True
     has_numpy = False
