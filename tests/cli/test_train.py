@@ -46,7 +46,10 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("--config", "c.yaml", *GOOD, "--set", "training.seed"), "--set training.seed: must be KEY=VALUE"),
         (("--config", "c.yaml", *GOOD, "--set", "model.inputs=[ref]"), "--set model.inputs=[ref]: model.inputs[0]:"),
         (("--config", "c.yaml", *GOOD, "--set", "training.clip=-1"), "--set training.clip=-1: training.clip: Expected"),
-        (("--config", "c.yaml", *GOOD, "--set", "model.extra_heads=7"), "extra_heads 7: must divide"),
+        (
+            ("--config", "c.yaml", *GOOD, "--set", "model={extra_layers: 1, extra_heads: 7}"),
+            "extra_heads 7: must divide",
+        ),
         (("--config", "c.yaml", *GOOD, "--set", "encoder=nosuch"), "encoder nosuch cannot be loaded (neither a direc"),
         (("--config", "c.yaml", *GOOD, "--set", "encoder.model_type=bret"), "encoder bret cannot be loaded ("),
         (("--config", "c.yaml", *GOOD, "--set", "encoder.vocab_size=9"), "encoder.vocab_size 9: must be at least"),

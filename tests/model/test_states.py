@@ -21,7 +21,7 @@ def read(**settings: Any) -> States:
     if network.mix is not None:
         torch.nn.init.normal_(network.mix.weights)
     found: list[States] = []
-    assert network.quality_head is not None
+    assert isinstance(network.quality_head, torch.nn.Module)
     network.quality_head.register_forward_pre_hook(lambda _, given: found.append(given[0]))
     with torch.inference_mode():
         network(make_batch("xlm-roberta", 3, 9))

@@ -17,7 +17,7 @@ from matese.formats.tables import jsonl
 from matese.training.distillation import split
 from matese.training.module import TrainingModule
 from tests.training.material import write_ratings
-from tests.training.test_regression import KINDS, SETTINGS, scored
+from tests.training.test_scores import KINDS, SETTINGS, scored
 
 TEACHERS = Path(__file__).parents[1] / "model" / "released" / "comet"
 Distil = Callable[..., int]

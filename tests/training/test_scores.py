@@ -1,4 +1,4 @@
-"""The real training command for each kind of regression model, from settings to scores and spans."""
+"""The real training command for each kind of model that scores, from settings to scores and spans."""
 
 from __future__ import annotations
 
@@ -134,33 +134,6 @@ def test_each_kind_learns_16_segments_by_heart(
         assert float(figures["dev/macro_f1"]) >= 0.9
     else:
         assert {one.errors for one in made} == {None}
-
-
-def test_a_resumed_run_ends_like_an_uninterrupted_one(
-    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = ["training.max_epochs=4", "training.validate_every=2", "training.save_minutes=0"]
-    options += ["training.frozen_epochs=1.5", "training.layer_decay=0.9", "training.batch_tokens=270"]
-    options += ["model.dropout=0.1", "model.layer_dropout=0.3"]
-    assert train("unified-words", *options, output="whole") == 0
-    step = TrainingModule.training_step
-    n_steps = 0
-
-    def counted(self: TrainingModule, *arguments: Any) -> torch.Tensor:
-        nonlocal n_steps
-        n_steps += 1
-        if n_steps == 7:
-            raise RuntimeError("killed")
-        return step(self, *arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TrainingModule, "training_step", counted)
-        assert train("unified-words", *options) == 70
-    assert main(["train", "--resume", str(tmp_path / "run")]) == 0
-    one, other = (
-        torch.load(tmp_path / name / "last.ckpt", weights_only=True)["state_dict"] for name in ("run", "whole")
-    )
-    assert all(torch.equal(one[name], other[name]) for name in other)
 
 
 def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
