@@ -35,7 +35,7 @@ from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts import vocabulary
 from matese.model.texts.tokenizer import FileTokenizer
 
-_READ_LAYERS = ("layer", "word_layer", "separate_layers")
+_READ_LAYERS = ("layer_mix", "word_layer", "separate_layers")
 """Settings that count layers of the encoder."""
 _N_TEXTS = 300
 """Texts from which the importance of heads and units is measured, spread evenly over those that are given."""
@@ -105,10 +105,10 @@ def write(
         size.check(_encoder(annotator).config)
         if size.heads is not None or size.inner_width is not None:
             importance = measure(annotator, segments[:: max(1, len(segments) // _N_TEXTS)])
-    if checkpoint.kind(directory) is None:
+    if not checkpoint.is_ours(directory):
         loading.convert(directory, target, name=name or str(directory))
         directory = target
-    stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "")
+    stored = checkpoint.load(directory)
     tokenizer = _tokenizer(directory, str(stored.config.encoder["model_type"]))
     model = replace(stored, tensors=packing.unpack(stored.tensors))
     if size != Size():

@@ -46,7 +46,7 @@ def one_thread() -> Iterator[None]:
 
 
 TinyModelFactory = Callable[..., Path]
-"""(name, **settings of TaggerConfig, kind="xlm-roberta" or "mbart") to a model directory."""
+"""(name, **settings of ModelConfig, kind="xlm-roberta" or "mbart") to a model directory."""
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "xlm-roberta": {
@@ -112,14 +112,14 @@ def make_tiny_model(directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta
     """Saves a tagger with random weights, of which some tokens are tagged as errors, and returns its directory."""
     import torch
 
-    from matese.model.config import TaggerConfig
+    from matese.model.config import ModelConfig
     from matese.model.encoder.loading import load_encoder
     from matese.model.loading import save
-    from matese.model.network import Tagger
+    from matese.model.network import Network
 
     torch.manual_seed(7)
     encoder = load_encoder({**ENCODERS[kind], "vocab_size": len(tokenizer), "pad_token_id": 1})
-    tagger = Tagger(TaggerConfig(**{"extra_layers": 1, "extra_heads": 2, **settings}), encoder)
+    tagger = Network(ModelConfig(**{"extra_layers": 1, "extra_heads": 2, **settings}), encoder)
     # A fresh head gives every tag about a fifth; larger weights make it speak up, so that spans come and go.
     torch.nn.init.normal_(tagger.tag_head.weight, std=0.6)
     if tagger.comparison is not None:  # which would add nothing

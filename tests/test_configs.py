@@ -101,22 +101,22 @@ def test_config_trains(name: str, data: Path, tmp_path: Path, monkeypatch: pytes
     assert isinstance(shipped.encoder, str)
     overrides.append(("encoder", json.dumps(str(save_small(shipped.encoder, tmp_path / "encoder")))))
     overrides.append(("start", "null"))
-    if shipped.regression is None:
-        n_separate = min(1, shipped.tagger.separate_layers)
-        overrides += [("tagger.extra_heads", "2"), ("tagger.separate_layers", str(n_separate))]
+    if shipped.model.tag_head:
+        n_separate = min(1, shipped.model.separate_layers)
+        overrides += [("model.extra_heads", "2"), ("model.separate_layers", str(n_separate))]
         overrides.append(("training.frozen_layers", str(n_separate)))
-    elif shipped.regression.word_layer:
-        overrides.append(("regression.word_layer", "2"))
+    elif shipped.model.word_layer:
+        overrides.append(("model.word_layer", "2"))
     chosen = config.load(path, overrides=overrides)
     assert (shipped.output, chosen.data) == (f"runs/{name}", dataclasses.replace(shipped.data, shares=()))
     result = run.train(chosen)
-    if shipped.regression is not None:
-        assert matese.load(result.directory).config == chosen.regression
+    if not shipped.model.tag_head:
+        assert matese.load(result.directory).config == chosen.model
         assert {"dev/pearson", "dev/kendall"} & set(result.figures)
         return
     tagger, _ = load_tagger(result.directory)
-    own = {name: getattr(chosen.tagger, name) for name in ("extra_heads", "separate_layers")}
-    assert tagger.config == dataclasses.replace(shipped.tagger, **own)
+    own = {name: getattr(chosen.model, name) for name in ("extra_heads", "separate_layers")}
+    assert tagger.config == dataclasses.replace(shipped.model, **own)
     assert 0 <= result.figures["dev/macro_f1"] <= 1
-    if chosen.data.dev == ("data/prepared/dev.jsonl",) and len(shipped.tagger.inputs) > 1:
-        assert {f"dev/{kind}/macro_f1" for kind in shipped.tagger.inputs} <= set(result.figures)
+    if chosen.data.dev == ("data/prepared/dev.jsonl",) and len(shipped.model.inputs) > 1:
+        assert {f"dev/{kind}/macro_f1" for kind in shipped.model.inputs} <= set(result.figures)

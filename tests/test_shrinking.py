@@ -18,8 +18,8 @@ from matese import shrinking
 from matese.annotation import Rating, Segment
 from matese.cli import main
 from matese.model import loading
-from matese.model.loading import Network
-from matese.model.regressor import Regressor
+from matese.model.loading import AnyNetwork
+from matese.model.network import Network
 from tests.conftest import TinyModelFactory
 from tests.training.material import RATINGS, write_ratings
 
@@ -32,7 +32,7 @@ def scores(model: Path) -> list[float]:
     return [one.estimate.value for one in annotator.annotate_segments(SEGMENTS) if one.estimate]
 
 
-def write(directory: Path, network: Network, tokenizer: Any) -> Path:
+def write(directory: Path, network: AnyNetwork, tokenizer: Any) -> Path:
     loading.save(directory, network, tokenizer, card="# A model\n")
     return directory
 
@@ -95,7 +95,7 @@ def test_the_lowest_layers_of_a_tagger_are_kept(tmp_path: Path, tiny_model_facto
 
 def test_layers_that_are_not_mixed_are_dropped(tmp_path: Path) -> None:
     network, tokenizer = loading.load(COMET / "estimator")
-    assert isinstance(network, Regressor)
+    assert isinstance(network, Network)
     mix = network.mix
     assert mix is not None
     with torch.no_grad():

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from matese.model import loading
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder.loading import load_encoder
-from matese.model.network import Tagger
+from matese.model.network import Network
 from matese.model.storage import checkpoint
 from matese.model.texts.tokenizer import load_tokenizer
 
@@ -38,6 +38,6 @@ def save(name: str, directory: Path, *, n_layers: int | None = None) -> tuple[Pa
     encoder.save_pretrained(directory / name)
     tokenizer.save_pretrained(directory / name)
     inputs: Any = ("reference", "source", "source+reference")
-    tagger = Tagger(TaggerConfig(inputs=inputs, extra_layers=0), encoder)
+    tagger = Network(ModelConfig(inputs=inputs, extra_layers=0), encoder)
     loading.save(directory / f"{name}-tagger", tagger, tokenizer, card="# Random weights\n")
     return directory / name, directory / f"{name}-tagger"

@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> None:
     from matese.model.storage import checkpoint
 
     directory, target = model.source_and_target(args)
-    if checkpoint.kind(directory) is not None:
+    if checkpoint.is_ours(directory):
         raise UsageError(f"{args.model} is a model of matese already: give a released model")
     with cli.deferring_ctrl_c():
         from matese.model import loading

@@ -166,7 +166,9 @@ def say_licences(models: Iterable[str]) -> None:
 
     for name in models:
         directory = checkpoint.resolve(name)
-        if checkpoint.kind(directory) != "tagger" and (licence := model_card.licence(directory)) is not None:
+        is_ours = checkpoint.is_ours(directory)
+        is_tagger = is_ours and checkpoint.read_config(directory).settings.get("tag_head", True)
+        if not is_tagger and (licence := model_card.licence(directory)) is not None:
             messages.info(f"licence of {name}: {licence}")
 
 

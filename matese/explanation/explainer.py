@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from matese.annotation import Explanation, Rating, Segment, TextWeights
 from matese.errors import ModelError
 from matese.evaluation.spans.token_localisation import badness
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.explanation import black_box, method
 from matese.explanation.black_box import TextWords
 from matese.explanation.method import BLACK_BOX, TAGS, Method
@@ -85,7 +85,7 @@ def as_read(segment: Segment, annotator: Annotator) -> Segment:
     return Segment(segment.hypothesis, reading.source, () if inputs == "source" else segment.references, segment.key)
 
 
-def normalised(weights: npt.NDArray[np.float64]) -> list[float]:
+def normalised(weights: FloatArray) -> list[float]:
     """Returns weights whose absolute values have the mean 1; zeros if all are 0."""
     mean = float(np.abs(weights).mean()) if len(weights) else 0.0
     return [round(weight / mean, 4) if mean else 0.0 for weight in weights.tolist()]
@@ -95,7 +95,7 @@ def _text_weights(
     name: Any,  # noqa: ANN401  (a name of TextWeights)
     reference: int | None,
     ranges: Iterable[tuple[int, int]],
-    weights: npt.NDArray[np.float64],
+    weights: FloatArray,
 ) -> TextWeights:
     return TextWeights(name, reference, tuple(ranges), tuple(normalised(weights)))
 

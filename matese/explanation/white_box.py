@@ -23,8 +23,7 @@ from matese.model.encoder.roberta import Roberta
 from matese.model.heads.tags import bio
 from matese.model.inputs import Inputs, collate
 from matese.model.model_input import Reading
-from matese.model.network import Tagger
-from matese.model.regressor import Regressor
+from matese.model.network import Network
 from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
 
 _STEPS = 20
@@ -69,7 +68,7 @@ class Inspection:
             ModelError: if the model has another encoder than one of the RoBERTa family.
             LongTextError: if the texts are longer than the model reads at once.
         """
-        if not isinstance(module, Tagger | Regressor) or not isinstance(module.encoder, Roberta):
+        if not isinstance(module, Network) or not isinstance(module.encoder, Roberta):
             raise ModelError(
                 "this method looks inside encoders of the RoBERTa family; use leave-one-out or lime for others"
             )
@@ -175,7 +174,7 @@ class Inspection:
             output = self._module(batch or self._batch)
         finally:
             encoder.observer = None
-        if isinstance(self._module, Tagger):
+        if self._module.config.tag_head:
             return observer, _score_of(output.score, output.tag_logits)
         if self._is_one_row:
             return observer, output.of_heads["quality"].sum()
@@ -193,7 +192,7 @@ def _score_of(score: Tensor | None, logits: Tensor) -> Tensor:
     return -(mqm.MATESE.minor * minor + mqm.MATESE.major * major)
 
 
-def _rows(module: Tagger | Regressor, text_encoder: TextEncoder, reading: Reading) -> tuple[list[Encoding], list[Part]]:
+def _rows(module: Network, text_encoder: TextEncoder, reading: Reading) -> tuple[list[Encoding], list[Part]]:
     """Returns what the model reads of a reading, and where its texts stand there."""
     texts = [reading.hypothesis, *reading.contexts]
     tokens = text_encoder.tokenize(texts)

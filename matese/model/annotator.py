@@ -16,7 +16,7 @@ from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, agreeing, check_least, check_probability
 from matese.formats import languages
 from matese.model import copy_and_blank, operating_point
-from matese.model.config import AnyConfig
+from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.engines import numpy_engine
 from matese.model.engines.engine import Engine, Hardware
@@ -66,7 +66,7 @@ class Counts:
     few_ratings: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
-    def plus(self, result: PredictedRating, config: AnyConfig) -> Counts:
+    def plus(self, result: PredictedRating, config: ModelConfig) -> Counts:
         """Returns the counts with one more result of a model of these settings."""
         segment = result.rating.segment
         language = languages.untrained(segment, config.lang_pairs)
@@ -307,7 +307,7 @@ def _load_predictor(directory: Path, hardware: Hardware, overrides: Iterable[str
         hardware = replace(hardware, precision="float32")
     is_free = hardware.device in ("auto", "cpu") and hardware.precision == "float32" and hardware.threads is None
     engine: Engine
-    config: AnyConfig
+    config: ModelConfig
     if n_segments is not None and n_segments <= most and is_free:
         engine, text_encoder, config = numpy_engine.load(directory)
     else:
@@ -315,7 +315,7 @@ def _load_predictor(directory: Path, hardware: Hardware, overrides: Iterable[str
 
         engine, text_encoder, config = loading.load_engine(directory, hardware)
     # Released models of the COMET family score all texts themselves.
-    return Predictor(Interpreter(config, overrides if config.has_overrides else ()), engine, text_encoder)
+    return Predictor(Interpreter(config, overrides), engine, text_encoder)
 
 
 @overload

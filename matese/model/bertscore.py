@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from matese.annotation import Segment, SegmentKey
 from matese.errors import ModelError
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.model.encoder.loading import encoder_of_model, load_encoder
 from matese.model.engines.hardware import multiply_with_onednn
 from matese.model.storage import checkpoint
@@ -89,7 +89,7 @@ class BertScore:
 
     def score(
         self, systems: Mapping[str, Sequence[Segment]], variants: Sequence[Variant]
-    ) -> dict[Variant, dict[str, npt.NDArray[np.float64]]]:
+    ) -> dict[Variant, dict[str, FloatArray]]:
         """Returns the scores by variant and system, (segments,). With several references, the best score counts.
 
         `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references; otherwise all
@@ -109,7 +109,7 @@ class BertScore:
             name: None if name == "bertscore" else self._idf(documents, offset=1 if name == "yisi" else 0)
             for name in variants
         }
-        by_variant: dict[Variant, dict[str, npt.NDArray[np.float64]]] = {name: {} for name in variants}
+        by_variant: dict[Variant, dict[str, FloatArray]] = {name: {} for name in variants}
         for system, segments in systems.items():
             hypotheses = self._embed([segment.hypothesis for segment in segments])
             pairs = [[(hypotheses[part.hypothesis], known[text]) for text in part.references] for part in segments]
@@ -118,7 +118,7 @@ class BertScore:
                 by_variant[name][system] = np.array(scores, dtype=np.float64)
         return by_variant
 
-    def mean_states(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    def mean_states(self, texts: Sequence[str]) -> FloatArray:
         """Returns the mean of the normalised states of each text's tokens, (texts, width)."""
         embedded = self._embed(texts)
         return np.stack([embedded[text][0].mean(dim=0).numpy() for text in texts]).astype(np.float64)
@@ -194,7 +194,7 @@ def _place(segment: Segment, number: int) -> SegmentKey | int:
 
 def _load(directory: Path) -> tuple[PreTrainedModel, int]:
     """Returns the encoder of a transformers directory or a model directory, and its `separate_layers`."""
-    config = checkpoint.plain_config(directory)
-    if "format_version" not in config:
+    if not checkpoint.has_format(directory):
         return load_encoder(directory), 0
-    return encoder_of_model(directory), int(config["settings"].get("separate_layers", 0))
+    settings = checkpoint.read_config(directory).settings
+    return encoder_of_model(directory), int(settings.get("separate_layers", 0))

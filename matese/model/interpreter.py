@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from matese import mqm
-from matese.annotation import ErrorFree, Estimate, Rating, UnplacedError
+from matese.annotation import ErrorFree, Estimate, Rating, Scale, UnplacedError
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free, joining
-from matese.model.config import AnyConfig
+from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.model.heads.head import Combine, Head
 from matese.model.heads.tags.bio import O
@@ -33,11 +33,17 @@ class Interpreter:
         heads: the heads of the model.
     """
 
-    def __init__(self, config: AnyConfig, overrides: Iterable[str] = copy_and_blank.OVERRIDES) -> None:
-        """Raises UsageError for an unknown override."""
+    def __init__(self, config: ModelConfig, overrides: Iterable[str] = copy_and_blank.OVERRIDES) -> None:
+        """Takes the rules if the model has a head that they may override.
+
+        Raises:
+            UsageError: for an unknown override.
+        """
         self.config = config
-        self.overrides = copy_and_blank.check(overrides)
         self.heads = registry.heads(config)
+        chosen = copy_and_blank.check(overrides)
+        self.overrides = chosen if any(head.has_overrides for head in self.heads) else ()
+        *_, self._scorer = (head for head in self.heads if head.scoring() is not None)
         self._finds_errors = any(head.finds_errors for head in self.heads)
 
     def decoding(self, inputs: InputKind, options: Options) -> str:
@@ -46,8 +52,12 @@ class Interpreter:
 
     def scoring(self) -> str:
         """Returns how segments are scored, for the signature: as the last head does that has an expected score."""
-        *_, last = (named for head in self.heads if (named := head.scoring()) is not None)
-        return last
+        return self._scorer.scoring() or ""
+
+    @property
+    def scale(self) -> Scale:
+        """Scale of the expected score."""
+        return self._scorer.scale
 
     def rows(self, reading: Reading) -> tuple[Row, ...]:
         """Returns the texts of each row that a reading needs."""
@@ -55,7 +65,8 @@ class Interpreter:
 
     def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
         """Returns the windows of a row as the engine computes them."""
-        return with_special_tokens(encodings) if self.config.labels_special_tokens else encodings
+        reads_special_tokens = any(head.reads_special_tokens for head in self.heads)
+        return with_special_tokens(encodings) if reads_special_tokens else encodings
 
     def join(self, row: Row, windows: Sequence[Window]) -> Prediction:
         """Returns the joint prediction of a row's windows.
@@ -93,7 +104,7 @@ class Interpreter:
     def _predict(self, model_input: ModelInput, readings: Sequence[Prediction]) -> Prediction:
         if not readings:
             return blank_prediction(self.heads, model_input)
-        joint = joining.of_readings(self.heads, model_input, readings, digits=self.config.digits)
+        joint = joining.of_readings(self.heads, model_input, readings, digits=self._scorer.digits)
         is_copy = "copy" in self.overrides and copy_and_blank.is_copy(model_input)
         return without_error(self.heads, joint) if is_copy else joint
 
@@ -104,7 +115,7 @@ class Interpreter:
             predictions: the prediction of each model, or of each pass with dropout.
             score: expected score of the result.
         """
-        return joining.of_models(self.heads, predictions, round(score, self.config.digits))
+        return joining.of_models(self.heads, predictions, round(score, self._scorer.digits))
 
     def decode(
         self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], options: Options
@@ -127,7 +138,7 @@ class Interpreter:
                 errors=without_overlap(marked.errors) if self._finds_errors else None,
                 omissions=marked.omissions,
                 unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
-                estimate=Estimate(score, self.config.scale),
+                estimate=Estimate(score, self.scale),
                 error_free=self._error_free(model_input, prediction) if options.error_free else None,
             )
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from matese.errors import ModelError
-from matese.model.config import AnyConfig, RegressionConfig, TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder.loading import load_encoder, plain_config
 from matese.model.encoder.roberta import Roberta
 from matese.model.encoder.roberta_config import is_roberta
@@ -21,12 +21,11 @@ from matese.model.engines.engine import Engine, Hardware
 from matese.model.engines.hardware import choose_batch_tokens
 from matese.model.engines.runners import TorchRunner, prepare
 from matese.model.inputs import collate
-from matese.model.network import Tagger
-from matese.model.regressor import Regressor
+from matese.model.network import Network
 from matese.model.released import comet_checkpoint, metricx, original_matese
 from matese.model.released.metricx import MetricX
 from matese.model.storage import checkpoint, model_card, packing
-from matese.model.storage.checkpoint import Checkpoint, ModelConfig
+from matese.model.storage.checkpoint import Checkpoint, StoredConfig
 from matese.model.storage.packing import StoredPrecision
 from matese.model.storage.weights import NoRandomWeights, assign_all, distinct
 from matese.model.stored_model import StoredModel
@@ -39,10 +38,10 @@ if TYPE_CHECKING:
 
     from matese.model.texts.tokenizer import Tokenizer
 
-Network = Tagger | Regressor | MetricX
+AnyNetwork = Network | MetricX
 
 
-def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine, TextEncoder, AnyConfig]:
+def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine, TextEncoder, ModelConfig]:
     """Returns the engine of a model in torch, with its text encoder and settings.
 
     Raises:
@@ -61,31 +60,31 @@ def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine, TextEncode
 @overload
 def load_tagger(
     directory: Path, *, is_trainable: Literal[True], attention: str | None = None
-) -> tuple[Tagger, PreTrainedTokenizerBase]: ...
+) -> tuple[Network, PreTrainedTokenizerBase]: ...
 @overload
 def load_tagger(
     directory: Path, *, is_trainable: bool = False, attention: str | None = None
-) -> tuple[Tagger, Tokenizer]: ...
+) -> tuple[Network, Tokenizer]: ...
 def load_tagger(
     directory: Path, *, is_trainable: bool = False, attention: str | None = None
-) -> tuple[Tagger, Tokenizer]:
+) -> tuple[Network, Tokenizer]:
     """Returns a tagger in float32 and its tokenizer, as `load` does.
 
     Raises:
         ModelError: also if the model is of another kind.
     """
     network, tokenizer = load(directory, is_trainable=is_trainable, attention=attention)
-    if not isinstance(network, Tagger):
+    if not isinstance(network, Network) or not network.config.tag_head:
         raise ModelError(f"{directory} is a {network.config.architecture} model: must be a tagger")
     return network, tokenizer
 
 
-def load(directory: Path, *, is_trainable: bool = False, attention: str | None = None) -> tuple[Network, Tokenizer]:
+def load(directory: Path, *, is_trainable: bool = False, attention: str | None = None) -> tuple[AnyNetwork, Tokenizer]:
     """Returns a model in float32 and its tokenizer.
 
     Args:
         directory: a model directory, or a model of COMET, MetricX or the authors of MaTESe as released.
-        is_trainable: load the encoder and the tokenizer of transformers, to train, change or save a tagger. Otherwise
+        is_trainable: load the encoder and the tokenizer of transformers, to train, change or save it. Otherwise
             transformers is imported only for encoders that this package does not implement.
         attention: implementation of attention, see `load_encoder`.
 
@@ -107,26 +106,24 @@ def convert(source: Path, target: Path, *, name: str) -> None:
         ModelError: if the model is incomplete or corrupt, or one of ours.
         OSError: if it cannot be written.
     """
-    if checkpoint.kind(source) is not None:
+    if checkpoint.is_ours(source):
         raise ModelError(f"{source} is a model of matese already; give a released model of another program")
     stored = _read(source)
     network, tokenizer = _load(source, stored)
     config = stored.config
-    architecture = config.architecture if isinstance(config, RegressionConfig) else config.kind
-    card = model_card.of_converted(name, source, config.inputs, architecture, str(stored.encoder["model_type"]))
+    card = model_card.of_converted(name, source, config.inputs, config.architecture, str(stored.encoder["model_type"]))
     save(target, network, tokenizer, card=card, encoder=stored.encoder)
 
 
 def _load(
     directory: Path, stored: StoredModel, *, is_trainable: bool = False, attention: str | None = None
-) -> tuple[Network, Tokenizer]:
+) -> tuple[AnyNetwork, Tokenizer]:
     if is_trainable and stored.is_released:
         raise ModelError(f"{directory} is a released model; convert it first with matese export")
-    named = "tagger" if isinstance(stored.config, TaggerConfig) else "model"
-    with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a {named}"):
+    with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a model"):
         network = _build(stored, is_trainable=is_trainable, attention=attention)
         network.eval()
-        if isinstance(network, Tagger) and not isinstance(network.encoder, Roberta):
+        if isinstance(network, Network) and not isinstance(network.encoder, Roberta):
             _probe(network)
     place = directory if isinstance(stored.tokenizer, FileTokenizer) else stored.tokenizer
     with checkpoint.raising_model_errors(f"{place} has no usable tokenizer", "; must contain a tokenizer's files"):
@@ -137,10 +134,9 @@ def _load(
 
 def _read(directory: Path) -> StoredModel:
     """Returns what a directory holds."""
-    if (kind := checkpoint.kind(directory)) is not None:
-        stored = checkpoint.load(directory, kind=kind)
-        settings: type[AnyConfig] = RegressionConfig if kind == RegressionConfig.kind else TaggerConfig
-        config = checkpoint.convert(stored.config.settings, settings, directory / checkpoint.CONFIG)
+    if checkpoint.is_ours(directory):
+        stored = checkpoint.load(directory)
+        config = checkpoint.convert(stored.config.settings, ModelConfig, directory / checkpoint.CONFIG)
         with checkpoint.raising_model_errors(f"{directory / checkpoint.TENSORS} cannot be unpacked"):
             tensors = packing.unpack(stored.tensors)
         return StoredModel(config, stored.config.encoder, tensors, directory, is_released=False)
@@ -157,26 +153,23 @@ def _read(directory: Path) -> StoredModel:
     return comet_checkpoint.read(directory)
 
 
-def _build(stored: StoredModel, *, is_trainable: bool, attention: str | None) -> Network:
+def _build(stored: StoredModel, *, is_trainable: bool, attention: str | None) -> AnyNetwork:
     """Returns the network with the stored weights."""
     config = stored.config
-    is_tagger = isinstance(config, TaggerConfig)
-    # Taggers read no token types, which BERT in this package lacks.
-    is_own = is_roberta(stored.encoder, with_bert=is_tagger)
-    if is_trainable and not (isinstance(config, TaggerConfig) and config.separate_layers > 0):
+    # BERT in this package lacks token types.
+    is_own = is_roberta(stored.encoder, with_bert=not config.has_token_types)
+    if is_trainable and not config.separate_layers:
         is_own = False
     with NoRandomWeights():
         if is_own:
             encoder: Any = Roberta(stored.encoder, attention=attention)
         else:
             encoder = load_encoder(stored.encoder, attention=attention)
-        if isinstance(config, TaggerConfig):
-            network: Network = Tagger(config, encoder, _extra_width(stored.tensors))
-        elif config.architecture.startswith("metricx"):
+        if config.row_format == "special-tokens":
+            network: AnyNetwork = Network(config, encoder, _extra_width(stored.tensors))
+        else:
             # Input and output share the embeddings only if it is said, unlike in mT5's defaults.
             network = MetricX(config, encoder, is_tied=bool(stored.encoder.get("tie_word_embeddings", False)))
-        else:
-            network = Regressor(config, encoder)
     assign_all({name: tensor.float() for name, tensor in stored.tensors.items()}, network)
     return network
 
@@ -187,18 +180,18 @@ def _tokenizer(stored: StoredModel, *, is_trainable: bool) -> Tokenizer:
     own = None
     if not is_trainable:
         own = tokenizers.read(stored.tokenizer)  # as we write it
-    if own is None and (stored.is_released or isinstance(stored.config, RegressionConfig)):
+    if own is None and (stored.is_released or not stored.config.tag_head):
         own = tokenizers.read_released(stored.tokenizer, str(stored.encoder["model_type"]))
     return own or tokenizers.load_tokenizer(stored.tokenizer)
 
 
 @torch.inference_mode()
-def _probe(tagger: Tagger) -> None:
+def _probe(network: Network) -> None:
     """Computes one token: transformers reports some configuration errors only then."""
     token = np.zeros(1, np.int32)
     ranges = np.zeros((1, 2), np.int32)
-    encoding = Encoding(token, token, token if tagger.has_decoder else None, 0, ranges, (0, 1))
-    tagger(collate([encoding], pad_id=0))
+    encoding = Encoding(token, token, token if network.has_decoder else None, 0, ranges, (0, 1))
+    network(collate([encoding], pad_id=0))
 
 
 def _extra_width(tensors: Mapping[str, Tensor]) -> int | None:
@@ -209,7 +202,7 @@ def _extra_width(tensors: Mapping[str, Tensor]) -> int | None:
 
 def save(
     directory: str | Path,
-    network: Network,
+    network: AnyNetwork,
     tokenizer: Tokenizer,
     *,
     card: str = "",
@@ -233,10 +226,8 @@ def save(
     """
     tensors = packing.pack({name: tensor.detach().cpu() for name, tensor in distinct(network).items()}, precision)
     settings = dataclasses.asdict(network.config)
-    if isinstance(network.config, RegressionConfig):
-        settings["severities"] = [severity.value for severity in network.config.severities]
-    config = ModelConfig(
-        kind=network.config.kind,
+    settings["severities"] = [severity.value for severity in network.config.severities]
+    config = StoredConfig(
         format_version=checkpoint.FORMAT_VERSION,
         settings=settings,
         encoder=plain_config(network.encoder) if encoder is None else encoder,

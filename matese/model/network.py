@@ -1,25 +1,29 @@
-"""The tagger: an encoder, some more transformer layers, and heads.
+"""The network of all models of this package: an encoder, its layers that are read, more layers, and heads.
 
-Perrella et al. 2022, section 3.1, has the head for the five tags; the others and the layer mixes are options.
+Which parts a model has is a matter of its settings. The tagger of Perrella et al. 2022, section 3.1, has two extra
+layers and a head for tags; an estimator of COMET has a mix of layers, and a head that scores pooled states.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from matese.errors import InputError
-from matese.model.config import TaggerConfig
-from matese.model.encoder import attention, pooling, roberta
+from matese.model.config import ModelConfig
+from matese.model.encoder import attention, roberta
 from matese.model.encoder.comparison import Comparison
 from matese.model.encoder.extra_layer import ExtraLayer
+from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.roberta import Roberta
 from matese.model.heads import registry
-from matese.model.heads.networks import States
+from matese.model.heads.networks import HeadNetwork
 from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
+from matese.model.states import States
 from matese.model.texts import encoding
 from matese.model.texts.encoding import TextEncoder
 
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from matese.model.texts.tokenizer import Tokenizer
 
 
-class Tagger(nn.Module):
+class Network(nn.Module):
     """Predicts from token ids what its heads say.
 
     The layers of each head are an attribute with the name of its `part`; None for a head that the model lacks.
@@ -37,9 +41,7 @@ class Tagger(nn.Module):
 
     tag_head: nn.Linear
 
-    def __init__(
-        self, config: TaggerConfig, encoder: PreTrainedModel | Roberta, extra_width: int | None = None
-    ) -> None:
+    def __init__(self, config: ModelConfig, encoder: PreTrainedModel | Roberta, extra_width: int | None = None) -> None:
         """Adds new layers and heads to an encoder, or to the decoder of an encoder-decoder.
 
         Args:
@@ -58,65 +60,118 @@ class Tagger(nn.Module):
         settings: Any = encoder.config
         self.has_decoder = bool(settings.is_encoder_decoder)
         self.width = width = int(settings.hidden_size)
-        if config.separate_layers and config.separate_layers > settings.num_hidden_layers:
-            problem = f"separate_layers {config.separate_layers}"
-            raise InputError(f"{problem}: must be at most {settings.num_hidden_layers}, the encoder's number of layers")
-        if width % config.extra_heads:
-            raise InputError(f"extra_heads {config.extra_heads}: must divide the encoder's width {width}")
+        _check(config, settings)
+        self.mix: LayerMix | None = None
+        if config.has_learned_mix:
+            is_sparse = config.layer_mix == "sparsemax"
+            n_layers = 1 + int(settings.num_hidden_layers)
+            self.mix = LayerMix(
+                n_layers, is_sparse=is_sparse, is_normed=config.layer_norm, dropout=config.layer_dropout
+            )
         self.extra_layers = nn.ModuleList(
             ExtraLayer(width, config.extra_heads, config.dropout, extra_width) for _ in range(config.extra_layers)
         )
-        if self.has_decoder and (config.omission_head or config.score_pooling == "texts"):
-            raise InputError(
-                "the encoder is an encoder-decoder: omission_head must be false, and score_pooling hypothesis"
-            )
         self.comparison = Comparison(width) if config.separate_layers else None
         self.dropout = nn.Dropout(config.dropout)
         networks = registry.networks()
         for head in registry.HEADS:
-            if head.is_in(config):
-                self.add_module(head.part, networks[head.name].of(config, width, extra_width))
-            elif head.of_models is TaggerConfig:
-                self.register_module(head.part, None)
+            layers = networks[head.name].of(config, width, extra_width) if head.is_in(config) else None
+            self.register_module(head.part, layers)
 
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads."""
         return self.encoder, self.extra_layers
 
     @property
-    def heads(self) -> list[nn.Module]:
+    def heads(self) -> list[HeadNetwork]:
         """The layers of the heads, in the order in which they are computed."""
         return [getattr(self, head.part) for head in registry.HEADS if head.is_in(self.config)]
 
+    def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
+        """Returns the encoder of texts into this model's input.
+
+        Raises:
+            InputError: if the tokenizer does not fit the model.
+        """
+        is_separate = self.config.separate_layers > 0
+        return encoding.text_encoder(
+            self.encoder, tokenizer, max_tokens=self.config.max_tokens, is_separate=is_separate
+        )
+
+    def dropout_sites(self) -> list[nn.Module]:
+        """Returns the activations that dropout follows without a layer of its own, as in unbabel-comet."""
+        return [site for head in self.heads for site in head.activations()]
+
     def forward(self, batch: Inputs) -> NetworkOutput:
         """Returns what each head says of a batch, in float32 even under autocast."""
-        encoded, similarity = self._states(batch)  # (batch, tokens, width) and (batch,)
-        mask = batch.mask if batch.decoder_mask is None else batch.decoder_mask
-        final = encoded
-        for layer in self.extra_layers:
-            final = layer(final, mask)
+        layers, similarity = self._read(batch)
         states = States(
             batch=batch,
             config=self.config,
-            encoded=encoded,
-            final=final,
-            hypothesis=self.dropout(pooling.of_hypothesis(final, batch.positions)),
+            layers=layers,
             similarity=similarity,
+            mix=self.mix,
+            extra_layers=list(self.extra_layers),
             dropout=self.dropout,
-            embed=lambda: self._embeddings(batch),
+            embed=self.encoder.get_input_embeddings(),
         )
         outputs: dict[str, Any] = {}
         for head in self.heads:
             outputs |= head(states, outputs)
         return NetworkOutput(outputs)
 
-    def _embeddings(self, batch: Inputs) -> Tensor:
-        """Returns the embeddings of the hypothesis' tokens: (batch, hypothesis tokens, width)."""
-        ids = batch.ids if batch.decoder_ids is None else batch.decoder_ids
-        embeddings: Tensor = self.encoder.get_input_embeddings()(ids.gather(1, batch.positions))
-        return embeddings
+    def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
+        """Returns the score of each hypothesis, (segments,), from embeddings of texts that were read alone.
 
-    def _separate_states(self, batch: Inputs, comparison: Comparison) -> tuple[Tensor, Tensor]:
+        Args:
+            texts: embeddings by role, such as "hypothesis": (segments, width) each.
+        """
+        (head,) = self.heads
+        return head.combine(texts)
+
+    def score(self, vectors: Tensor) -> Tensor:
+        """Returns the score of each segment, (segments,), from vectors of its texts: (texts, segments, n).
+
+        The texts are those of one row or, if they are read alone, the hypothesis, the source and the reference.
+        """
+        if self.config.layout != "alone":
+            return vectors[0].squeeze(1)
+        return self.combine(dict(zip(("hypothesis", *self.config.inputs[0].split("+")), vectors, strict=True)))
+
+    def _read(self, batch: Inputs) -> tuple[Sequence[Tensor], Tensor | None]:
+        """Returns states of the encoder, (batch, tokens, width) each: those of all layers, or of the last one alone.
+
+        The last tensor is the term that the texts' similarity adds to the logit of the score.
+        """
+        if self.comparison is not None:
+            states, similarity = self._read_separately(batch, self.comparison)
+            return [states], similarity
+        mask = batch.mask.long()
+        arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": mask}
+        if batch.places is not None:
+            arguments["places"] = batch.places
+        if self.config.has_token_types:
+            places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
+            arguments["token_type_ids"] = (places >= batch.hypothesis_mask.sum(1, keepdim=True)).long()
+        if self.has_decoder:
+            assert batch.decoder_mask is not None
+            arguments |= {
+                "decoder_input_ids": batch.decoder_ids,
+                "decoder_attention_mask": batch.decoder_mask.long(),
+                "use_cache": False,
+            }
+        if batch.contexts is not None:
+            read = self.encoder.get_encoder()(input_ids=arguments.pop("input_ids"), attention_mask=mask)
+            # (contexts, tokens, width) to (batch, tokens, width): hypotheses with equal contexts share their states
+            arguments["encoder_outputs"] = (read.last_hidden_state[batch.contexts],)
+            arguments["attention_mask"] = mask[batch.contexts]
+        reads_others = self.config.layer_mix != "last" or self.config.word_layer is not None
+        output = self.encoder(**arguments, output_hidden_states=reads_others, return_dict=True)
+        if not reads_others:
+            return [output.last_hidden_state], None
+        return output.decoder_hidden_states if self.has_decoder else output.hidden_states, None
+
+    def _read_separately(self, batch: Inputs, comparison: Comparison) -> tuple[Tensor, Tensor]:
         """Returns the encoder's states with each text read alone in the lowest layers, see `Comparison`.
 
         The second tensor is the term that the texts' similarity adds to the logit of the score.
@@ -141,39 +196,23 @@ class Tagger(nn.Module):
         attend = encoder.attention(attention.padding_mask(batch.mask, states.dtype))
         return encoder.run(states, attend, n_separate, encoder.config.num_hidden_layers), similarity
 
-    def _states(self, batch: Inputs) -> tuple[Tensor, Tensor | None]:
-        """Returns the encoder's states, and the term that the texts' similarity adds to the logit of the score."""
-        if self.comparison is not None:
-            return self._separate_states(batch, self.comparison)
-        mask = batch.mask.long()
-        places = {} if batch.places is None else {"places": batch.places}
-        arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": mask, **places}
-        if self.has_decoder:
-            assert batch.decoder_mask is not None
-            arguments |= {
-                "decoder_input_ids": batch.decoder_ids,
-                "decoder_attention_mask": batch.decoder_mask.long(),
-                "use_cache": False,
-            }
-        if batch.contexts is not None:
-            read = self.encoder.get_encoder()(input_ids=arguments.pop("input_ids"), attention_mask=mask)
-            # (contexts, tokens, width) to (batch, tokens, width): hypotheses with equal contexts share their states
-            arguments["encoder_outputs"] = (read.last_hidden_state[batch.contexts],)
-            arguments["attention_mask"] = mask[batch.contexts]
-        is_summed = self.config.layer_mix == "sum-last-4"
-        output = self.encoder(**arguments, output_hidden_states=is_summed, return_dict=True)
-        if not is_summed:
-            return cast(Tensor, output.last_hidden_state), None
-        layers = output.decoder_hidden_states if self.has_decoder else output.hidden_states
-        return torch.stack(layers[-4:]).sum(0), None
 
-    def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
-        """Returns the encoder of texts into this model's input.
-
-        Raises:
-            InputError: if the tokenizer does not fit the model.
-        """
-        is_separate = self.config.separate_layers > 0
-        return encoding.text_encoder(
-            self.encoder, tokenizer, max_tokens=self.config.max_tokens, is_separate=is_separate
+def _check(config: ModelConfig, encoder: Any) -> None:  # noqa: ANN401  (the configuration of any encoder)
+    """Raises an InputError if settings do not fit an encoder."""
+    width = int(encoder.hidden_size)
+    n_layers = int(encoder.num_hidden_layers)
+    if config.separate_layers > n_layers:
+        problem = f"separate_layers {config.separate_layers}"
+        raise InputError(f"{problem}: must be at most {n_layers}, the encoder's number of layers")
+    for name in ("layer_mix", "word_layer"):
+        layer = getattr(config, name)
+        if isinstance(layer, int) and not 0 <= layer <= n_layers:
+            raise InputError(f"{name} {layer}: must be from 0 to {n_layers}, the layers of the encoder")
+    if (config.extra_layers or config.meaning_head) and width % config.extra_heads:
+        raise InputError(f"extra_heads {config.extra_heads}: must divide the encoder's width {width}")
+    if encoder.is_encoder_decoder and not config.tag_head:
+        raise InputError(
+            f"the encoder is an encoder-decoder: must be an encoder alone for {config.architecture} models"
         )
+    if encoder.is_encoder_decoder and (config.omission_head or config.score_pooling == "texts"):
+        raise InputError("the encoder is an encoder-decoder: omission_head must be false, and score_pooling hypothesis")

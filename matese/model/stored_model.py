@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from matese.model.config import AnyConfig
+from matese.model.config import ModelConfig
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,7 +25,7 @@ class StoredModel(NamedTuple):
         is_released: whether it is a model of another program, in its own format.
     """
 
-    config: AnyConfig
+    config: ModelConfig
     encoder: dict[str, Any]
     tensors: Mapping[str, Tensor]
     tokenizer: FileTokenizer | Path

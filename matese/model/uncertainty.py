@@ -277,10 +277,10 @@ def _check_alike(names: Sequence[str], predictors: Sequence[Predictor]) -> None:
 
     def traits(predictor: Predictor) -> dict[str, Any]:
         config = predictor.config
-        marks = getattr(config, "severities", True)  # a tagger always marks
+        marks = config.tag_head or config.severities
         return {
-            "kind": config.kind,
-            "scale": config.scale,
+            "kind": config.tag_head,
+            "scale": predictor.interpreter.scale,
             "inputs": sorted(config.inputs),
             "severities": marks,
             "vocabulary": predictor.text_encoder.tokenization() if marks else None,

@@ -6,7 +6,7 @@ The only state is the number of finished batches, so a resumed run gets the same
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,9 +15,9 @@ import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from matese.model.heads.learning import Ints
-from matese.model.texts.encoding import InputKind
+from matese.model.texts.encoding import InputKind, with_special_tokens
 from matese.training.corpus import Corpus, Draw
-from matese.training.targets import Batch, collate
+from matese.training.targets import Batch, Example, collate
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,46 @@ MakeBatch = Callable[[Corpus, Sequence[Draw]], BatchT]
 
 
 def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
-    """Returns a batch for a tagger."""
+    """Returns a batch of one row of each segment or, if a head reads whole segments, of all their rows."""
+    if any(head.reads_segments for head in corpus.heads):
+        return _whole_segments(corpus, draws)
     return collate([corpus.example(draw) for draw in draws], corpus.heads, pad_id=corpus.encoder.pad_id)
+
+
+def _whole_segments(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
+    if corpus.config.layout == "alone":
+        # Each distinct text is read once.
+        numbers: dict[int, int] = {}
+        texts_of = [[numbers.setdefault(text, len(numbers)) for text in corpus.read(draw)] for draw in draws]
+        tokens = map(corpus.texts.tokens, numbers)
+        texts = [[Example(window, {}) for window in corpus.encoder.join(each, [], None)] for each in tokens]
+    else:
+        texts_of = [[number] for number in range(len(draws))]
+        texts = list(map(corpus.examples, draws))
+    shares = np.zeros((len(texts), sum(map(len, texts))), np.float32)
+    start = 0
+    for number, windows in enumerate(texts):
+        lengths = np.array([one.encoding.kept[1] - one.encoding.kept[0] for one in windows], np.float32)
+        shares[number, start : start + len(windows)] = lengths / lengths.sum() if len(windows) > 1 else 1
+        start += len(windows)
+    if corpus.config.layout != "alone":
+        texts = list(map(_with_special_tokens, texts))
+    batch = collate([one for windows in texts for one in windows], corpus.heads, pad_id=corpus.encoder.pad_id)
+    labels = dict(batch.targets.labels)
+    for head in corpus.heads:
+        labels |= head.of_segments(corpus.labels, [draw.segment for draw in draws])
+    targets = replace(
+        batch.targets,
+        labels=labels,
+        groups=torch.tensor([draw.group for draw in draws]),
+        shares=torch.from_numpy(shares[np.array(texts_of).T]),
+    )
+    return replace(batch, targets=targets)
+
+
+def _with_special_tokens(windows: Sequence[Example]) -> list[Example]:
+    encodings = with_special_tokens([one.encoding for one in windows])
+    return [replace(one, encoding=encoding) for one, encoding in zip(windows, encodings, strict=True)]
 
 
 class _Batches(Dataset[BatchT]):

@@ -10,22 +10,22 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.row_issues import RowIssue
 from matese.model import loading
-from matese.model.config import CALIBRATED, TaggerConfig
+from matese.model.config import CALIBRATED, ModelConfig
 from matese.model.engines.hardware import choose_device, choose_precision
 from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads import registry
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.bio import TAGS, O
 from matese.model.heads.tags.confidence import SpanConfidence
-from matese.model.network import Tagger
+from matese.model.network import Network
 from matese.model.operating_point import OperatingPoint
 from matese.model.prediction import check_numbers
 from matese.model.storage import checkpoint
@@ -35,7 +35,7 @@ from matese.training.confidences import Annotate
 from matese.training.corpus import Corpus
 from matese.training.error_free import ErrorFreeFit
 from matese.training.reading import read
-from matese.training.validation import window_batch
+from matese.training.span_validation import window_batch
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 FALSE_ALARMS = 0.02
@@ -166,7 +166,7 @@ def calibrate(
 
 
 def _fit_spans(
-    annotate: Annotate, config: TaggerConfig, ratings: Sequence[Rating], calibration: Calibration
+    annotate: Annotate, config: ModelConfig, ratings: Sequence[Rating], calibration: Calibration
 ) -> Calibration:
     """Returns the fitted values, completed for spans."""
     fitted = confidences.fit_all(annotate, ratings, config.inputs, calibration.chosen.min_probability)
@@ -174,7 +174,7 @@ def _fit_spans(
     return replace(calibration, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
 
 
-def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -> Calibration:
+def _fit_tags(tagger: Network, corpus: Corpus, progress: Callable[[str], None]) -> Calibration:
     place = choose_device("auto")
     rows = []
     for number, row in enumerate(_logits(tagger.to(place), corpus, place)):
@@ -236,7 +236,7 @@ def token_points(logits: Tensor, tag_ids: Tensor) -> tuple[TokenPoint, ...]:
 
 def calibration_error(logits: Tensor, tag_ids: Tensor) -> float:
     """Returns the expected calibration error of the error probability, in bins of equal width."""
-    probabilities: npt.NDArray[np.float64] = (1 - torch.softmax(logits.double(), -1)[:, O]).numpy()
+    probabilities: FloatArray = (1 - torch.softmax(logits.double(), -1)[:, O]).numpy()
     is_error = (tag_ids != O).double().numpy()
     bins = np.minimum((probabilities * _N_BINS).astype(int), _N_BINS - 1)
     gaps = np.bincount(bins, probabilities - is_error, minlength=_N_BINS)
@@ -244,7 +244,7 @@ def calibration_error(logits: Tensor, tag_ids: Tensor) -> float:
 
 
 @torch.inference_mode()
-def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+def _logits(tagger: Network, corpus: Corpus, place: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
     """Yields the logits (tokens, tags) and tags (tokens,) of each batch, for each kind of input."""
     usable = corpus.usable()
     for number, inputs in enumerate(corpus.inputs):
@@ -261,7 +261,7 @@ def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tup
 
 
 @torch.inference_mode()
-def _meaning_thresholds(tagger: Tagger, corpus: Corpus) -> Iterator[float]:
+def _meaning_thresholds(tagger: Network, corpus: Corpus) -> Iterator[float]:
     """Yields the threshold for each kind of input; `_NEVER` if it is not judged, or no segment is free of errors."""
     usable = corpus.usable()
     place = next(tagger.parameters()).device
@@ -281,7 +281,7 @@ def _meaning_thresholds(tagger: Tagger, corpus: Corpus) -> Iterator[float]:
 
 
 def _save(directory: Path, output: Path, calibration: Calibration) -> None:
-    stored = checkpoint.load(directory, kind=TaggerConfig.kind)
+    stored = checkpoint.load(directory)
     tensors = dict(stored.tensors)
     weight = tensors[_WEIGHT]
     bias = tensors[_BIAS]

@@ -18,7 +18,7 @@ from rich.console import Console
 from matese import files
 from matese.errors import InputError
 from matese.training.config import TrainingConfig
-from matese.training.optimisation import TrainingModule
+from matese.training.module import TrainingModule
 
 _DECIDED_EVERY = 10
 """Optimizer steps between two agreements of several devices on whether to save."""

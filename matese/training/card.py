@@ -11,7 +11,7 @@ from matese.version import __version__
 _TAGGER_FIGURES = (
     "`hsh` and `tsh`: Hypothesis and Target Span Hit; `pearson`: correlation with the segments' MQM scores."
 )
-_REGRESSION_FIGURES = (
+_SCORE_FIGURES = (
     "`pearson` and `kendall` (tau-b): correlation with the human scores; `pairs`: daRR variant of Kendall's tau among "
     "translations\nof one source; `macro_f1`: of the labels."
 )
@@ -22,19 +22,19 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
     title = "# MaTESe tagger\n\nMarks the errors of machine translations as Minor or Major."
     command = "tag"
     explained = _TAGGER_FIGURES
-    if config.regression is not None:
-        severities = " and ".join(severity.value for severity in config.regression.severities)
+    if not config.model.tag_head:
+        severities = " and ".join(severity.value for severity in config.model.severities)
         marks = f" and marks {severities} errors" if severities else ""
-        title = f"# {config.regression.architecture.capitalize()} model\n\nScores machine translations{marks}."
+        title = f"# {config.model.architecture.capitalize()} model\n\nScores machine translations{marks}."
         command = "tag" if severities else "score"
-        explained = _REGRESSION_FIGURES
+        explained = _SCORE_FIGURES
     encoder = config.encoder if isinstance(config.encoder, str) else f"{config.encoder['model_type']}, from scratch"
     rows = "\n".join(f"| {name.removeprefix('dev/')} | {value:.4f} |" for name, value in figures.items())
     return f"""{title} Trained with matese {__version__}; use it with
 `matese {command} --model DIRECTORY`.
 
 - Encoder: {encoder}
-- Input besides the hypothesis: {", ".join(config.inputs)}
+- Input besides the hypothesis: {", ".join(config.model.inputs)}
 - Training data: {n_train:,} segments of {", ".join(config.data.train)}
 - Licence: depends on the encoder and the data; state it when you publish the model
 

@@ -18,11 +18,12 @@ from msgspec import Meta
 
 from matese.errors import InputError
 from matese.formats import settings
-from matese.model.config import RegressionConfig, TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.storage.packing import StoredPrecision
-from matese.model.texts.encoding import InputKind
 from matese.mqm import CATEGORIES
 
+_EARLIER = {"tagger": "model"}
+"""Earlier names of settings, which runs that were started before have."""
 Schedule = Literal["linear", "constant"]
 Positive = Annotated[float, Meta(gt=0)]
 NonNegative = Annotated[float, Meta(ge=0)]
@@ -97,13 +98,13 @@ class TrainingConfig:
         encoder_learning_rate: highest learning rate of the encoder; null for that of the new layers.
         frozen_layers: number of the lowest encoder layers that are not trained, in addition to the embeddings.
         freeze_embeddings: whether the encoder's embeddings are frozen; null to freeze those of a pretrained encoder.
-        trained_parts: the only parts of the tagger that are trained, such as omission_head; empty for all.
+        trained_parts: the only parts of the model that are trained, such as omission_head; empty for all.
         frozen_steps: optimizer steps at the start during which the encoder is frozen.
         frozen_epochs: passes over the training data at the start, usually a fraction, during which the encoder is
             frozen, in addition to frozen_steps.
         layer_decay: factor from the learning rate of an encoder layer to that of the layer below it; the highest layer
             has encoder_learning_rate.
-        mix_with_encoder: for a regression model that mixes the encoder's layers, whether the weights of the layers are
+        mix_with_encoder: for a model with a learned mix of the encoder's layers, whether the weights of the layers are
             trained with the encoder, at its learning rate and frozen as long as it is, as in Rei et al. 2020, section
             4.1; otherwise they are trained as the new layers, as unbabel-comet does.
         schedule: decay of the learning rate after the warm-up: linear to 0, or constant.
@@ -122,7 +123,7 @@ class TrainingConfig:
         meaning_loss_weight: weight of the losses of the meaning head.
         category_weights: weight of each category of `matese.mqm.CATEGORIES` in the loss of the category head (Accuracy,
             Fluency, Terminology, Style, Locale convention, Other); empty for equal weights.
-        label_weights: for a regression model that marks errors, the weight of each label in the loss of the labels: no
+        label_weights: for a model with severities, the weight of each label in the loss of the labels: no
             error, then each severity; empty for equal weights.
         pair_gap: for a ranking model, the smallest difference between the scores of a training pair, where 1 is the
             distance from the worst to the best score; 0.25 is the 25 points of daRR (Ma et al. 2019).
@@ -196,23 +197,19 @@ class Config:
             special tokens default to the tokenizer's.
         output: directory of the run; use its subdirectory model as `matese tag --model`.
         tokenizer: hub id or directory of the tokenizer; null for the encoder's.
-        tagger: settings of the tagger, unless regression is set.
-        regression: settings of a regression model to train instead of a tagger, see `matese.model.config`;
-            null for a tagger.
+        model: settings of the model. By default, it is a tagger.
         data: training and validation data.
         training: optimisation, validation and hardware.
-        start: directory of a tagger, or directory or hub id of a regression model, to start training from its weights;
-            null for none. Its settings must be the same, except for the labels of a regression model and for a tagger's
-            heads for score, omissions and categories: new ones start untrained, and heads that `tagger` does not have
-            are dropped. If only heads for omissions and categories are trained, the tagger's
-            calibration is kept.
+        start: directory or hub id of a model, to start training from its weights; null for none. Its settings must be
+            the same, except for heads beside the tags, the quality or the ranks: new ones start untrained, and heads
+            that `model` does not have are dropped. If only heads for omissions, categories and errors of meaning are
+            trained, the model's calibration is kept.
     """
 
     encoder: str | dict[str, object]
     output: str
     tokenizer: str | None = None
-    tagger: TaggerConfig = field(default_factory=TaggerConfig)
-    regression: RegressionConfig | None = None
+    model: ModelConfig = field(default_factory=ModelConfig)
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     start: str | None = None
@@ -222,42 +219,29 @@ class Config:
             raise InputError("encoder has no model_type: must be a hub id, a directory or a mapping with a model_type")
         if not self.is_pretrained and self.tokenizer is None:
             raise InputError("tokenizer is null: must be a hub id or a directory for an encoder with random weights")
-        has_mix = self.regression is not None and self.regression.layer is None
-        if self.training.mix_with_encoder and not has_mix:
+        model = self.model
+        training = self.training
+        if training.mix_with_encoder and not model.has_learned_mix:
             raise InputError("training.mix_with_encoder: must be false for a model that does not mix layers")
-        if self.regression is not None:
-            _check_regression(self, self.regression)
-
-    @property
-    def inputs(self) -> tuple[InputKind, ...]:
-        """The kinds of input that the model reads besides the hypothesis."""
-        return self.tagger.inputs if self.regression is None else self.regression.inputs
+        if model.row_format != "special-tokens":
+            raise InputError(f"model.row_format {model.row_format}: must be special-tokens in training")
+        if training.ranking_loss_weight and not model.tag_head:
+            raise InputError(
+                f"training.ranking_loss_weight {training.ranking_loss_weight:g}: must be 0 except for a tagger"
+            )
+        if self.data.rater_groups and not model.tag_head:
+            raise InputError("data.rater_groups: must be empty except for a tagger")
+        if model.ranking_head and training.group_size < 2:
+            raise InputError(f"training.group_size {training.group_size}: must be 2 or more for a ranking model")
+        if len(training.label_weights) not in (0, (1 + len(model.severities)) if model.severities else 0):
+            n_labels = f"{1 + len(model.severities)} numbers, for no error and each severity"
+            allowed = n_labels if model.severities else "empty for a model without severities"
+            raise InputError(f"training.label_weights {list(training.label_weights)}: must be {allowed}")
 
     @property
     def is_pretrained(self) -> bool:
         """Whether the encoder is pretrained."""
         return isinstance(self.encoder, str)
-
-
-def _check_regression(config: Config, model: RegressionConfig) -> None:
-    """Raises an InputError for settings that do not fit a regression model."""
-    training = config.training
-    if config.tagger != TaggerConfig():
-        raise InputError("tagger and regression are both set; set only one of them")
-    if model.architecture.startswith("metricx"):
-        raise InputError(f"regression.architecture {model.architecture}: must be one that can be trained")
-    if training.ranking_loss_weight:
-        raise InputError(
-            f"training.ranking_loss_weight {training.ranking_loss_weight:g}: must be 0 for a regression model"
-        )
-    if config.data.rater_groups:
-        raise InputError("data.rater_groups: must be empty for a regression model")
-    if model.architecture == "ranking" and training.group_size < 2:
-        raise InputError(f"training.group_size {training.group_size}: must be 2 or more for a ranking model")
-    if len(training.label_weights) not in (0, (1 + len(model.severities)) if model.severities else 0):
-        n_labels = f"{1 + len(model.severities)} numbers, for no error and each severity"
-        allowed = n_labels if model.severities else "empty for a model that marks no errors"
-        raise InputError(f"training.label_weights {list(training.label_weights)}: must be {allowed}")
 
 
 def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Config:
@@ -267,7 +251,7 @@ def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Conf
         FormatError: for an unknown, duplicate or missing key and for a value that is not allowed.
         OSError: if the file cannot be read.
     """
-    return settings.read(path, Config, overrides=overrides)
+    return settings.read(path, Config, overrides=overrides, earlier=_EARLIER)
 
 
 def to_builtins(config: Config) -> dict[str, Any]:

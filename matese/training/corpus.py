@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matese.annotation import Rating
+from matese.model.config import ModelConfig
 from matese.model.heads.learning import Columns, HeadTargets, Ints, Place, Ragged
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
 from matese.training.targets import Example
@@ -119,11 +120,24 @@ class Corpus:
         hypothesis, *contexts = map(self.texts.tokens, self.read(draw))
         return self.encoder.join(hypothesis, contexts, self.inputs[draw.inputs])
 
+    @property
+    def config(self) -> ModelConfig:
+        """Settings of the model that learns from the corpus."""
+        return self.heads[0].config
+
     def example(self, draw: Draw) -> Example:
         """Returns the training example of a segment; for a long text, of a window of it."""
         windows = self.windows(draw)
+        return self._example(draw, windows, int(draw.window * len(windows)))
+
+    def examples(self, draw: Draw) -> list[Example]:
+        """Returns the examples of all windows of a segment."""
+        windows = self.windows(draw)
+        return [self._example(draw, windows, number) for number in range(len(windows))]
+
+    def _example(self, draw: Draw, windows: Sequence[Encoding], number: int) -> Example:
         reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
-        place = Place(draw.segment, reference, windows, int(draw.window * len(windows)))
+        place = Place(draw.segment, reference, windows, number)
         labels: dict[str, Any] = {}
         for head in self.heads:
             labels |= head.example(self.labels, place)

@@ -9,15 +9,14 @@ from torch import nn
 
 from matese.errors import InputError, one_of
 from matese.model.encoder.loading import embedding_modules
-from matese.model.network import Tagger
-from matese.model.regressor import Regressor
+from matese.model.network import Network
 from matese.training.config import TrainingConfig
 
 _LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
 """Finds the layer number in the name of a parameter, for all supported encoders of transformers."""
 
 
-def freeze(model: Tagger | Regressor, training: TrainingConfig) -> None:
+def freeze(model: Network, training: TrainingConfig) -> None:
     """Excludes what the settings exclude: all but some parts, the lowest layers, and the embeddings of the encoder.
 
     The first steps, in which the whole encoder is frozen, are those of the learning rate schedule.

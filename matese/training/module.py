@@ -1,59 +1,174 @@
-"""The Lightning module of taggers: training and validation steps."""
+"""The Lightning module: training and validation steps, optimizer, clipping, seeds and logging."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+import pytorch_lightning as pl
+import torch
 from torch import Tensor, nn
 
 from matese.model.heads import registry
 from matese.model.heads.learning import LossInputs
-from matese.model.network import Tagger
+from matese.model.network import Network
 from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import InputKind
+from matese.training import freezing, validation
 from matese.training.config import TrainingConfig
-from matese.training.optimisation import Steps, TrainingModule
+from matese.training.dev_metrics import DevMetrics
+from matese.training.optimisation import Steps, dev_figures, encoder_depths, learning_rate_factor
 from matese.training.rater_bias import RaterBias
 from matese.training.targets import Batch
-from matese.training.validation import DevBatch, DevMetrics
 
 
-class TaggerModule(TrainingModule):
-    """Trains a tagger."""
+class TrainingModule(pl.LightningModule):
+    """Trains a network. What it learns is a matter of its heads, and what is measured a matter of `validation`.
 
-    shown: ClassVar[tuple[str, ...]] = ("dev/hsh", "dev/tsh", "dev/pearson")
+    Attributes:
+        monitored: figure of the validation that chooses the best state.
+        shown: figures in the line of each validation, besides that one.
+        figures: figures of the last validation.
+    """
 
     def __init__(
         self,
-        tagger: Tagger,
+        network: Network,
         training: TrainingConfig,
         steps: Steps,
         dev_inputs: Sequence[InputKind] = (),
         *,
         n_rater_groups: int = 0,
     ) -> None:
-        """Adds the biases of rater groups; see `TrainingModule` for the other arguments."""
-        super().__init__(tagger, training, steps, dev_inputs)
-        self.tagger = tagger
-        self.dev_metrics = nn.ModuleList(DevMetrics(tagger.config) for _ in dev_inputs)
-        self.rater_bias = RaterBias(n_rater_groups) if n_rater_groups else None
-        self._heads = registry.targets(tagger.config)
-        for head in self._heads:
-            self._weights |= head.weights(training)
+        """Freezes the parts that are not trained.
 
-    def _losses(self, batch: Batch, output: NetworkOutput) -> dict[str, Tensor]:
+        Args:
+            network: the network to train, in place.
+            training: resolved settings.
+            steps: of the whole training.
+            dev_inputs: kind of input of each dev loader.
+            n_rater_groups: groups of raters whose bias is learned beside the network.
+        """
+        super().__init__()
+        self.network = network
+        self.rater_bias = RaterBias(n_rater_groups) if n_rater_groups else None
+        self.dev_metrics = nn.ModuleList(validation.metrics(network, training) for _ in dev_inputs)
+        self.monitored = validation.monitored(network.config)
+        self.shown = validation.shown(network.config)
+        self.figures: dict[str, float] = {}
+        self._training = training
+        self._steps = steps
+        self._dev_inputs = tuple(dev_inputs)
+        self._sums: Tensor | None = None
+        self._heads = registry.targets(network.config)
+        self._weights = {name: weight for head in self._heads for name, weight in head.weights(training).items()}
+        freezing.freeze(network, training)
+
+    def configure_optimizers(self) -> Any:  # noqa: ANN401  (Lightning's own type is not exported)
+        """Returns the optimizer and its schedule; each parameter group has one learning rate and weight decay."""
+        training = self._training
+        depths = encoder_depths(self.network.encoder)
+        if training.mix_with_encoder and self.network.mix is not None:
+            depths |= {id(parameter): 0 for parameter in self.network.mix.parameters()}  # as the highest layer
+        groups: dict[tuple[int | None, bool], list[nn.Parameter]] = {}
+        for parameter in self.parameters():
+            if parameter.requires_grad:
+                depth = depths.get(id(parameter))  # None for new layers
+                if depth is not None and training.layer_decay == 1:
+                    depth = 0  # one group for the whole encoder
+                groups.setdefault((depth, parameter.ndim > 1), []).append(parameter)
+        settings = [
+            {"params": parameters, "lr": self._learning_rate(depth), "weight_decay": training.weight_decay * decays}
+            for (depth, decays), parameters in groups.items()
+        ]
+        optimizer = torch.optim.AdamW(settings, fused=self.device.type in {"cpu", "cuda"})
+        factors = [
+            learning_rate_factor(training, self._steps.total, 0 if depth is None else self._steps.frozen)
+            for depth, _ in groups
+        ]
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, factors)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def _learning_rate(self, depth: int | None) -> float:
+        """Returns the highest learning rate of a group; its depth is None for new layers."""
+        training = self._training
+        if depth is None:
+            return training.learning_rate
+        return (training.encoder_learning_rate or training.learning_rate) * training.layer_decay**depth
+
+    def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: object, **__: object) -> None:
+        """Clips the gradient; Lightning itself does not do so for a fused optimizer."""
+        if self._training.clip is not None:
+            parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+            nn.utils.clip_grad_norm_(parameters, self._training.clip)
+
+    def on_train_batch_start(self, batch: object, batch_idx: int) -> None:
+        """Seeds dropout by the number of the batch, so that a resumed run draws the same masks."""
+        place = [self._training.seed, self.current_epoch, batch_idx, self.global_rank]
+        torch.manual_seed(int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0]))
+
+    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        """Returns the loss of a batch, and stores its parts for the log."""
+        parts = self.losses(batch, self.network(batch.inputs))
+        loss = torch.stack([self._weights[name] * value for name, value in parts.items()]).sum()
+        # Summed on the device: reading a number from it at every step would make the host wait.
+        counts = [batch.inputs.mask.sum().float(), loss.new_ones(())]
+        figures = torch.stack([*(value.detach() for value in parts.values()), *counts])
+        self._sums = figures if self._sums is None else self._sums + figures
+        return loss
+
+    def losses(self, batch: Batch, output: NetworkOutput) -> dict[str, Tensor]:
+        """Returns each loss by name, from the network's output for a batch."""
         targets = batch.targets
         if self.rater_bias is not None:
             output = self.rater_bias(output, targets.rater_groups)
+        read = LossInputs(batch.inputs, targets.groups, self._training, targets.shares, self.network.score)
         parts: dict[str, Tensor] = {}
-        read = LossInputs(batch.inputs, targets.groups, self._training)
         for head in self._heads:
             parts |= head.losses(output.of_heads[head.name], targets.labels, read)
         return parts
 
-    def validation_step(self, batch: DevBatch, batch_idx: int, dataloader_idx: int = 0) -> None:
-        """Adds a batch to the dev metrics."""
+    def on_train_batch_end(self, outputs: object, batch: object, batch_idx: int) -> None:
+        """Logs the means since the last log line, every `log_every` optimizer steps."""
+        is_step = (batch_idx + 1) % self._training.accumulate == 0
+        if self._sums is None or not is_step or self.global_step % self._training.log_every:
+            return
+        *sums, n_tokens, n_batches = self._sums.tolist()
+        self._sums = None
+        rates = [group["lr"] for group in self.trainer.optimizers[0].param_groups]
+        figures = {
+            **{f"train/{name}_loss": value / n_batches for name, value in zip(self._weights, sums, strict=True)},
+            "train/tokens_a_batch": n_tokens / n_batches,
+            "train/learning_rate": max(rates),
+        }
+        self._log(figures)
+
+    def validation_step(self, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> None:  # noqa: ANN401
+        """Adds a batch to the dev metrics, which know its type."""
         metrics = self.dev_metrics[dataloader_idx]
         assert isinstance(metrics, DevMetrics)
-        metrics.update(batch, self.tagger(batch.batch.inputs))
+        metrics.update(batch, self.network(batch.inputs))
+
+    def on_validation_epoch_end(self) -> None:
+        """Logs the figures of each kind of input and their means."""
+        metrics: list[Any] = list(self.dev_metrics)
+        self.figures = dev_figures({kind: m.compute() for kind, m in zip(self._dev_inputs, metrics, strict=True)})
+        # For early stopping. The metrics already cover all devices.
+        self.log(self.monitored, self.figures.get(self.monitored, -1.0), logger=False)
+        self._log(self.figures)
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Gives the tensors of a saved state the names of today."""
+        checkpoint["state_dict"] = with_names_of_today(checkpoint["state_dict"])
+
+    def _log(self, figures: Mapping[str, float]) -> None:
+        for logger in self.loggers:
+            logger.log_metrics(dict(figures), step=self.global_step)
+            logger.save()  # now, so that a killed run leaves its log
+
+
+def with_names_of_today(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Returns the tensors of a saved state; those of a tagger had other names before format 4 of model directories."""
+    return {re.sub(r"^tagger\.", "network.", name): tensor for name, tensor in state.items()}

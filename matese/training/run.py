@@ -20,26 +20,23 @@ from matese.files import write_lines
 from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
 from matese.model import loading
-from matese.model.network import Tagger
-from matese.model.regressor import Regressor
+from matese.model.network import Network
 from matese.model.texts.encoding import TextEncoder
 from matese.training import (
     batching,
     card,
     corpus_building,
     corpus_cache,
-    regression_module,
     run_setup,
     validation,
 )
-from matese.training.batching import BatchStream, Limits, MakeBatch, TrainingLoader
+from matese.training.batching import BatchStream, Limits, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
-from matese.training.module import TaggerModule
-from matese.training.optimisation import Steps, TrainingModule, monitored
+from matese.training.module import TrainingModule, with_names_of_today
+from matese.training.optimisation import Steps
 from matese.training.reading import read
-from matese.training.regression_module import RegressionModule
 from matese.training.run_setup import MODEL, RESULT, STATE
 from matese.training.trainer import make_trainer, quiet
 
@@ -109,7 +106,7 @@ class _Run:
         )
         shows_bar = console.is_terminal and not console.quiet
         callbacks = [ValidationReport(console), self._saver]
-        trainer = make_trainer(config, callbacks, monitored=monitored(model.config), progress_bar=shows_bar)
+        trainer = make_trainer(config, callbacks, monitored=validation.monitored(model.config), progress_bar=shows_bar)
         limits = Limits(training.batch_tokens, texts.longest, trainer.global_rank, trainer.world_size)
         stream = BatchStream(train, limits, seed=training.seed, group_size=training.group_size)
         n_periods, stream.period_length = plan_periods(training, stream.epoch_length)
@@ -118,17 +115,10 @@ class _Run:
         n_frozen = training.frozen_steps + round(training.frozen_epochs * stream.epoch_length / training.accumulate)
         steps = Steps(n_periods * stream.period_length // training.accumulate, n_frozen)
         kinds = dev.usable_inputs()
-        make_batch: MakeBatch[Any] = batching.make_batch
-        make_dev_batch: MakeBatch[Any] = validation.dev_batch
-        if isinstance(model, Tagger):
-            n_rater_groups = len(config.data.rater_groups)
-            self._module: TrainingModule = TaggerModule(model, training, steps, kinds, n_rater_groups=n_rater_groups)
-        else:
-            is_unified = model.config.architecture == "unified"
-            make_batch = make_dev_batch = partial(regression_module.make_batch, is_unified=is_unified)
-            self._module = RegressionModule(model, training, steps, kinds)
-        self._loader = TrainingLoader(train, stream, make_batch, workers=training.workers)
-        self._dev_loaders = [batching.dev_loader(dev, kind, limits, make_dev_batch) for kind in kinds]
+        n_rater_groups = len(config.data.rater_groups)
+        self._module = TrainingModule(model, training, steps, kinds, n_rater_groups=n_rater_groups)
+        self._loader = TrainingLoader(train, stream, batching.make_batch, workers=training.workers)
+        self._dev_loaders = [batching.dev_loader(dev, kind, limits, validation.make_batch) for kind in kinds]
 
     def fit(self) -> Result:
         trainer = self._trainer
@@ -149,9 +139,8 @@ class _Run:
 def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus, Corpus]:
     """Returns the training and the validation data, and prints what was skipped."""
     files = config.data
-    inputs = config.inputs
+    inputs = config.model.inputs
     heads = run_setup.targets(config)
-    is_tagger = config.regression is None
     of_train = IssueCounts()
     of_dev = IssueCounts()
     joined = [
@@ -181,11 +170,11 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
     train, messages = corpus_cache.cached(config, texts, heads, build)
     for head in heads:
         if (missing := head.missing(train.labels)) is not None:
-            problem = f"tagger.{run_setup.part_of(head)} is true, but in {' '.join(files.train)} {missing}"
+            problem = f"model.{run_setup.part_of(head)} is true, but in {' '.join(files.train)} {missing}"
             raise InputError(f"{problem}; add ratings that it can learn from or set it to false")
     of_dev_texts: list[str] = []
     dev_ratings = read_all(files.dev, report=of_dev, notify=of_dev_texts.append)
-    dev = corpus_building.build(dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=is_tagger)
+    dev = corpus_building.build(dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=config.model.tag_head)
     for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):
@@ -199,7 +188,7 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
 
 def _save_model(
     config: Config,
-    model: Tagger | Regressor,
+    model: Network,
     tokenizer: PreTrainedTokenizerBase,
     figures: Mapping[str, float],
     *,
@@ -231,7 +220,7 @@ def _state(output: Path, module: TrainingModule) -> Path | None:
         reason = (str(error) or "it is truncated").splitlines()[0]
         raise InputError(f"{path} is not a saved state ({reason}); restore it or start a new run") from error
     is_complete = isinstance(state, dict) and state.keys() >= _OF_STATE
-    if not is_complete or _shapes(module.state_dict()) != _shapes(state["state_dict"]):
+    if not is_complete or _shapes(module.state_dict()) != _shapes(with_names_of_today(state["state_dict"])):
         raise InputError(f"{path} is the state of another model; restore it or start a new run")
     return path
 

@@ -17,14 +17,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from matese import files
 from matese.errors import InputError, ModelError
 from matese.model import loading
-from matese.model.config import CALIBRATED, TaggerConfig
+from matese.model.config import CALIBRATED
 from matese.model.encoder.loading import encoder_of_model, load_encoder
 from matese.model.heads import registry
 from matese.model.heads.learning import HeadTargets
-from matese.model.network import Tagger
-from matese.model.regressor import Regressor
+from matese.model.network import Network
 from matese.model.storage import checkpoint
-from matese.model.storage.weights import distinct
 from matese.model.texts.tokenizer import load_tokenizer
 from matese.training import config as settings
 from matese.training.config import Config
@@ -96,7 +94,7 @@ def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
         return load_tokenizer(_model_directory(source) or _checked(source))
 
 
-def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger | Regressor:
+def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Network:
     """Returns the model before training: new layers and heads on a pretrained encoder, or all new, or as `start` says.
 
     Raises:
@@ -104,20 +102,14 @@ def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger | R
             the settings of the model.
     """
     encoder = make_encoder(config, tokenizer)
-    start = config.start
     with _load_errors("encoder", _name(config.encoder)):
-        if config.regression is None:
-            model: Tagger | Regressor = Tagger(config.tagger, encoder)
-        else:
-            model = Regressor(config.regression, encoder)
-    if start is not None and isinstance(model, Tagger):
-        started, _ = loading.load_tagger(checkpoint.resolve(start), is_trainable=True)
-        _copy(model, started.state_dict(), f"start {start}", _NEW_IN_TAGGER)
+        model = Network(config.model, encoder)
+    if config.start is not None:
+        started, _ = loading.load(checkpoint.resolve(config.start))
+        _copy(model, started.state_dict(), f"start {config.start}", _MAY_BE_NEW)
         if config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
             calibrated = {name: getattr(started.config, name) for name in CALIBRATED}
             model.config = dataclasses.replace(model.config, **calibrated)
-    elif start is not None:
-        _copy(model, distinct(loading.load(checkpoint.resolve(start))[0]), f"start {start}", ("tag_head.",))
     return model
 
 
@@ -144,30 +136,27 @@ def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrain
 def _model_directory(source: str) -> Path | None:
     """Returns the directory of a matese model, embedded or not; None for other encoders."""
     path = checkpoint.resolve(source) if source in checkpoint.embedded() else Path(source)
-    return path if "format_version" in checkpoint.plain_config(path) else None
+    return path if checkpoint.has_format(path) else None
 
 
 def _name(encoder: str | Mapping[str, object]) -> str:
     return encoder if isinstance(encoder, str) else str(encoder["model_type"])
 
 
-_HEADS = [head for head in registry.HEADS if head.of_models is TaggerConfig]
-_ADDED = {head.part for head in _HEADS if not head.is_calibrated}
-"""Heads whose training leaves the calibration of the tagger as it is."""
-_NEW_IN_TAGGER = tuple(f"{head.part}." for head in _HEADS if not head.is_in(TaggerConfig()))
+_ADDED = {head.part for head in registry.HEADS if not head.is_calibrated and not head.is_main}
+"""Heads whose training leaves the calibration of the model as it is."""
+_MAY_BE_NEW = tuple(f"{head.part}." for head in registry.HEADS if not head.is_main)
 
 
 def targets(config: Config) -> tuple[HeadTargets, ...]:
     """Returns what the model of the settings learns."""
-    if config.regression is not None:
-        return registry.targets(config.regression)
-    return registry.targets(config.tagger, config.data.contrast_raters, config.data.marked_contrasts)
+    return registry.targets(config.model, config.data.contrast_raters, config.data.marked_contrasts)
 
 
 def trained_alone(config: Config, heads: Sequence[HeadTargets]) -> list[HeadTargets]:
     """Returns the heads that are trained if nothing else is; none otherwise."""
     parts = set(config.training.trained_parts)
-    chosen = [head for head in heads if config.regression is None and part_of(head) in parts]
+    chosen = [head for head in heads if part_of(head) in parts]
     return chosen if len(chosen) == len(parts) else []
 
 

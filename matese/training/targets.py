@@ -1,4 +1,4 @@
-"""Training examples of a tagger, and their targets as tensors."""
+"""Training examples, and their targets as tensors."""
 
 from __future__ import annotations
 
@@ -38,13 +38,16 @@ class Targets(Tensors):
 
     Attributes:
         labels: targets of all heads, by name, see their `targets`.
-        groups: (batch,), int64, see `Example`.
+        groups: (batch,), int64, see `Example`; (segments,) if examples are whole segments.
         rater_groups: (batch,), int64, see `Example`.
+        shares: (texts, segments, rows), float32, share of each row in the hypothesis, and in each other text that is
+            read alone, of each segment; the shares of a text add up to 1. None if each row is an example.
     """
 
     labels: dict[str, Tensor]
     groups: Tensor
     rater_groups: Tensor
+    shares: Tensor | None = None
 
     def __getitem__(self, name: str) -> Tensor:
         return self.labels[name]

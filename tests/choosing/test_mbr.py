@@ -13,7 +13,7 @@ import matese
 from matese.annotation import Segment
 from matese.choosing import utilities
 from matese.errors import InputError, ModelError, UsageError
-from tests.model.test_regressor import COMET, rows_of
+from tests.model.test_rows import COMET, rows_of
 
 SAMPLES = ["Das Haus ist alt", "Das Haus ist neu", "Der Hund", "Das Haus ist alt"]
 SOURCE = "The house is old"

@@ -246,18 +246,18 @@ def test_long_line_is_counted(run: Run, folder: Path) -> None:
 
 def test_out_of_memory_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from matese.model.inputs import Inputs
-    from matese.model.network import Tagger
+    from matese.model.network import Network
     from matese.model.network_output import NetworkOutput
 
-    whole = Tagger.forward
+    whole = Network.forward
     expected = run(*JSONL, *FILES, "--precision", "float32").out
 
-    def forward(self: Tagger, batch: Inputs) -> NetworkOutput:
+    def forward(self: Network, batch: Inputs) -> NetworkOutput:
         if len(batch.positions) > 1:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return whole(self, batch)
 
-    monkeypatch.setattr(Tagger, "forward", forward)
+    monkeypatch.setattr(Network, "forward", forward)
     ran = run(*JSONL, *FILES, "--precision", "float32", "--batch-tokens", "3000", "--threads", "1")
     assert (ran.code, ran.out) == (0, expected)
     assert ran.err.count("out of memory") == 1

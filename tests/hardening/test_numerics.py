@@ -58,8 +58,8 @@ def test_float32_does_not_depend_on_the_number_of_threads() -> None:
 @pytest.mark.parametrize(
     ("factor", "problem"),
     [
-        (float("nan"), "estimator.0.weight holds NaN or infinity"),
-        (float("inf"), "estimator.0.weight holds NaN or infinity"),
+        (float("nan"), "quality_head.0.weight holds NaN or infinity"),
+        (float("inf"), "quality_head.0.weight holds NaN or infinity"),
         (3e38, "the model's output is NaN or infinite"),
     ],
 )

@@ -77,7 +77,7 @@ def test_code_beside_a_model_is_not_run(tiny_model_dir: Path, tmp_path: Path, pa
         values |= {"auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}, "tokenizer_class": "Evil"}
         (path / "tokenizer.json").unlink()
     (path / name).write_text(json.dumps(values), encoding="utf-8")
-    with pytest.raises(ModelError, match=f"has no usable {part}|do not make a tagger"):
+    with pytest.raises(ModelError, match=f"has no usable {part}|do not make a model"):
         matese.load(path)
     assert not (tmp_path / "ran").exists()
 

@@ -10,7 +10,7 @@ import pytest
 from matese.annotation import ErrorFree, Segment, SegmentKey
 from matese.errors import InputError
 from matese.model import error_free
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
 from matese.model.heads.tags.bio import TAGS, O
 from matese.model.interpreter import Interpreter
@@ -91,7 +91,7 @@ def test_a_threshold_is_a_probability() -> None:
 def test_an_interpreter_decides_where_it_has_a_detector(
     inputs: str, is_asked: bool, expected: ErrorFree | None
 ) -> None:
-    config = TaggerConfig(inputs=("reference", "source"), error_free=(DETECTOR,))
+    config = ModelConfig(inputs=("reference", "source"), error_free=(DETECTOR,))
     segment = Segment("ein Haus", "a house", ("ein Bau",))
     rows = np.full((2, len(TAGS)), 0.05)
     rows[:, O] = 0.8

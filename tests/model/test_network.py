@@ -8,12 +8,13 @@ import pytest
 import torch
 from torch import nn
 
+from matese.annotation import Severity
 from matese.model import loading
-from matese.model.config import LayerMix, TaggerConfig
+from matese.model.config import LayerMix, ModelConfig
 from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.loading import embedding_modules, load_encoder
 from matese.model.inputs import Inputs, collate
-from matese.model.network import Tagger
+from matese.model.network import Network
 from matese.model.texts.encoding import ROLES, Encoding
 from matese.mqm import LOWEST_SCORE
 from tests.conftest import ENCODERS
@@ -53,8 +54,8 @@ def test_collate_pads_on_the_right() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mix", ["last", "sum-last-4"])
 def test_padding_does_not_change_what_comes_out(kind: str, mix: LayerMix) -> None:
-    config = TaggerConfig(layer_mix=mix, extra_layers=1, extra_heads=2, score_head=True)
-    tagger = Tagger(config, make_encoder(kind)).eval()
+    config = ModelConfig(layer_mix=mix, extra_layers=1, extra_heads=2, score_head=True)
+    tagger = Network(config, make_encoder(kind)).eval()
     with torch.inference_mode():
         alone = tagger(make_batch(kind, 3))
         together = tagger(make_batch(kind, 3, 9))
@@ -80,14 +81,14 @@ def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
             last = output.last_hidden_state
         bare = {"extra_layers": 0, "extra_heads": 2, "dropout": 0.0}
         for mix, states in (("last", last), ("sum-last-4", sum(layers[-4:]))):
-            tagger = Tagger(TaggerConfig(layer_mix=mix, **bare), encoder).eval()  # type: ignore[arg-type]
+            tagger = Network(ModelConfig(layer_mix=mix, **bare), encoder).eval()  # type: ignore[arg-type]
             torch.testing.assert_close(tagger(batch).tag_logits, nn.Linear.forward(tagger.tag_head, states[:, 1:5]))
 
 
 @torch.inference_mode()
 def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
-    config = TaggerConfig(extra_layers=1, extra_heads=2, score_head=True, score_pooling="texts")
-    tagger = Tagger(config, make_encoder("xlm-roberta")).eval()
+    config = ModelConfig(extra_layers=1, extra_heads=2, score_head=True, score_pooling="texts")
+    tagger = Network(config, make_encoder("xlm-roberta")).eval()
     with torch.autocast("cpu", torch.bfloat16):
         output = tagger(make_batch("xlm-roberta", 4, 6))
     assert output.tag_logits.dtype == torch.float32
@@ -96,7 +97,7 @@ def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any) -> None:
-    tagger = Tagger(TaggerConfig(extra_heads=2, score_head=True, inputs=("source",)), make_encoder(kind)).eval()
+    tagger = Network(ModelConfig(extra_heads=2, score_head=True, inputs=("source",)), make_encoder(kind)).eval()
     loading.save(tmp_path / "m", tagger, tokenizer, card="# Card\n", training={"seed": 1})
     loaded, loaded_tokenizer = loading.load_tagger(tmp_path / "m", is_trainable=True)
     assert loaded.config == tagger.config
@@ -117,6 +118,10 @@ def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
     assert not any(".layer." in name or ".layers." in name for name in frozen)
 
 
+SCORING = {"tag_head": False, "quality_head": True}
+WORDS = {"word_layer": 1, "severities": (Severity.MINOR,)}
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -126,28 +131,38 @@ def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
         ({"extra_layers": -1}, "extra_layers -1"),
         ({"dropout": 1.0}, "dropout 1.0"),
         ({"min_confidence": 0.0}, "min_confidence 0.0"),
+        ({"layout": "apart"}, "layout 'apart'"),
+        ({"layout": "alone"}, "layout alone: must be together"),
+        ({"tag_head": False}, "none is true"),
+        ({"quality_head": True}, "tag_head and quality_head are true"),
+        ({**SCORING, "omission_head": True}, "omission_head"),
+        ({**SCORING, "hidden_sizes": (0,)}, r"hidden_sizes \[0\]"),
+        ({**SCORING, "layout": "alone", **WORDS}, "severities: must be empty"),
+        ({**SCORING, "word_layer": 1}, "word_layer and severities"),
+        ({**SCORING, "score_weights": (1, 1, 1, 1)}, "score_weights"),
+        ({"tag_head": False, "ranking_head": True, "layout": "alone"}, r"inputs \['reference'\]"),
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        TaggerConfig(**settings)
+        ModelConfig(**settings)
 
 
 @pytest.mark.parametrize("settings", [{"omission_head": True}, {"score_pooling": "texts"}])
 def test_an_encoder_decoder_reads_its_texts_apart(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be false, and score_pooling hypothesis"):
-        Tagger(TaggerConfig(extra_heads=2, **settings), make_encoder("mbart"))
+        Network(ModelConfig(extra_heads=2, **settings), make_encoder("mbart"))
 
 
 def test_score_sees_what_is_missing_where_all_texts_are_pooled() -> None:
-    config = TaggerConfig(extra_layers=0, extra_heads=2, score_head=True, score_pooling="texts")
-    tagger = Tagger(config, make_encoder("xlm-roberta")).eval()
+    config = ModelConfig(extra_layers=0, extra_heads=2, score_head=True, score_pooling="texts")
+    tagger = Network(config, make_encoder("xlm-roberta")).eval()
     batch = make_batch("xlm-roberta", 3, 9)
     seen = []
     assert isinstance(tagger.score_head, nn.Sequential)
     tagger.score_head[0].register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
     with torch.inference_mode():
-        states, _ = tagger._states(batch)
+        (states,), _ = tagger._read(batch)
         tagger(batch)
     torch.testing.assert_close(seen[0][0, 32:], states[0, 6])  # its context is one token, behind <s> 3 </s> </s>
     torch.testing.assert_close(seen[0][1, :32], states[1, 1:10].mean(0))

@@ -10,7 +10,7 @@ import torch
 from matese.annotation import Segment
 from matese.model import joining
 from matese.model import predictor as predictor_module
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.engines.batch_engine import BatchEngine
 from matese.model.heads import registry
 from matese.model.inputs import Inputs
@@ -30,7 +30,7 @@ def window(n_tokens: int, *kept: int) -> Encoding:
 
 
 ROWS = np.arange(2 * 10 * 5, dtype=np.float64).reshape(2, 10, 5)
-HEADS = registry.heads(TaggerConfig(score_head=True))
+HEADS = registry.heads(ModelConfig(score_head=True))
 
 
 def join(*windows: tuple[Encoding, Any, float]) -> Prediction:
@@ -73,7 +73,7 @@ class Recorder:
 def make_predictor(runner: Recorder, batch_tokens: int = 60) -> Predictor:
     texts = TextEncoder(make_tokenizer(), max_tokens=32, decoder_start=2)
     engine = BatchEngine(runner, pad_id=texts.pad_id, batch_tokens=batch_tokens)
-    return Predictor(Interpreter(TaggerConfig()), engine, texts)
+    return Predictor(Interpreter(ModelConfig()), engine, texts)
 
 
 def inputs_of(*pairs: tuple[str, str]) -> list[ModelInput]:

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 import matese
-from matese.model.config import TaggerConfig
 from matese.model.heads.tags.bio import TAGS, O
 from matese.model.storage import checkpoint
 from matese.training import calibration
@@ -66,7 +65,7 @@ def calibrate(directory: Path, paths: list[Path], output: Path, others: Sequence
 def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) -> None:
     ratings = write_ratings(tmp_path / "dev.jsonl")
     found = calibrate(directory, [ratings], tmp_path / "new")
-    old, new = (checkpoint.load(path, kind=TaggerConfig.kind) for path in (directory, tmp_path / "new"))
+    old, new = (checkpoint.load(path) for path in (directory, tmp_path / "new"))
     assert found.error_after < found.error_before
     assert new.config.settings == {
         **old.config.settings,

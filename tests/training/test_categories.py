@@ -13,7 +13,7 @@ import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.cli import main
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.model.heads.categories.targets import category_labels, cross_entropy
 from matese.model.heads.learning import IGNORED
@@ -28,7 +28,7 @@ from tests.training.material import SETTINGS, TOKENIZER, write_ratings, write_se
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
 MINOR = Severity.MINOR
-LEARNED = registry.targets(TaggerConfig(category_head=True))
+LEARNED = registry.targets(ModelConfig(category_head=True))
 BOTH_HEADS = "category_head: true, omission_head: true"
 
 
@@ -154,7 +154,7 @@ def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.C
     settings = SETTINGS.replace("score_head: true", "category_head: true")
     assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 2
     shown = " ".join(capsys.readouterr().err.split())
-    assert "tagger.category_head is true, but in " in shown
+    assert "model.category_head is true, but in " in shown
     assert "no error has an MQM category (Accuracy, Fluency, Terminology, Style, Locale convention, Other)" in shown
     assert not (tmp_path / "run").exists()
 

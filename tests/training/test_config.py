@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from matese.errors import FormatError
-from matese.model.config import RegressionConfig
+from matese.model.config import ModelConfig
 from matese.training import config
 from matese.training.config import Config, DataConfig, TrainingConfig
 from tests.training.material import SETTINGS, TOKENIZER, write_settings
@@ -77,11 +77,10 @@ def test_the_description_is_a_configuration(tmp_path: Path) -> None:
     text = config.describe()
     filled = text.replace("encoder: (required)", "encoder: x").replace("output: (required)", "output: y")
     assert config.load(write_settings(tmp_path / "c.yaml", filled)) == Config(encoder="x", output="y")
-    assert "# regression:\n#   # estimator (separate" in text
     assert "# optimisation, validation and hardware.\ntraining:\n" in text
 
 
-@pytest.mark.parametrize("kind", [Config, TrainingConfig, DataConfig, RegressionConfig])
+@pytest.mark.parametrize("kind", [Config, TrainingConfig, DataConfig, ModelConfig])
 def test_every_setting_is_documented(kind: type[Any]) -> None:
     documented = config.attribute_docs(kind)
     assert list(documented) == [field.name for field in dataclasses.fields(kind)]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from matese.annotation import Omission, Rating, Severity
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building, corpus_cache
@@ -40,13 +40,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
     path = str(tmp_path / "train.jsonl")
 
     def start(path: str = path, **data: object) -> tuple[Corpus, list[str]]:
-        config = Config(encoder="x", output="y", tagger=TaggerConfig(), data=DataConfig((path,), **data))  # type: ignore[arg-type]
-        heads = registry.targets(TaggerConfig(score_head=True, omission_head=True, category_head=True))
+        config = Config(encoder="x", output="y", model=ModelConfig(), data=DataConfig((path,), **data))  # type: ignore[arg-type]
+        heads = registry.targets(ModelConfig(score_head=True, omission_head=True, category_head=True))
         built = []
 
         def build() -> tuple[Corpus, list[str]]:
             built.append("built")
-            return corpus_building.build(read([path]), encoder, config.inputs, heads), ["a message"]
+            return corpus_building.build(read([path]), encoder, config.model.inputs, heads), ["a message"]
 
         corpus, messages = corpus_cache.cached(config, encoder, heads, build)
         assert messages[0] == "a message"

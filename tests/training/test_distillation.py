@@ -14,9 +14,9 @@ from matese.annotation import Rating, Segment, Severity
 from matese.cli import main
 from matese.formats.tables import jsonl
 from matese.training.distillation import split
-from matese.training.regression_module import RegressionModule
+from matese.training.module import TrainingModule
 from tests.training.material import write_ratings
-from tests.training.test_regression import KINDS, SETTINGS, scored
+from tests.training.test_scores import KINDS, SETTINGS, scored
 
 TEACHERS = Path(__file__).parents[1] / "model" / "released" / "comet"
 Distil = Callable[..., int]
@@ -30,7 +30,7 @@ def distil(tmp_path: Path) -> Distil:
 
     def start(teacher: str, kind: str, *options: str, data: str = texts, dev: str = texts) -> int:
         path = tmp_path / "student.yaml"
-        path.write_text(SETTINGS.replace("ARCHITECTURE", KINDS[kind]), encoding="utf-8")
+        path.write_text(SETTINGS.replace("MODEL", KINDS[kind]), encoding="utf-8")
         sets = [part for option in options for part in ("--set", option)]
         arguments = [str(TEACHERS / teacher), "--student", str(path), "--data", data, "--dev", dev]
         return main(["distil", *arguments, "--output", str(tmp_path / "out"), *sets])
@@ -57,7 +57,7 @@ def test_the_student_gives_the_scores_of_its_teacher(
 
 
 def test_the_student_marks_what_its_teacher_marks(distil: Distil, tmp_path: Path) -> None:
-    options = ("training.max_epochs=1", "regression.severities=[minor, major, critical]")
+    options = ("training.max_epochs=1", "model.severities=[minor, major, critical]")
     assert distil("xcomet", "unified-words", *options) == 0
     labelled = list(jsonl.read(str(tmp_path / "out" / "train.jsonl")))
     made = list(matese.load(TEACHERS / "xcomet", device="cpu").annotate_segments(one.segment for one in TEXTS))
@@ -71,7 +71,7 @@ def test_a_stopped_run_is_resumed_with_the_same_labels(
     distil: Distil, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(RegressionModule, "validation_step", lambda *_: 1 / 0)
+        patch.setattr(TrainingModule, "validation_step", lambda *_: 1 / 0)
         assert distil("estimator", "estimator", "training.max_epochs=1") == 70
     before = (tmp_path / "out" / "train.jsonl").stat().st_mtime_ns
     capsys.readouterr()

@@ -9,18 +9,18 @@ import torch
 from torch.nn import functional
 
 from matese.errors import InputError
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder.loading import load_encoder
 from matese.model.heads import losses
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.targets import cross_entropy
-from matese.model.network import Tagger
+from matese.model.network import Network
 from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
-from matese.training.module import TaggerModule
+from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps, dev_figures, learning_rate_factor
 from matese.training.rater_bias import RaterBias
 from matese.training.targets import Batch, collate
@@ -37,19 +37,19 @@ def batch(tokenizer: Any) -> Batch:
 
 
 @pytest.fixture(scope="module")
-def tagger(tokenizer: Any) -> Tagger:
+def tagger(tokenizer: Any) -> Network:
     torch.manual_seed(3)
-    settings = TaggerConfig(extra_layers=1, extra_heads=2, score_head=True, dropout=0.0)
-    return Tagger(settings, load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)}))
+    settings = ModelConfig(extra_layers=1, extra_heads=2, score_head=True, dropout=0.0)
+    return Network(settings, load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)}))
 
 
-def module(tagger: Tagger, **settings: Any) -> TaggerModule:
-    return TaggerModule(tagger, dataclasses.replace(TRAINING, **settings), Steps(10))
+def module(tagger: Network, **settings: Any) -> TrainingModule:
+    return TrainingModule(tagger, dataclasses.replace(TRAINING, **settings), Steps(10))
 
 
-def test_loss_of_tags_is_the_cross_entropy_over_hypothesis_tokens(tagger: Tagger, batch: Batch) -> None:
+def test_loss_of_tags_is_the_cross_entropy_over_hypothesis_tokens(tagger: Network, batch: Batch) -> None:
     output = tagger.eval()(batch.inputs)
-    loss = module(tagger)._losses(batch, output)["tag"]
+    loss = module(tagger).losses(batch, output)["tag"]
     known = batch.inputs.hypothesis_mask
     logits = output.tag_logits[known]
     gold = batch.targets["tag_ids"][known]
@@ -62,15 +62,15 @@ def with_scores(batch: Batch, scores: torch.Tensor) -> Batch:
     return dataclasses.replace(batch, targets=dataclasses.replace(batch.targets, labels=labels))
 
 
-def test_loss_of_scores_counts_known_ones_only(tagger: Tagger, batch: Batch) -> None:
+def test_loss_of_scores_counts_known_ones_only(tagger: Network, batch: Batch) -> None:
     output = NetworkOutput(
         {"tags": torch.zeros(6, batch.inputs.positions.shape[1], 5), "score": torch.tensor([-5.0, 0, 0, 0, 0, 0])}
     )
     scores = torch.tensor([0.0, 10.0, *[float("nan")] * 4])
-    loss = module(tagger)._losses(with_scores(batch, scores), output)["score"]
+    loss = module(tagger).losses(with_scores(batch, scores), output)["score"]
     assert loss.item() == pytest.approx((1 + 4) / 2)
     unknown = with_scores(batch, torch.full((6,), float("nan")))
-    assert module(tagger)._losses(unknown, output)["score"].item() == 0
+    assert module(tagger).losses(unknown, output)["score"].item() == 0
 
 
 def test_tags_that_are_all_ignored_cost_nothing(batch: Batch) -> None:
@@ -125,7 +125,7 @@ def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
     assert output.score.tolist() == pytest.approx([-1, -5])
 
 
-def test_every_parameter_is_in_one_group_with_its_rate_and_decay(tagger: Tagger) -> None:
+def test_every_parameter_is_in_one_group_with_its_rate_and_decay(tagger: Network) -> None:
     optimizer = module(tagger).configure_optimizers()["optimizer"]
     seen = [id(parameter) for group in optimizer.param_groups for parameter in group["params"]]
     assert sorted(seen) == sorted(map(id, tagger.parameters()))
@@ -138,12 +138,12 @@ def test_every_parameter_is_in_one_group_with_its_rate_and_decay(tagger: Tagger)
 
 def test_frozen_embeddings_are_in_no_group(tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    made = module(Tagger(TaggerConfig(extra_heads=2), encoder), freeze_embeddings=True)
+    made = module(Network(ModelConfig(extra_heads=2), encoder), freeze_embeddings=True)
     optimizer = made.configure_optimizers()["optimizer"]
     trained = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
     embeddings: Any = encoder.embeddings
     assert trained.isdisjoint(map(id, embeddings.parameters()))
-    assert trained >= set(map(id, made.tagger.tag_head.parameters()))
+    assert trained >= set(map(id, made.network.tag_head.parameters()))
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def test_means_over_kinds_of_input_leave_out_what_is_not_defined() -> None:
 
 def test_only_the_named_parts_are_trained(tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    made = module(Tagger(TaggerConfig(extra_heads=2, omission_head=True), encoder), trained_parts=("omission_head",))
+    made = module(Network(ModelConfig(extra_heads=2, omission_head=True), encoder), trained_parts=("omission_head",))
     trained = {name for name, parameter in made.named_parameters() if parameter.requires_grad}
-    assert trained == {f"tagger.omission_head.{layer}.{kind}" for layer in (0, 2) for kind in ("weight", "bias")}
+    assert trained == {f"network.omission_head.{layer}.{kind}" for layer in (0, 2) for kind in ("weight", "bias")}
 
 
-def test_an_unknown_part_is_refused(tagger: Tagger) -> None:
+def test_an_unknown_part_is_refused(tagger: Network) -> None:
     with pytest.raises(InputError, match="trained_parts heads: must be encoder, "):
         module(tagger, trained_parts=("heads",))

@@ -22,7 +22,7 @@ from matese.cli import main
 from matese.model.loading import load_tagger
 from matese.training import config, run, run_setup
 from matese.training.config import Config, TrainingConfig
-from matese.training.module import TaggerModule
+from matese.training.module import TrainingModule
 from matese.training.trainer import make_trainer
 from tests.training.material import RATINGS, SETTINGS, write_ratings, write_settings
 
@@ -134,17 +134,17 @@ def test_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    step = TaggerModule.training_step
+    step = TrainingModule.training_step
     n_steps = 0
 
-    def counted(self: TaggerModule, *arguments: Any) -> torch.Tensor:
+    def counted(self: TrainingModule, *arguments: Any) -> torch.Tensor:
         nonlocal n_steps
         n_steps += 1
         if n_steps == batch:
             event()
         return step(self, *arguments)
 
-    monkeypatch.setattr(TaggerModule, "training_step", counted)
+    monkeypatch.setattr(TrainingModule, "training_step", counted)
     assert train(text=RESUMED) == code
     if code == 130:
         assert f"to resume: matese train --resume {tmp_path / 'run'}" in capfd.readouterr().err
@@ -194,25 +194,37 @@ def test_second_signal_ends_at_once(train: Train, monkeypatch: pytest.MonkeyPatc
         _interrupt()
         raise AssertionError("not reached")
 
-    monkeypatch.setattr(TaggerModule, "training_step", twice)
+    monkeypatch.setattr(TrainingModule, "training_step", twice)
     assert train() == 130
     assert not (tmp_path / "run" / "last.ckpt").exists()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_interrupted_validation_is_done_again(
-    train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, uninterrupted: Path
-) -> None:
-    validate = TaggerModule.validation_step
+def use_earlier_names(run: Path) -> None:
+    """Changes a run to what an earlier version of matese would have written."""
+    state = torch.load(run / "last.ckpt", weights_only=True)
+    named = {name.replace("network.", "tagger.", 1): tensor for name, tensor in state["state_dict"].items()}
+    torch.save({**state, "state_dict": named}, run / "last.ckpt")
+    settings = (run / "config.yaml").read_text(encoding="utf-8")
+    (run / "config.yaml").write_text(settings.replace("\nmodel:\n", "\ntagger:\n"), encoding="utf-8")
 
-    def interrupted(self: TaggerModule, *arguments: Any) -> None:
+
+@pytest.mark.parametrize("has_earlier_names", [False, True])
+def test_interrupted_validation_is_done_again(
+    has_earlier_names: bool, train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, uninterrupted: Path
+) -> None:
+    validate = TrainingModule.validation_step
+
+    def interrupted(self: TrainingModule, *arguments: Any) -> None:
         _interrupt()
         validate(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(TaggerModule, "validation_step", interrupted)
+        patch.setattr(TrainingModule, "validation_step", interrupted)
         assert train(text=RESUMED) == 130
     assert not (tmp_path / "run" / "model").exists()
+    if has_earlier_names:
+        use_earlier_names(tmp_path / "run")
     assert main(["train", "--resume", str(tmp_path / "run")]) == 0
     made = weights(tmp_path / "run")
     expected = weights(uninterrupted)
@@ -230,7 +242,7 @@ def test_other_data_cannot_be_resumed(
     train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(TaggerModule, "validation_step", lambda *_: _fail())
+        patch.setattr(TrainingModule, "validation_step", lambda *_: _fail())
         assert train(text=RESUMED) == 70
     write_ratings(tmp_path / "ratings.jsonl", RATINGS[:9])
     assert main(["train", "--resume", str(tmp_path / "run")]) == 2
@@ -341,7 +353,7 @@ def test_state_that_is_none_is_told_and_no_pickle_is_opened(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(TaggerModule, "training_step", lambda *_: _fail())
+        patch.setattr(TrainingModule, "training_step", lambda *_: _fail())
         assert train() == 70
     (tmp_path / "run" / "last.ckpt").write_bytes(content)
     capsys.readouterr()
@@ -356,7 +368,7 @@ def test_a_state_that_has_changed(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(TaggerModule, "training_step", lambda *_: _fail())
+        patch.setattr(TrainingModule, "training_step", lambda *_: _fail())
         assert train() == 70
     path = tmp_path / "run" / "last.ckpt"
     state: Any = {**dict.fromkeys(run._OF_STATE), "state_dict": {"tagger.tag_head.bias": torch.zeros(7)}}
@@ -385,7 +397,7 @@ def test_lightning_opens_no_pickle_either(
         return load(*arguments, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(TaggerModule, "validation_step", lambda *_: _fail())
+        patch.setattr(TrainingModule, "validation_step", lambda *_: _fail())
         assert train(text=RESUMED) == 70
     monkeypatch.setattr(torch, "load", recorded)
     assert main(["train", "--resume", str(tmp_path / "run")]) == 0

@@ -10,8 +10,8 @@ import torch
 
 from matese.errors import ModelError
 from matese.model import loading
-from matese.model.config import TaggerConfig
-from matese.model.network import Tagger
+from matese.model.config import ModelConfig
+from matese.model.network import Network
 from matese.training import run_setup
 from matese.training.config import Config
 from tests.conftest import ENCODERS, TinyModelFactory
@@ -20,7 +20,7 @@ from tests.model.test_network import make_batch
 
 def config(start: Path, tokenizer: Any, **settings: Any) -> Config:
     encoder = {**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)}
-    chosen = TaggerConfig(**{"extra_layers": 1, "extra_heads": 2, "score_head": True, **settings})
+    chosen = ModelConfig(**{"extra_layers": 1, "extra_heads": 2, "score_head": True, **settings})
     return Config(encoder, "out", str(start), chosen, start=str(start))
 
 
@@ -28,7 +28,7 @@ def test_what_is_new_changes_nothing_at_first(tiny_model_factory: TinyModelFacto
     start = tiny_model_factory("start", score_head=True)
     old, _ = loading.load_tagger(start, is_trainable=True)
     made = run_setup.make_model(config(start, tokenizer, score_pooling="texts"), tokenizer)
-    assert isinstance(made, Tagger)
+    assert isinstance(made, Network)
     assert made.score_head is not None
     batch = make_batch("xlm-roberta", 3, 9)
     with torch.inference_mode():

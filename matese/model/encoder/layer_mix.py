@@ -16,7 +16,7 @@ class LayerMix(nn.Module):
     """The learned weighted sum of all encoder layers: Rei et al. 2020, equation 1."""
 
     def __init__(self, n_layers: int, *, is_sparse: bool, is_normed: bool, dropout: float) -> None:
-        """Gives all layers the same weight; see `RegressionConfig` for the settings."""
+        """Gives all layers the same weight; see `ModelConfig` for the settings."""
         super().__init__()
         self.weights = nn.Parameter(torch.zeros(n_layers))
         self.gamma = nn.Parameter(torch.ones(1))

@@ -73,7 +73,7 @@ def encoder_of_model(directory: Path) -> PreTrainedModel:
     Raises:
         ModelError: if the directory is corrupt, or some weights of the encoder are missing.
     """
-    stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "tagger")
+    stored = checkpoint.load(directory)
     prefix = "encoder."
     tensors = packing.unpack(stored.tensors)
     tensors = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -1,12 +1,14 @@
-"""Pool the states of a text's tokens, for the heads of taggers.
-
-The pooling of the COMET family is in `matese.model.regressor`.
-"""
+"""Pool the states of tokens: those of a text, or of a whole row."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import torch
 from torch import Tensor
+
+Pool = Callable[[Tensor], Tensor]
+"""From the states of rows, (batch, tokens, width), to something of each row, in float32."""
 
 
 def mean(states: Tensor, mask: Tensor) -> Tensor:
@@ -34,3 +36,20 @@ def of_hypothesis(states: Tensor, positions: Tensor) -> Tensor:
 def in_full(states: Tensor) -> torch.autocast:
     """Returns a context without autocast: heads are small, and rounding to bfloat16 changes a logit by up to 0.01."""
     return torch.autocast(states.device.type, enabled=False)
+
+
+def _average(mask: Tensor) -> Pool:
+    weights = (mask / mask.sum(1, keepdim=True)).unsqueeze(1)  # (batch, 1, tokens)
+    return lambda states: (weights @ states.float()).squeeze(1)
+
+
+def _first(mask: Tensor) -> Pool:
+    return lambda states: states[:, 0].float()
+
+
+def _maximum(mask: Tensor) -> Pool:
+    return lambda states: states.float().masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
+
+
+POOLINGS: Mapping[str, Callable[[Tensor], Pool]] = {"avg": _average, "cls": _first, "max": _maximum}
+"""For each pooling of `ModelConfig`, a function of the mask, (batch, tokens)."""

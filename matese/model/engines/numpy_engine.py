@@ -1,6 +1,6 @@
-"""A tagger with an encoder of the RoBERTa family in numpy, for a few segments on a CPU.
+"""A network with an encoder of the RoBERTa family in numpy, for a few segments on a CPU.
 
-It tags a hundred segments in less time than importing torch takes. It computes the same as `network.Tagger` with
+It tags a hundred segments in less time than importing torch takes. It computes the same as `network.Network` with
 `encoder.roberta.Roberta` in float32, one row after the other.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from matese.errors import ModelError
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder import relations, roberta_config
 from matese.model.encoder.numpy_layers import (
     Array,
@@ -36,6 +36,7 @@ from matese.model.texts.encoding import ROLES, Encoding, IntArray, TextEncoder
 
 Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
+_LAYER_MIXES = ("last", "sum-last-4")
 _MOST_WORK = 10**9
 """Segments times layer weights above which importing torch pays off: a hundred segments of the embedded model."""
 _MOST_WEIGHTS = 4 * 10**7
@@ -48,33 +49,36 @@ def most_segments(directory: Path) -> int:
     Raises:
         ModelError: if its configuration is corrupt.
     """
-    if checkpoint.kind(directory) != TaggerConfig.kind:
+    if not checkpoint.is_ours(directory):
         return 0
     config = checkpoint.read_config(directory)
+    settings = _settings(directory, config.settings)
+    heads = registry.heads(settings)
+    if not all(head.has_numpy for head in heads) or settings.layer_mix not in _LAYER_MIXES:
+        return 0
     if not roberta_config.is_roberta(config.encoder, with_bert=True):
         return 0
     encoder = roberta_config.read(config.encoder)
-    settings = _settings(directory, config.settings)
-    n_of_heads = sum(head.n_layers for head in registry.heads(settings))
+    n_of_heads = sum(head.n_layers for head in heads)
     n_layers = encoder.num_hidden_layers + settings.extra_layers + n_of_heads
     n_weights = n_layers * 12 * encoder.hidden_size**2
     return _MOST_WORK // n_weights if n_weights <= _MOST_WEIGHTS else 0
 
 
-def _settings(directory: Path, values: dict[str, object]) -> TaggerConfig:
-    return checkpoint.convert(values, TaggerConfig, directory / checkpoint.CONFIG)
+def _settings(directory: Path, values: dict[str, object]) -> ModelConfig:
+    return checkpoint.convert(values, ModelConfig, directory / checkpoint.CONFIG)
 
 
-def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
+def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, ModelConfig]:
     """Returns a model for which `most_segments` is not 0, with its text encoder and settings.
 
     Raises:
-        ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
+        ModelError: if the directory is incomplete, corrupt or of a future format version.
     """
-    stored = checkpoint.load_arrays(directory, kind=TaggerConfig.kind)
+    stored = checkpoint.load_arrays(directory)
     config = _settings(directory, stored.config.settings)
     encoder = roberta_config.read(stored.config.encoder)
-    with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
+    with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a model"):
         tensors = Tensors(stored.tensors)
         engine = NumpyEngine(config, encoder, tensors)
         if tensors.left:
@@ -97,7 +101,7 @@ class NumpyEngine:
     module = None
     combine = None
 
-    def __init__(self, config: TaggerConfig, encoder: RobertaConfig, tensors: Tensors) -> None:
+    def __init__(self, config: ModelConfig, encoder: RobertaConfig, tensors: Tensors) -> None:
         """Takes the tensors that the settings need.
 
         Raises:

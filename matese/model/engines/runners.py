@@ -81,7 +81,7 @@ class TorchRunner:
 
     @torch.inference_mode()
     def combine(self, texts: Mapping[str, FloatArray]) -> FloatArray:
-        """Returns the score of each reading, (readings,), from embeddings of texts that a `Regressor` read alone."""
+        """Returns the score of each reading, (readings,), from embeddings of texts that the network read alone."""
         module: Any = self.module
         placed = {role: torch.tensor(vectors, device=self._device) for role, vectors in texts.items()}
         scores: FloatArray = module.combine(placed).cpu().numpy()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from matese.model.config import RegressionConfig
+from matese.model.config import ModelConfig
 from matese.model.heads.head import Combine
 from matese.model.prediction import FloatArray, Prediction
 from matese.model.texts.encoding import Encoding
@@ -23,7 +23,7 @@ def joined(windows: Sequence[tuple[Encoding, FloatArray]]) -> FloatArray:
 
 
 def scores(
-    name: str, readings: Sequence[Sequence[Prediction]], config: RegressionConfig, combine: Combine | None
+    name: str, readings: Sequence[Sequence[Prediction]], config: ModelConfig, combine: Combine | None
 ) -> list[float]:
     """Returns the score of each reading from the embeddings of its texts, which were read alone.
 

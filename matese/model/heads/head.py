@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from matese.model.config import AnyConfig, TaggerConfig
+from matese.annotation import Scale
+from matese.model.config import ModelConfig
 from matese.model.encoder.numpy_layers import Array, Tensors
 from matese.model.model_input import ModelInput, Row
 from matese.model.options import Options
@@ -53,29 +54,45 @@ class Head:
 
     Attributes:
         name: of the head, and of its folder.
-        part: name of its layers in the network, and of a tagger's setting that switches it on.
-        of_models: settings of the models that can have the head.
+        part: name of its layers in the network.
+        setting: the setting that switches it on; None for the one with the name of its part.
         n_layers: number of transformer layers of its own.
-        is_calibrated: whether `matese calibrate` has to be run again after the head was trained.
+        has_numpy: whether `layers` computes the head in numpy.
+        is_main: whether it makes the kind of the model, so that a training cannot start from a model without it.
+        is_calibrated: whether the settings that are fitted after training (`config.CALIBRATED`) depend on the head.
         finds_errors: whether the head marks error spans.
+        reads_special_tokens: whether the special tokens around the hypothesis count as its tokens, as in unbabel-comet,
+            whose scores depend on that.
+        has_overrides: whether rules may override the model, see `matese.model.copy_and_blank`.
+        digits: decimal places of the expected score.
         config: settings of the model.
     """
 
     name: ClassVar[str]
     part: ClassVar[str]
-    of_models: ClassVar[type[AnyConfig]] = TaggerConfig
+    setting: ClassVar[str | None] = None
     n_layers: ClassVar[int] = 0
+    has_numpy: ClassVar[bool] = True
+    is_main: ClassVar[bool] = False
     is_calibrated: ClassVar[bool] = False
     finds_errors: ClassVar[bool] = False
-    config: AnyConfig
+    reads_special_tokens: ClassVar[bool] = False
+    has_overrides: ClassVar[bool] = False
+    digits: ClassVar[int] = 4
+    config: ModelConfig
 
-    def __init__(self, config: AnyConfig) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         self.config = config
 
     @classmethod
-    def is_in(cls, config: AnyConfig) -> bool:
-        """Whether a model with these settings has the head: by default, a tagger whose setting `part` is on."""
-        return isinstance(config, cls.of_models) and bool(getattr(config, cls.part))
+    def is_in(cls, config: ModelConfig) -> bool:
+        """Whether a model with these settings has the head."""
+        return bool(getattr(config, cls.setting or cls.part))
+
+    @property
+    def scale(self) -> Scale:
+        """Scale of the expected score."""
+        return "mqm"
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy.

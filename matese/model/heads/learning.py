@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from matese.annotation import ErrorSpan, Omission, Rating
-from matese.model.config import AnyConfig
+from matese.model.config import ModelConfig
 from matese.model.heads.tags import bio
 from matese.model.inputs import Inputs
 from matese.model.texts.encoding import Encoding, IntArray, Tokens
@@ -90,11 +91,27 @@ class LossInputs(NamedTuple):
         inputs: the model's input.
         groups: (batch,), int64, number shared by translations of one source that are read alike; -1 for none.
         training: settings of the training, see `matese.training.config.TrainingConfig`.
+        shares: see `vectors_of`; None if each row is an example.
+        score: returns the scores of segments from such vectors, see `matese.model.network.Network.score`.
     """
 
     inputs: Inputs
     groups: Tensor
     training: Any
+    shares: Tensor | None
+    score: Callable[[Tensor], Tensor]
+
+
+def vectors_of(rows: Tensor, shares: Tensor | None) -> Tensor:
+    """Returns the vector of each text of each segment, (texts, segments, n), with windows joined as in prediction.
+
+    Args:
+        rows: the vector of each row, (rows, n).
+        shares: (texts, segments, rows), share of each row in the hypothesis, and in each other text that is read alone.
+    """
+    assert shares is not None
+    with torch.autocast(rows.device.type, enabled=False):
+        return shares @ rows
 
 
 class HeadTargets:
@@ -102,14 +119,16 @@ class HeadTargets:
 
     Attributes:
         name: of the head.
+        reads_segments: whether an example is a whole segment, of one or more rows; otherwise, it is one row.
         config: settings of the model.
         contrast_raters: raters whose ratings teach errors of meaning only.
     """
 
     name: ClassVar[str]
-    config: AnyConfig
+    reads_segments: ClassVar[bool] = False
+    config: ModelConfig
 
-    def __init__(self, config: AnyConfig, contrast_raters: Collection[str] = ()) -> None:
+    def __init__(self, config: ModelConfig, contrast_raters: Collection[str] = ()) -> None:
         self.config = config
         self.contrast_raters = frozenset(contrast_raters)
 
@@ -136,12 +155,16 @@ class HeadTargets:
         return None
 
     def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
-        """Returns the labels of an example, by name."""
-        raise NotImplementedError
+        """Returns the labels of a row, by name; none by default."""
+        return {}
 
     def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
-        """Returns the targets of a batch of examples, by name."""
-        raise NotImplementedError
+        """Returns the targets of a batch of rows, by name; none by default."""
+        return {}
+
+    def of_segments(self, columns: Columns, segments: Sequence[int]) -> Mapping[str, Tensor]:
+        """Returns the targets of a batch of whole segments, by name; none by default."""
+        return {}
 
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401  (TrainingConfig, which is above)
         """Returns the weight of each loss, by name."""

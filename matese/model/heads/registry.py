@@ -20,7 +20,7 @@ from matese.model.heads.word_labels.decoding import WordLabels
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from matese.model.config import AnyConfig
+    from matese.model.config import ModelConfig
     from matese.model.heads.head import Head
     from matese.model.heads.learning import HeadTargets
     from matese.model.heads.networks import HeadNetwork
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HEADS: tuple[type[Head], ...] = (Tags, Score, Omissions, Categories, Meaning, WordLabels, Quality, Ranking)
 
 
-def heads(config: AnyConfig) -> tuple[Head, ...]:
+def heads(config: ModelConfig) -> tuple[Head, ...]:
     """Returns the heads of a model with these settings."""
     return tuple(kind(config) for kind in HEADS if kind.is_in(config))
 
@@ -57,7 +57,7 @@ def networks() -> dict[str, type[HeadNetwork]]:
 
 
 def targets(
-    config: AnyConfig, contrast_raters: Collection[str] = (), marked_contrasts: Collection[str] = ()
+    config: ModelConfig, contrast_raters: Collection[str] = (), marked_contrasts: Collection[str] = ()
 ) -> tuple[HeadTargets, ...]:
     """Returns what the heads of a model learn.
 

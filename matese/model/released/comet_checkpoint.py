@@ -17,7 +17,7 @@ from torch import Tensor
 from matese.annotation import Severity
 from matese.errors import InputError, ModelError, one_of, unknown
 from matese.formats import settings
-from matese.model.config import Architecture, Pooling, RegressionConfig
+from matese.model.config import ModelConfig, Pooling
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
 from matese.model.stored_model import StoredModel
@@ -118,12 +118,12 @@ def read(directory: Path) -> StoredModel:
 
 
 def _renamed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Returns the tensors of a COMET checkpoint with the names of `Regressor`.
+    """Returns the tensors of a COMET checkpoint with the names of `Network`.
 
     Tensors that prediction does not need (pooler, loss weights, masks of layer dropout) are left out.
     """
-    names = {"layerwise_attention.gamma": "mix.gamma", "hidden2tag.weight": "tag_head.weight"}
-    names["hidden2tag.bias"] = "tag_head.bias"
+    names = {"layerwise_attention.gamma": "mix.gamma", "hidden2tag.weight": "word_head.weight"}
+    names["hidden2tag.bias"] = "word_head.bias"
     tensors = {}
     weights = {}
     for name, tensor in state.items():
@@ -136,7 +136,7 @@ def _renamed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         elif head == "estimator":
             # Dropout layers are numbered there: 0, 3, 6 are 0, 2, 4 here.
             _, number, kind = rest.split(".")
-            tensors[f"estimator.{int(number) // 3 * 2}.{kind}"] = tensor
+            tensors[f"quality_head.{int(number) // 3 * 2}.{kind}"] = tensor
         elif name in names:
             tensors[names[name]] = tensor
     if weights:
@@ -158,31 +158,35 @@ def _read_hparams(path: Path) -> dict[str, Any]:
     return hparams
 
 
-def _config(identifier: str, hparams: Mapping[str, Any]) -> RegressionConfig:
+def _config(identifier: str, hparams: Mapping[str, Any]) -> ModelConfig:
     layer = hparams["sent_layer" if "sent_layer" in hparams else "layer"]
     if layer != "mix" and not isinstance(layer, int):
         raise InputError(f"layer {layer!r}: must be mix or a number")
     if hparams["pool"] not in _POOLS:
         raise InputError(f"pool {hparams['pool']!r}: must be {one_of(list(_POOLS))}")
     pooling = _POOLS[hparams["pool"]]
+    learned = "sparsemax" if hparams["layer_transformation"] == "sparsemax" else "softmax"
     shared: dict[str, Any] = {
-        "layer": None if layer == "mix" else layer,
-        "layer_transformation": "sparsemax" if hparams["layer_transformation"] == "sparsemax" else "softmax",
+        "layer_mix": learned if layer == "mix" else layer,
         "layer_norm": bool(hparams["layer_norm"]),
+        "pooling": pooling,
+        "extra_layers": 0,
+        "tag_head": False,
+        "min_confidence": None,
     }
     if identifier == "ranking_metric":
-        return RegressionConfig("ranking", ("source+reference",), pooling, **shared)
+        return ModelConfig(("source+reference",), "alone", ranking_head=True, dropout=0.0, **shared)
     final = hparams["final_activation"]
     shared |= {
+        "quality_head": True,
         "dropout": float(hparams.get("dropout", 0)),
         "hidden_sizes": tuple(hparams["hidden_sizes"]),
         "activation": str(hparams["activations"]).title(),
         "final_activation": None if final is None else str(final).title(),
     }
     if identifier != "unified_metric" and identifier != "xcomet_metric":
-        has_reference = identifier == "regression_metric"
-        kind: Architecture = "estimator" if has_reference else "referenceless"
-        return RegressionConfig(kind, ("source+reference" if has_reference else "source",), pooling, **shared)
+        inputs: InputKind = "source+reference" if identifier == "regression_metric" else "source"
+        return ModelConfig((inputs,), "alone", **shared)
     is_xcomet = identifier == "xcomet_metric"
     segments = ("mt", "ref", "src") if is_xcomet else tuple(sorted(hparams["input_segments"]))
     if segments not in _INPUTS:
@@ -190,11 +194,10 @@ def _config(identifier: str, hparams: Mapping[str, Any]) -> RegressionConfig:
     if is_xcomet or hparams["word_level_training"]:
         severities = tuple(Severity(label) for label in hparams["error_labels"])
         shared |= {"word_layer": int(hparams["word_layer"]), "severities": severities}
-    return RegressionConfig(
-        "unified",
+    return ModelConfig(
         _INPUTS[segments],
-        "cls",
+        "combinations",
         has_token_types=hparams["encoder_model"] == "BERT",
         score_weights=_SCORE_WEIGHTS if is_xcomet else None,
-        **shared,
+        **shared | {"pooling": "cls"},
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import zipfile
 from pathlib import Path
@@ -77,21 +76,4 @@ def encoder_directory(directory: Path, name: str, *, named_in: str, needed: str 
 
 def read_config(directory: Path) -> dict[str, Any]:
     """Returns the configuration of an encoder, as transformers writes it."""
-    return read_config_file(directory / checkpoint.CONFIG)
-
-
-def read_config_file(path: Path) -> dict[str, Any]:
-    """Returns the settings in a JSON file.
-
-    Raises:
-        ModelError: if it is missing or corrupt.
-    """
-    if not path.is_file():
-        raise ModelError(f"{path}, the configuration of the encoder, is missing: fetch the model again")
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ModelError(f"{path} is corrupt: {error}; must be JSON") from error
-    if not isinstance(settings, dict):
-        raise ModelError(f"{path}: must map names of settings to values")
-    return settings
+    return checkpoint.read_json(directory / checkpoint.CONFIG)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from matese.errors import ModelError
-from matese.model.config import RegressionConfig
+from matese.model.config import ModelConfig
 from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
 from matese.model.released import foreign_checkpoint
@@ -55,7 +55,7 @@ def read(directory: Path) -> StoredModel:
     return StoredModel(config, encoder, _read_tensors(directory), _tokenizer_directory(directory), is_released=True)
 
 
-def _read_config(directory: Path) -> RegressionConfig:
+def _read_config(directory: Path) -> ModelConfig:
     """Returns the settings of a released model, from its path: the release has no settings file.
 
     Raises:
@@ -69,7 +69,9 @@ def _read_config(directory: Path) -> RegressionConfig:
     inputs: tuple[InputKind, ...] = ("source",) if is_qe else ("reference",)
     if version == "metricx-24":
         inputs = ("source+reference", "source")
-    return RegressionConfig(version, inputs, scale="mqm", max_tokens=_MAX_TOKENS[version])
+    return ModelConfig(
+        inputs, row_format=version, max_tokens=_MAX_TOKENS[version], extra_layers=0, tag_head=False, quality_head=True
+    )
 
 
 def _read_tensors(directory: Path) -> dict[str, Tensor]:
@@ -99,9 +101,13 @@ def _tokenizer_directory(directory: Path) -> Path:
 
 
 class MetricX(nn.Module):
-    """Scores rows of marked texts."""
+    """Scores rows of marked texts.
 
-    def __init__(self, config: RegressionConfig, encoder: nn.Module, *, is_tied: bool) -> None:
+    It is no `Network`: its decoder reads one token, which stands for no text, so that neither layers nor pooling nor
+    heads of ours fit.
+    """
+
+    def __init__(self, config: ModelConfig, encoder: nn.Module, *, is_tied: bool) -> None:
         """Adds the score head to an mT5; the states are scaled if its input and output share the embeddings."""
         super().__init__()
         self.config = config
@@ -133,12 +139,12 @@ class MetricX(nn.Module):
 class MarkedTextEncoder(TextEncoder):
     """Puts a mark such as "candidate:" before each text, instead of special tokens between texts."""
 
-    def __init__(self, tokenizer: Tokenizer, config: RegressionConfig) -> None:
+    def __init__(self, tokenizer: Tokenizer, config: ModelConfig) -> None:
         """Tokenises the marks, which leave less room for texts."""
         super().__init__(tokenizer, max_tokens=config.max_tokens)
         marks = self.tokenize(list(_MARKS.values()))
         self._marks = {role: mark.ids for role, mark in zip(_MARKS, marks, strict=True)}
-        self._order = _ORDERS[config.architecture]
+        self._order = _ORDERS[config.row_format]
         self._max_tokens = config.max_tokens - sum(map(len, self._marks.values()))
 
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:

@@ -15,9 +15,10 @@ from tokenizers import AddedToken, processors
 from torch import Tensor
 
 from matese.errors import ModelError
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads.tags.bio import TAGS
 from matese.model.released import foreign_checkpoint
+from matese.model.storage import checkpoint
 from matese.model.stored_model import StoredModel
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.tokenizer import FileTokenizer
@@ -56,7 +57,7 @@ def read(path: Path) -> StoredModel:
     """
     directory = path.parents[1]
     named_in = f"configs/{path.stem}.json"
-    settings = foreign_checkpoint.read_config_file(directory / named_in)
+    settings = checkpoint.read_json(directory / named_in)
     stored = foreign_checkpoint.load_checkpoint(path)
     labels = (stored.get("hyper_parameters") or {}).get("ordered_labels")
     if labels is None or sorted(labels) != sorted(TAGS):
@@ -71,7 +72,7 @@ def read(path: Path) -> StoredModel:
     n_summed = settings.get("use_last_n_layers", _N_SUMMED)
     if n_summed not in (1, _N_SUMMED):
         raise ModelError(f"{directory / named_in}: use_last_n_layers {n_summed}: must be 1 or {_N_SUMMED}")
-    config = TaggerConfig(
+    config = ModelConfig(
         inputs=("source",) if is_source else ("reference",),
         layer_mix="last" if n_summed == 1 else "sum-last-4",
         extra_layers=int(settings["encoder_layers"]),
@@ -88,7 +89,7 @@ def read(path: Path) -> StoredModel:
 
 
 def _tensors(state: Mapping[str, Tensor], order: list[int]) -> dict[str, Tensor]:
-    """Returns the tensors under the names of `Tagger`, with the labels in the order of `TAGS`."""
+    """Returns the tensors under the names of `Network`, with the labels in the order of `TAGS`."""
     tensors = {}
     for name, tensor in state.items():
         head, _, rest = name.partition(".")

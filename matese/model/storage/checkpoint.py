@@ -1,6 +1,6 @@
 """Model directories: find, read and write them.
 
-A directory holds `config.json` (kind, format version, settings and the encoder's own configuration, so that loading
+A directory holds `config.json` (format version, settings and the encoder's own configuration, so that loading
 needs no network), tensors, the tokenizer's files and a model card. No pickle is ever opened.
 """
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from matese.errors import InputError, ModelError
 from matese.files import IS_LFS_POINTER, is_lfs_pointer, replacing
+from matese.model.storage import earlier_formats
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Incremented when older versions of this package cannot read what newer ones write."""
 CONFIG = "config.json"
 TENSORS = "model.safetensors"
@@ -42,19 +43,17 @@ _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
 @dataclass(frozen=True)
-class ModelConfig:
+class StoredConfig:
     """The content of `config.json`.
 
     Attributes:
-        kind: kind of model ("tagger").
         format_version: see `FORMAT_VERSION`.
-        settings: the model's settings, as plain values.
+        settings: the model's settings, as plain values: see `matese.model.config.ModelConfig`.
         encoder: the encoder's configuration, as transformers writes it.
         matese_version: version of the package that wrote the file.
         training: resolved settings of the run that trained the model.
     """
 
-    kind: str
     format_version: int
     settings: dict[str, Any]
     encoder: dict[str, Any]
@@ -69,7 +68,7 @@ class Checkpoint(Generic[T]):
     Tensors have their names in the model's state dict and are stored by `storage.pack`.
     """
 
-    config: ModelConfig
+    config: StoredConfig
     tensors: Mapping[str, T]
 
 
@@ -136,29 +135,48 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
         raise ModelError(f"{no_model}, and downloading it as a hub id failed ({reason})") from error
 
 
-def plain_config(directory: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Returns the values in a JSON file, such as `config.json` of a directory of any format.
+
+    Raises:
+        ModelError: if it is missing, not JSON, or not a mapping.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{path} is missing: the model is incomplete; fetch it again") from None
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested thousands of times
+        raise ModelError(f"{path} is corrupt: {error}; must be JSON") from error
+    if not isinstance(values, dict):
+        raise ModelError(f"{path}: must map names of settings to values")
+    return values
+
+
+def _plain_config(directory: Path) -> dict[str, Any]:
     """Returns the values in `config.json` of a directory of any format; none if it is missing or corrupt."""
     try:
-        values = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return read_json(directory / CONFIG)
+    except (OSError, ModelError):
         return {}
-    return values if isinstance(values, dict) else {}
+
+
+def has_format(directory: Path) -> bool:
+    """Returns whether a directory states the version of our format that it has."""
+    return "format_version" in _plain_config(directory)
 
 
 def is_metricx(directory: Path) -> bool:
-    """Returns whether a directory holds the configuration of an mT5 for regression."""
-    values = plain_config(directory)
-    return values.get("model_type") == "mt5" and "kind" not in values
+    """Returns whether a directory holds the configuration of an mT5 for regression, as it was released."""
+    values = _plain_config(directory)
+    return values.get("model_type") == "mt5" and "format_version" not in values
 
 
-def kind(directory: Path) -> str | None:
-    """Returns the kind of a model directory, tagger or regression; None if it is not in our format.
+def is_ours(directory: Path) -> bool:
+    """Returns whether a directory is to be loaded as one of our format.
 
-    A directory whose configuration is corrupt counts as a tagger: the reason is given where it is loaded.
+    So is one whose configuration is corrupt: the reason is given where it is loaded.
     """
-    if not (directory / CONFIG).is_file() or (directory / RELEASED[0]).is_file() or is_metricx(directory):
-        return None
-    return "regression" if plain_config(directory).get("kind") == "regression" else "tagger"
+    return (directory / CONFIG).is_file() and not (directory / RELEASED[0]).is_file() and not is_metricx(directory)
 
 
 def fingerprint(directory: Path) -> str:
@@ -183,7 +201,7 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
 
     from matese.model.texts.tokenizer import FileTokenizer
 
-    config = {"kind": checkpoint.config.kind, "format_version": FORMAT_VERSION, "matese_version": __version__}
+    config: dict[str, Any] = {"format_version": FORMAT_VERSION, "matese_version": __version__}
     config |= {name: getattr(checkpoint.config, name) for name in ("settings", "encoder", "training")}
     with replacing(directory) as partial:
         partial.mkdir(parents=True)
@@ -206,25 +224,25 @@ def _name_tokenizer_class(path: Path) -> None:
             path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def load(directory: Path, *, kind: str) -> Checkpoint[Tensor]:
-    """Returns the content of a model directory, with tensors on the CPU, as stored.
+def load(directory: Path) -> Checkpoint[Tensor]:
+    """Returns the content of a model directory of any version, with tensors on the CPU, as stored.
 
     Raises:
-        ModelError: if it is incomplete, corrupt, of another kind, or of a future format version.
+        ModelError: if it is incomplete, corrupt, or of a future format version.
     """
     from safetensors.torch import load_file
 
-    return _load(directory, kind, load_file)
+    return _load(directory, load_file)
 
 
-def load_arrays(directory: Path, *, kind: str) -> Checkpoint[npt.NDArray[np.generic]]:
+def load_arrays(directory: Path) -> Checkpoint[npt.NDArray[np.generic]]:
     """Returns the same as `load` but with arrays for tensors, without torch."""
     from safetensors.numpy import load_file
 
-    return _load(directory, kind, load_file)
+    return _load(directory, load_file)
 
 
-def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
+def _load(directory: Path, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
     if (directory / "model.onnx").is_file() and not (directory / TENSORS).is_file():
         raise ModelError(
             f"{directory} was exported for ONNX Runtime, which is no longer supported: give the model that was exported"
@@ -235,9 +253,10 @@ def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]])
                 f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
             )
     config = read_config(directory)
-    if config.kind != kind:
-        raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")
-    return Checkpoint(config, read_tensors(directory / TENSORS, load_file))
+    tensors = read_tensors(directory / TENSORS, load_file)
+    if config.format_version < FORMAT_VERSION:
+        tensors = {earlier_formats.tensor_name(config.settings, name): tensor for name, tensor in tensors.items()}
+    return Checkpoint(config, tensors)
 
 
 def read_card(directory: Path) -> str:
@@ -253,25 +272,24 @@ def read_card(directory: Path) -> str:
         raise ModelError(f"{path} is corrupt: {error}; must be UTF-8 text") from None
 
 
-def read_config(directory: Path) -> ModelConfig:
-    """Returns the configuration of a model directory. Nothing heavy is imported.
+def read_config(directory: Path) -> StoredConfig:
+    """Returns the configuration of a model directory, with the settings of today. Nothing heavy is imported.
 
     Raises:
         ModelError: if it is not JSON or of a future format version, or if a key is unknown, missing or of a wrong type.
     """
     path = directory / CONFIG
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested thousands of times
-        raise ModelError(f"{path} is corrupt: {error}; must be JSON") from error
-    if not isinstance(values, dict) or "format_version" not in values:
+    values = read_json(path)
+    if "format_version" not in values:
         raise ModelError(f"{path} is not the configuration of a matese model: it has no format_version")
     version = values["format_version"]
     if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
         raise ModelError(
             f"{path}: format version {version}; this matese {__version__} reads versions 1 to {FORMAT_VERSION}"
         )
-    return convert(values, ModelConfig, path)
+    if version < FORMAT_VERSION:
+        values = earlier_formats.converted(values, path)
+    return convert(values, StoredConfig, path)
 
 
 def convert(values: object, kind: type[T], path: Path) -> T:

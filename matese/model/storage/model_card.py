@@ -38,7 +38,7 @@ class ModelDescription:
 
 def describe(name: str, directory: Path) -> ModelDescription:
     """Returns the facts about a model."""
-    settings = checkpoint.plain_config(directory)["settings"]
+    settings = checkpoint.read_config(directory).settings
     return ModelDescription(
         name=name,
         signature=f"{name}@{checkpoint.fingerprint(directory)}",

@@ -16,7 +16,7 @@ from matese.model.engines.runners import TorchRunner
 from matese.model.inputs import collate
 from matese.model.interpreter import Interpreter
 from matese.model.loading import load_tagger
-from matese.model.network import Tagger
+from matese.model.network import Network
 from matese.model.predictor import Predictor
 from matese.model.storage import checkpoint
 from tests.conftest import TinyModelFactory
@@ -28,7 +28,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
-def predictor_of(tagger: Tagger, tokenizer: Any, runner: TorchRunner, *, batch_tokens: int) -> Predictor:
+def predictor_of(tagger: Network, tokenizer: Any, runner: TorchRunner, *, batch_tokens: int) -> Predictor:
     texts = tagger.text_encoder(tokenizer)
     engine = BatchEngine(runner, pad_id=texts.pad_id, batch_tokens=batch_tokens)
     return Predictor(Interpreter(tagger.config), engine, texts)

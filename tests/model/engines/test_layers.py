@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from matese.model.config import TaggerConfig
-from matese.model.encoder import attention, pooling, roberta
+from matese.model.config import ModelConfig
+from matese.model.encoder import attention, roberta
 from matese.model.encoder.comparison import Comparison
 from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.numpy_layers import Array, Tensors, extra_layer
@@ -20,13 +20,13 @@ from matese.model.encoder.roberta_config import RobertaConfig
 from matese.model.engines import numpy_engine
 from matese.model.heads import registry
 from matese.model.heads.head import Head, RowStates
-from matese.model.heads.networks import States
 from matese.model.inputs import collate
+from matese.model.states import States
 from matese.model.texts.encoding import ROLES, ContextPart, Encoding
 
 WIDTH = 16
-HEADS = [head for head in registry.HEADS if head.of_models is TaggerConfig]
-NAMES = {field.name for field in fields(TaggerConfig)}
+HEADS = [head for head in registry.HEADS if head.has_numpy]
+NAMES = {field.name for field in fields(ModelConfig)}
 
 
 def encoding(n_hypothesis: int, n_source: int, n_reference: int) -> Encoding:
@@ -55,6 +55,17 @@ def with_random_weights(module: nn.Module, part: str) -> tuple[nn.Module, Tensor
         nn.init.normal_(parameter, std=0.4)
     state: Mapping[str, Tensor] = module.state_dict()
     return module.eval(), Tensors({f"{part}.{name}": tensor.numpy() for name, tensor in state.items()})
+
+
+class Answer(nn.Module):
+    """A layer that answers with the same states to all."""
+
+    def __init__(self, states: Tensor) -> None:
+        super().__init__()
+        self.states = states
+
+    def forward(self, _states: Tensor, _mask: Tensor) -> Tensor:
+        return self.states
 
 
 def check_states(computed: Tensor, in_numpy: Any, given: Tensor) -> None:
@@ -114,7 +125,7 @@ def test_comparison_of_texts() -> None:
 @pytest.mark.parametrize("kind", HEADS, ids=lambda head: head.name)
 def test_each_head(kind: type[Head], score_pooling: Any) -> None:
     switch = {kind.part: True} if kind.part in NAMES else {}
-    config = TaggerConfig(
+    config = ModelConfig(
         ("source+reference",),
         extra_heads=2,
         score_pooling=score_pooling,
@@ -132,12 +143,12 @@ def test_each_head(kind: type[Head], score_pooling: Any) -> None:
     read = States(
         batch=BATCH,
         config=config,
-        encoded=encoded,
-        final=final,
-        hypothesis=pooling.of_hypothesis(final, BATCH.positions),
+        layers=[encoded],
         similarity=similarity,
+        mix=None,
+        extra_layers=[Answer(final)],
         dropout=nn.Identity(),
-        embed=lambda: table[BATCH.ids.gather(1, BATCH.positions)],
+        embed=lambda ids: table[ids],
     )
     said = module(read, before)
     rows = {name: registry.networks()[name].rows(output, ROWS) for name, output in said.items()}

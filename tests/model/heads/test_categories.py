@@ -13,7 +13,7 @@ from matese import mqm
 from matese.annotation import Segment
 from matese.errors import ModelError
 from matese.model import joining
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.model.heads.categories.decoding import with_categories
 from matese.model.heads.tags.bio import B_MAJOR, I_MAJOR, TAGS, O
@@ -23,7 +23,7 @@ from matese.model.storage import checkpoint
 from tests.conftest import TinyModelFactory
 from tests.model.test_annotator import random_segments
 
-HEADS = registry.heads(TaggerConfig(category_head=True))
+HEADS = registry.heads(ModelConfig(category_head=True))
 ACCURACY, FLUENCY, STYLE = (np.eye(6)[mqm.CATEGORIES.index(name)] for name in ("Accuracy", "Fluency", "Style"))
 
 
@@ -83,5 +83,5 @@ def test_settings_and_weights_must_agree(
     config = json.loads(path.read_text(encoding="utf-8"))
     config["settings"]["category_head"] = is_configured
     path.write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(ModelError, match=r"settings and tensors do not make a tagger.*category_head"):
+    with pytest.raises(ModelError, match=r"settings and tensors do not make a model.*category_head"):
         matese.load(directory, n_segments=n_segments)

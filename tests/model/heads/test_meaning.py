@@ -12,7 +12,7 @@ import torch
 from matese.annotation import Segment
 from matese.errors import InputError
 from matese.model import loading
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads.tags.bio import IS_MAJOR
 from matese.model.inputs import collate
 from matese.model.network_output import NetworkOutput
@@ -96,4 +96,4 @@ def test_numpy_computes_the_same(directory: Path, thresholds: tuple[float, ...])
 
 def test_thresholds_belong_to_inputs() -> None:
     with pytest.raises(InputError):
-        TaggerConfig(inputs=("reference", "source"), meaning_head=True, meaning_thresholds=(1.0,))
+        ModelConfig(inputs=("reference", "source"), meaning_head=True, meaning_thresholds=(1.0,))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from matese.annotation import Severity
-from matese.model.config import RegressionConfig
+from matese.model.config import ModelConfig
 from matese.model.heads.quality.decoding import Quality
 from matese.model.heads.ranking.decoding import Ranking
 from matese.model.model_input import Row
@@ -20,7 +20,9 @@ from matese.model.texts.encoding import Encoding
 OPTIONS = Options(None, whole_words=False)
 NO_ERROR = np.array([(0.9, 0.1)] * 3)
 MAJOR_ERROR = np.array([(0.9, 0.1), (0.2, 0.8), (0.9, 0.1)])  # costs 5 of 25
-UNIFIED: dict[str, Any] = {"hidden_sizes": (8,), "word_layer": 1, "severities": (Severity.MAJOR,)}
+UNIFIED: dict[str, Any] = {"tag_head": False, "quality_head": True, "word_layer": 1, "severities": (Severity.MAJOR,)}
+ESTIMATOR = ModelConfig(("source+reference",), "alone", tag_head=False, quality_head=True)
+RANKING = ModelConfig(("source+reference",), "alone", tag_head=False, ranking_head=True)
 WEIGHTS = (0.125, 0.25, 0.125, 0.5)
 
 
@@ -40,7 +42,7 @@ def window(n_kept: int) -> Encoding:
 def test_windows_count_by_what_is_kept_of_them(windows: list[tuple[int, list[int]]], expected: list[int]) -> None:
     given = [(window(n_kept), np.array(vector, np.float32)) for n_kept, vector in windows]
     for head in (Quality, Ranking):
-        joined = head(RegressionConfig("ranking", ("source+reference",))).join(Row(("x",)), given)
+        joined = head(RANKING).join(Row(("x",)), given)
         assert joined.tolist() == expected
         assert joined.dtype == np.float32
 
@@ -58,20 +60,14 @@ def test_windows_count_by_what_is_kept_of_them(windows: list[tuple[int, list[int
 def test_rows_of_a_unified_model(
     weights: tuple[float, float, float, float] | None, rows: list[float], labels: FloatArray, expected: float
 ) -> None:
-    config = RegressionConfig("unified", ("source+reference",), score_weights=weights, **UNIFIED)
+    config = ModelConfig(("source+reference",), score_weights=weights, **UNIFIED)
     reading = [prediction(score) for score in rows]
     (score,) = Quality(config).over_rows([reading], {"word_labels": [labels]}, options=OPTIONS, combine=None)
     assert score == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("head", "config"),
-    [
-        (Quality, RegressionConfig("estimator", ("source+reference",), hidden_sizes=(8,))),
-        (Ranking, RegressionConfig("ranking", ("source+reference",))),
-    ],
-)
-def test_embeddings_are_scored_together_by_role(head: type[Quality | Ranking], config: RegressionConfig) -> None:
+@pytest.mark.parametrize(("head", "config"), [(Quality, ESTIMATOR), (Ranking, RANKING)])
+def test_embeddings_are_scored_together_by_role(head: type[Quality | Ranking], config: ModelConfig) -> None:
     def combine(texts: Mapping[str, FloatArray]) -> FloatArray:
         assert [texts[role].tolist() for role in ("hypothesis", "source", "reference")] == [
             [[1], [4]],

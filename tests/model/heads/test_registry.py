@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,26 +9,27 @@ import pytest
 
 import matese.model.heads
 from matese.annotation import Severity
-from matese.model.config import AnyConfig, RegressionConfig, TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads import registry
 
 FOLDER = Path(matese.model.heads.__file__).parent
 NAMES = [head.name for head in registry.HEADS]
-TAGGER_HEADS = [head for head in registry.HEADS if head.of_models is TaggerConfig]
-SWITCHES = {field.name for field in dataclasses.fields(TaggerConfig)} & {head.part for head in TAGGER_HEADS}
-MARKING: dict[str, Any] = {"hidden_sizes": (8,), "word_layer": 1, "severities": (Severity.MAJOR,)}
-CASES: list[tuple[AnyConfig, list[str]]] = [
-    (TaggerConfig(), ["tags"]),
-    (TaggerConfig(**dict.fromkeys(SWITCHES, True)), [head.name for head in TAGGER_HEADS]),  # type: ignore[arg-type]
-    (RegressionConfig("unified", ("source",), **MARKING), ["word_labels", "quality"]),
-    (RegressionConfig("estimator", ("reference",), hidden_sizes=(8,)), ["quality"]),
-    (RegressionConfig("metricx-24", ("source",)), ["quality"]),
-    (RegressionConfig("ranking", ("source+reference",)), ["ranking"]),
+TAGGER_HEADS = ["tags", "score", "omissions", "categories", "meaning"]
+SWITCHES = ("score_head", "omission_head", "category_head", "meaning_head")
+MARKING: dict[str, Any] = {"word_layer": 1, "severities": (Severity.MAJOR,)}
+SCORING: dict[str, Any] = {"tag_head": False, "quality_head": True}
+CASES: list[tuple[ModelConfig, list[str]]] = [
+    (ModelConfig(), ["tags"]),
+    (ModelConfig(**dict.fromkeys(SWITCHES, True)), TAGGER_HEADS),  # type: ignore[arg-type]
+    (ModelConfig(("source",), **SCORING, **MARKING), ["word_labels", "quality"]),
+    (ModelConfig(layout="alone", hidden_sizes=(8,), **SCORING), ["quality"]),
+    (ModelConfig(row_format="metricx-24", **SCORING), ["quality"]),
+    (ModelConfig(("source+reference",), "alone", tag_head=False, ranking_head=True), ["ranking"]),
 ]
 
 
 @pytest.mark.parametrize(("config", "names"), CASES)
-def test_settings_choose_heads_and_what_they_learn(config: AnyConfig, names: list[str]) -> None:
+def test_settings_choose_heads_and_what_they_learn(config: ModelConfig, names: list[str]) -> None:
     assert [head.name for head in registry.heads(config)] == names
     assert [targets.name for targets in registry.targets(config)] == names
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.model.heads.learning import IGNORED, Ragged
 from matese.model.heads.meaning.targets import meaning_labels
@@ -91,7 +91,7 @@ def test_only_marked_contrasts_and_errors_with_a_place_teach_the_tags(
     errors = () if unplaced else (ErrorSpan(0, 1, MAJOR),)
     given = Rating(Segment("a b"), rater, errors, unplaced=unplaced)
     read = Tokens(np.zeros(2, np.int32), np.array([[0, 1], [2, 3]], np.int32))
-    tags, *_ = registry.targets(TaggerConfig(), ("contrasts", "rewordings"), ("contrasts",))
+    tags, *_ = registry.targets(ModelConfig(), ("contrasts", "rewordings"), ("contrasts",))
     columns = tags.columns([given], {"a b": read}, Counter())
     labels = columns["tag_ids"]
     assert isinstance(labels, Ragged)

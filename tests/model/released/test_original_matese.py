@@ -16,7 +16,7 @@ import matese
 from matese.annotation import Segment
 from matese.errors import ModelError
 from matese.model import loading
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder.loading import load_encoder
 from matese.model.heads.tags.bio import TAGS
 from matese.model.released import original_matese
@@ -121,7 +121,7 @@ def test_the_inputs_and_the_name_are_those_of_the_release(tmp_path: Path) -> Non
     directory, *_ = make_release(tmp_path, "xlm-roberta", is_source=True)
     annotator = matese.load(directory, precision="float32", device="cpu")
     assert annotator.config.inputs == ("source",)
-    assert isinstance(annotator.config, TaggerConfig)
+    assert isinstance(annotator.config, ModelConfig)
     assert annotator.config.layer_mix == "sum-last-4"
     before = annotator.name
     stored = torch.load(directory / "checkpoints" / "matese.ckpt", weights_only=True)

@@ -14,7 +14,7 @@ from torch import nn
 import matese
 from matese.errors import ModelError
 from matese.model import loading
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder.numpy_layers import Tensors
 from matese.model.loading import load_tagger
 from matese.model.storage import checkpoint, packing, weights
@@ -57,6 +57,16 @@ def without_pad_token(directory: Path) -> None:
     path.write_text(json.dumps({key: value for key, value in config.items() if key != "pad_token"}))
 
 
+def of_format_3(kind: str, version: int = 3) -> Callable[[Path], None]:
+    """Returns a function that writes the kind of model as earlier formats did."""
+
+    def damage(directory: Path) -> None:
+        change("format_version", version)(directory)
+        change("kind", kind)(directory)
+
+    return damage
+
+
 def with_more_pieces(directory: Path) -> None:
     path = directory / "tokenizer.json"
     tokenizer = json.loads(path.read_text())
@@ -80,7 +90,7 @@ def with_more_pieces(directory: Path) -> None:
         (truncate("tokenizer.json", 400), "has no usable tokenizer"),
         (change("format_version", 99), "format version 99"),
         (change("format_version", "1"), "format version 1"),
-        (change("kind", "ranker"), "kind 'ranker'"),
+        (of_format_3("ranker"), "kind 'ranker'"),
         (change("settings", None), "config.json: settings: "),
         (change("settings", {"extra_layer": 3}), "config.json: unknown key 'extra_layer', did you mean 'extra_layers'"),
         (change("settings", {"dropout": "0.1"}), "config.json: dropout: "),
@@ -90,12 +100,12 @@ def with_more_pieces(directory: Path) -> None:
         (without("encoder"), "config.json: .*`encoder`"),
         (change("settings", {"extra_layers": 1, "extra_heads": 5}), "extra_heads 5"),
         (change("settings", {"extra_layers": 0}), "tensors are missing or unexpected, such as"),
-        (change("encoder", {"model_type": "no-such"}), "do not make a tagger: .*no-such"),
-        (change("encoder", {"model_type": "xlm-roberta", "hidden_size": "32"}), "do not make a tagger: "),
-        (change("encoder", {"model_type": "xlm-roberta", "num_hidden_layers": None}), "do not make a tagger: "),
+        (change("encoder", {"model_type": "no-such"}), "do not make a model: .*no-such"),
+        (change("encoder", {"model_type": "xlm-roberta", "hidden_size": "32"}), "do not make a model: "),
+        (change("encoder", {"model_type": "xlm-roberta", "num_hidden_layers": None}), "do not make a model: "),
         (without_pad_token, "has no usable tokenizer: .* has no pad token"),
         (with_more_pieces, "has no usable tokenizer: the tokenizer has 311 pieces"),
-        (lambda path: (path / "config.json").write_text("[]"), "is not the configuration of a matese model"),
+        (lambda path: (path / "config.json").write_text("[]"), "config.json: must map names of settings"),
     ],
 )
 def test_a_broken_directory_is_refused(broken: Path, damage: Callable[[Path], None], message: str) -> None:
@@ -109,11 +119,11 @@ def test_a_broken_directory_is_refused(broken: Path, damage: Callable[[Path], No
 
 def test_directories_of_earlier_format_versions_are_read(tiny_model_dir: Path, tmp_path: Path) -> None:
     old = Path(shutil.copytree(tiny_model_dir, tmp_path / "old"))
-    change("format_version", 1)(old)
+    of_format_3("tagger", version=1)(old)
     change("settings", {"extra_layers": 1, "extra_heads": 2, "inputs": ["reference"], "layer_mix": "last"})(old)
     without("training")(old)
     tagger, _ = load_tagger(old)
-    assert tagger.config == TaggerConfig(extra_layers=1, extra_heads=2)
+    assert tagger.config == ModelConfig(extra_layers=1, extra_heads=2)
 
 
 def test_resolve(tiny_model_dir: Path, tmp_path: Path) -> None:

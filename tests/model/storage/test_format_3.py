@@ -1,9 +1,11 @@
-"""A directory of format 3, written before heads became folders, is read as it was: with every head, in both engines.
+"""Directories of format 3 are read as they were: a tagger with every head, in both engines, and models of COMET.
 
     python -m tests.model.storage.test_format_3
 
-writes what the code at hand says about it to `format-3.json`. The directory was written by `make_tiny_model` of
-`tests/conftest.py` with all heads, at the revision that first had the head for errors of meaning.
+writes what the code at hand says about the tagger to `format-3.json`. Its directory was written by `make_tiny_model` of
+`tests/conftest.py` with all heads, at the revision that first had the head for errors of meaning. The others were
+written by `matese export` from the models of the same name in `tests/model/released/comet`, at the last revision that
+wrote format 3.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import pytest
 
 import matese
 from matese.annotation import Rating, Segment
+from matese.model import loading
 
 HERE = Path(__file__).parent
 DIRECTORY = HERE / "format-3"
@@ -56,6 +59,22 @@ def test_it_says_what_it_said(options: dict[str, Any]) -> None:
             assert [mark[:-1] for mark in found[marks]] == [mark[:-1] for mark in expected[marks]]
             confidences = [mark[-1] for mark in expected[marks]]
             assert [mark[-1] for mark in found[marks]] == pytest.approx(confidences, abs=2e-4)
+
+
+@pytest.mark.parametrize("name", ["xcomet", "estimator-layer"])
+def test_a_model_of_comet_says_what_the_released_one_says(name: str, tmp_path: Path) -> None:
+    directory = HERE / f"format-3-{name}"
+    (tmp_path / "new").mkdir()
+    network, tokenizer = loading.load(directory)
+    loading.save(tmp_path / "new", network, tokenizer)
+    released = HERE.parent / "released" / "comet" / name
+    segments = [Segment("Das Haus ist gut.", "the house", ("Das Haus",)), *SEGMENTS[:1], SEGMENTS[-1]]
+    found = [
+        list(map(plain, matese.load(place, precision="float32", device="cpu").annotate_segments(segments)))
+        for place in (released, directory, tmp_path / "new")
+    ]
+    assert found[1:] == found[:1] * 2
+    assert matese.load(directory).config == matese.load(released).config
 
 
 if __name__ == "__main__":

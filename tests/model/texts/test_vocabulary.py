@@ -22,7 +22,7 @@ TEXTS = ["the good ist", "the the en"]
 def prune(directory: Path, n_pieces: int) -> tuple[checkpoint.Checkpoint[torch.Tensor], dict[str, int]]:
     tokenizer = read(directory)
     assert tokenizer is not None
-    model, small = vocabulary.prune(checkpoint.load(directory, kind="tagger"), tokenizer, TEXTS, n_pieces)
+    model, small = vocabulary.prune(checkpoint.load(directory), tokenizer, TEXTS, n_pieces)
     return model, small.backend_tokenizer.get_vocab()
 
 
@@ -34,7 +34,7 @@ def test_frequent_pieces_and_all_characters_are_kept(tiny_model_dir: Path) -> No
     model, new = prune(tiny_model_dir, len(short) + 2)
     assert set(new) == {*short, "▁the", "▁ist"} or set(new) == {*short, "▁the", "▁der"}
     table = "encoder.embeddings.word_embeddings.weight"
-    before = checkpoint.load(tiny_model_dir, kind="tagger").tensors[table]
+    before = checkpoint.load(tiny_model_dir).tensors[table]
     assert model.config.encoder["vocab_size"] == len(new) == len(model.tensors[table])
     for piece, number in new.items():
         assert torch.equal(model.tensors[table][number], before[old[piece]]), piece

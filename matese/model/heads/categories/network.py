@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
-from matese.model.heads.networks import HeadNetwork, Outputs, States, in_sequence
+from matese.model.heads.networks import HeadNetwork, Outputs, in_sequence
 from matese.model.prediction import FloatArray
+from matese.model.states import States
 from matese.model.texts.encoding import Encoding
 from matese.mqm import CATEGORIES
 
@@ -23,7 +24,7 @@ class CategoryHead(nn.Sequential, HeadNetwork):
     """
 
     @classmethod
-    def of(cls, config: TaggerConfig, width: int, inner: int | None) -> CategoryHead:
+    def of(cls, config: ModelConfig, width: int, inner: int | None) -> CategoryHead:
         """Returns the head with random weights."""
         return cls(nn.Linear(3 * width, width), nn.GELU(), nn.Linear(width, len(CATEGORIES)))
 
@@ -31,7 +32,7 @@ class CategoryHead(nn.Sequential, HeadNetwork):
         """Returns the logits."""
         with pooling.in_full(states.final):
             encoded = states.dropout(pooling.of_hypothesis(states.encoded, states.batch.positions))
-            read = [states.hypothesis.float(), encoded.float(), states.embed().float()]
+            read = [states.hypothesis.float(), encoded.float(), states.embeddings.float()]
             return {"categories": in_sequence(self, torch.cat(read, -1))}
 
     @staticmethod

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from matese.model.config import TaggerConfig
 from matese.model.encoder.numpy_layers import Array, Tensors, dense, extra_layer, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
 from matese.model.heads.tags.bio import IS_MAJOR
@@ -29,7 +28,6 @@ class Meaning(Head):
     name = "meaning"
     part = "meaning_head"
     n_layers = 1
-    config: TaggerConfig
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy, as `network.MeaningHead` in prediction."""

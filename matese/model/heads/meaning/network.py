@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
 from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.heads.meaning.decoding import RAMP, SHARE
-from matese.model.heads.networks import HeadNetwork, Outputs, States
+from matese.model.heads.networks import HeadNetwork, Outputs
 from matese.model.heads.tags.bio import IS_MAJOR
+from matese.model.states import States
 from matese.model.texts.encoding import ROLES, Encoding
 from matese.mqm import LOWEST_SCORE
 
@@ -40,7 +41,7 @@ class MeaningHead(HeadNetwork):
     """
 
     @classmethod
-    def of(cls, config: TaggerConfig, width: int, inner: int | None) -> MeaningHead:
+    def of(cls, config: ModelConfig, width: int, inner: int | None) -> MeaningHead:
         """Returns the head with random weights."""
         return cls(width, config.extra_heads, config.dropout, inner)
 

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from matese.annotation import ErrorSpan, Omission, Segment, Severity
-from matese.model.config import TaggerConfig
 from matese.model.encoder.numpy_layers import Tensors, two_layers
 from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
 from matese.model.model_input import ModelInput, Row
@@ -44,7 +43,6 @@ class Omissions(Head):
 
     name = "omissions"
     part = "omission_head"
-    config: TaggerConfig
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy: the probability of each token of the last context."""

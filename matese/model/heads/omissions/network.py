@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder.pooling import in_full
-from matese.model.heads.networks import HeadNetwork, Outputs, States, in_sequence
+from matese.model.heads.networks import HeadNetwork, Outputs, in_sequence
 from matese.model.prediction import FloatArray
+from matese.model.states import States
 from matese.model.texts.encoding import Encoding
 
 
@@ -17,7 +18,7 @@ class OmissionHead(nn.Sequential, HeadNetwork):
     """Says "omissions": (batch, tokens), logits that the hypothesis lacks a token; meaningless for its own tokens."""
 
     @classmethod
-    def of(cls, config: TaggerConfig, width: int, inner: int | None) -> OmissionHead:
+    def of(cls, config: ModelConfig, width: int, inner: int | None) -> OmissionHead:
         """Returns the head with random weights; it starts near the share of omitted words, a few percent."""
         last = nn.Linear(width, 1)
         nn.init.constant_(last.bias, -4.0)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matese.model.config import AnyConfig, RegressionConfig
+from matese.annotation import Scale
 from matese.model.heads import embeddings
 from matese.model.heads.head import Combine, Head
 from matese.model.heads.word_labels import decoding as word_labels
@@ -20,14 +20,16 @@ class Quality(Head):
     """Says the score of a row, (1,), or the embedding of a text that is read alone, (width,)."""
 
     name = "quality"
-    part = "estimator"
-    of_models = RegressionConfig
-    config: RegressionConfig
+    part = "quality_head"
+    is_main = True
+    reads_special_tokens = True
+    has_numpy = False
+    digits = 6
 
-    @classmethod
-    def is_in(cls, config: AnyConfig) -> bool:
-        """Whether a model with these settings has the head: all of the family, except ranking models."""
-        return isinstance(config, RegressionConfig) and config.architecture != "ranking"
+    @property
+    def scale(self) -> Scale:
+        """The scale of released models: of MetricX, that of MQM; else that of COMET."""
+        return "comet" if self.config.row_format == "special-tokens" else "mqm"
 
     def join(self, row: Row, windows: Sequence[tuple[Encoding, FloatArray]]) -> FloatArray:
         """Returns the mean vector, weighted by the number of kept tokens."""

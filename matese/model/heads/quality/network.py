@@ -9,9 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from matese.model.config import RegressionConfig
-from matese.model.heads.networks import HeadNetwork, Outputs, PooledStates
+from matese.model.config import ModelConfig
+from matese.model.encoder import pooling
+from matese.model.heads.networks import HeadNetwork, Outputs
 from matese.model.prediction import FloatArray
+from matese.model.states import States
 from matese.model.texts.encoding import Encoding
 
 
@@ -22,11 +24,11 @@ class QualityHead(nn.Sequential, HeadNetwork):
     """
 
     @classmethod
-    def of(cls, config: RegressionConfig, width: int, inner: int | None) -> QualityHead:
+    def of(cls, config: ModelConfig, width: int, inner: int | None) -> QualityHead:
         """Returns the head with random weights."""
         return cls(_n_features(config) * width, config)
 
-    def __init__(self, n_inputs: int, config: RegressionConfig) -> None:
+    def __init__(self, n_inputs: int, config: ModelConfig) -> None:
         """Initialises the weights at random."""
         widths = [n_inputs, *config.hidden_sizes]
         layers: list[nn.Module] = []
@@ -43,9 +45,12 @@ class QualityHead(nn.Sequential, HeadNetwork):
         """Returns the activations of the hidden layers, which dropout follows in training."""
         return list(self)[1 : self._n_hidden : 2]
 
-    def forward(self, states: PooledStates, outputs: Outputs) -> Outputs:  # type: ignore[override]  # not of tensors
+    def forward(self, states: States, outputs: Outputs) -> Outputs:  # type: ignore[override]  # not of tensors
         """Returns the scores or the embeddings."""
-        return {"quality": states.pooled if self._config.layout == "alone" else self.score(states.pooled)}
+        if self._config.layout == "alone":
+            return {"quality": states.pooled}
+        with pooling.in_full(states.pooled):
+            return {"quality": self.score(states.pooled)}
 
     def score(self, features: Tensor) -> Tensor:
         """Returns (batch, 1) from features, (batch, n_inputs)."""
@@ -60,13 +65,13 @@ class QualityHead(nn.Sequential, HeadNetwork):
         hypothesis = texts["hypothesis"]
         reference = texts.get("reference")
         features = [hypothesis]
-        if self._config.architecture == "referenceless":
+        if reference is None:
             features.append(texts["source"])
+        else:
+            features.append(reference)
         for role in ("reference", "source"):
             if (other := texts.get(role)) is not None:
                 features += [hypothesis * other, (hypothesis - other).abs()]
-        if reference is not None:
-            features.insert(1, reference)
         return self.score(torch.cat(features, 1)).squeeze(1)
 
     @staticmethod
@@ -75,8 +80,8 @@ class QualityHead(nn.Sequential, HeadNetwork):
         return list(output.cpu().numpy())
 
 
-def _n_features(config: RegressionConfig) -> int:
+def _n_features(config: ModelConfig) -> int:
     """Returns the input width of the first layer, in widths of the encoder."""
-    if config.architecture == "unified":
+    if config.layout != "alone":
         return 1
     return 6 if config.inputs == ("source+reference",) else 4

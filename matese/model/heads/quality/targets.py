@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from matese.annotation import Rating
 from matese.model.heads import losses
 from matese.model.heads.gold_scores import has_quality, quality_of
-from matese.model.heads.learning import Columns, HeadTargets, LossInputs
+from matese.model.heads.learning import Columns, HeadTargets, LossInputs, vectors_of
 from matese.model.texts.encoding import Tokens
 
 
@@ -20,6 +21,7 @@ class QualityTargets(HeadTargets):
     """Learns "scores": (segments,), float32, see `gold_scores.quality_of`; nan where unknown."""
 
     name = "quality"
+    reads_segments = True
 
     def judges(self, rating: Rating) -> bool:
         """Whether the whole segment was judged on a scale that `quality_of` supports."""
@@ -29,10 +31,15 @@ class QualityTargets(HeadTargets):
         """Returns the quality of each segment."""
         return {"scores": np.array(list(map(quality_of, ratings)), dtype=np.float32)}
 
+    def of_segments(self, columns: Columns, segments: Sequence[int]) -> Mapping[str, Tensor]:
+        """Returns the qualities."""
+        return {"scores": torch.from_numpy(columns["scores"][list(segments)])}
+
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns the weight of the settings."""
         return {"score": training.score_loss_weight}
 
     def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
-        """Returns the mean squared error of the scores, (segments,)."""
-        return {"score": losses.scores(output, targets["scores"])}
+        """Returns the mean squared error of the segments' scores."""
+        predicted = batch.score(vectors_of(output, batch.shares))
+        return {"score": losses.scores(predicted, targets["scores"])}

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from torch import Tensor
 from torch.nn import functional
 
-from matese.model.config import RegressionConfig
-from matese.model.heads.networks import HeadNetwork, Outputs, PooledStates
+from matese.model.config import ModelConfig
+from matese.model.heads.networks import HeadNetwork, Outputs
 from matese.model.prediction import FloatArray
+from matese.model.states import States
 from matese.model.texts.encoding import Encoding
 
 
@@ -17,11 +18,11 @@ class RankingHead(HeadNetwork):
     """Says "ranking": (batch, width), the embedding of each text."""
 
     @classmethod
-    def of(cls, config: RegressionConfig, width: int, inner: int | None) -> RankingHead:
+    def of(cls, config: ModelConfig, width: int, inner: int | None) -> RankingHead:
         """Returns the head."""
         return cls()
 
-    def forward(self, states: PooledStates, outputs: Outputs) -> Outputs:  # type: ignore[override]
+    def forward(self, states: States, outputs: Outputs) -> Outputs:
         """Returns the embeddings."""
         return {"ranking": states.pooled}
 

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from matese.annotation import Rating
-from matese.model.heads.gold_scores import has_quality, quality_of
-from matese.model.heads.learning import Columns, HeadTargets, LossInputs
+from matese.model.heads.learning import LossInputs, vectors_of
 from matese.model.heads.losses import better_pairs
-from matese.model.texts.encoding import Tokens
+from matese.model.heads.quality.targets import QualityTargets
 
 _MARGIN = 1.0
 
 
-class RankingTargets(HeadTargets):
+class RankingTargets(QualityTargets):
     """Learns the order of "scores": (segments,), float32, see `gold_scores.quality_of`; nan where unknown."""
 
     name = "ranking"
-
-    def judges(self, rating: Rating) -> bool:
-        """Whether the whole segment was judged on a scale that `quality_of` supports."""
-        return has_quality(rating)
-
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
-        """Returns the quality of each segment."""
-        return {"scores": np.array(list(map(quality_of, ratings)), dtype=np.float32)}
 
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns 1."""
         return {"triplet": 1.0}
 
     def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
-        """Returns the triplet loss with the other texts as anchors, from embeddings: (texts, segments, width)."""
-        hypotheses, *anchors = output
+        """Returns the triplet loss with the other texts as anchors."""
+        hypotheses, *anchors = vectors_of(output, batch.shares)
         gap = batch.training.pair_gap
         each = [triplets(hypotheses, anchor, targets["scores"], batch.groups, gap=gap) for anchor in anchors]
         return {"triplet": torch.stack(each).sum()}

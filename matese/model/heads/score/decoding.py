@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from matese.model.config import TaggerConfig
 from matese.model.encoder.numpy_layers import Tensors, dense, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
 from matese.model.model_input import Row
@@ -25,7 +24,6 @@ class Score(Head):
     name = "score"
     part = "score_head"
     is_calibrated = True
-    config: TaggerConfig
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
-from matese.model.heads.networks import HeadNetwork, Outputs, States, in_sequence
+from matese.model.heads.networks import HeadNetwork, Outputs, in_sequence
+from matese.model.states import States
 from matese.model.texts.encoding import Encoding
 from matese.mqm import LOWEST_SCORE
 
@@ -18,7 +19,7 @@ class ScoreHead(nn.Sequential, HeadNetwork):
     """Says "score": (batch,), between LOWEST_SCORE and 0."""
 
     @classmethod
-    def of(cls, config: TaggerConfig, width: int, inner: int | None) -> ScoreHead:
+    def of(cls, config: ModelConfig, width: int, inner: int | None) -> ScoreHead:
         """Returns the head with random weights; it starts near the typical score, a few points below 0."""
         n_pooled = 2 if config.score_pooling == "texts" else 1
         last = nn.Linear(width, 1)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
-from matese.model.config import AnyConfig, TaggerConfig
 from matese.model.encoder.numpy_layers import Tensors, dense
 from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
 from matese.model.heads.tags import bio
@@ -39,18 +38,14 @@ _NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in bio.TAG
 
 
 class Tags(Head):
-    """Every tagger has this head; its probabilities are averaged."""
+    """What makes a model a tagger; its probabilities are averaged."""
 
     name = "tags"
     part = "tag_head"
     is_calibrated = True
     finds_errors = True
-    config: TaggerConfig
-
-    @classmethod
-    def is_in(cls, config: AnyConfig) -> bool:
-        """Whether a model with these settings has the head: every tagger does."""
-        return isinstance(config, TaggerConfig)
+    is_main = True
+    has_overrides = True
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder.pooling import in_full
-from matese.model.heads.networks import HeadNetwork, Outputs, States
+from matese.model.heads.networks import HeadNetwork, Outputs
 from matese.model.heads.tags.bio import TAGS
 from matese.model.prediction import FloatArray
+from matese.model.states import States
 from matese.model.texts.encoding import Encoding
 
 
@@ -19,7 +20,7 @@ class TagHead(nn.Linear, HeadNetwork):
     """Says "tags": (batch, hypothesis tokens, tags), logits."""
 
     @classmethod
-    def of(cls, config: TaggerConfig, width: int, inner: int | None) -> TagHead:
+    def of(cls, config: ModelConfig, width: int, inner: int | None) -> TagHead:
         """Returns the head with random weights."""
         return cls(width, len(TAGS))
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
-from matese.model.config import AnyConfig, RegressionConfig
 from matese.model.heads.head import Combine, Head
 from matese.model.model_input import ModelInput, is_combined
 from matese.model.options import Options
@@ -29,15 +28,12 @@ class WordLabels(Head):
     """Says how probable each severity is for each token; the special tokens around the hypothesis count too."""
 
     name = "word_labels"
-    part = "tag_head"
+    part = "word_head"
+    setting = "severities"
+    is_calibrated = True
     finds_errors = True
-    of_models = RegressionConfig
-    config: RegressionConfig
-
-    @classmethod
-    def is_in(cls, config: AnyConfig) -> bool:
-        """Whether a model with these settings has the head."""
-        return isinstance(config, RegressionConfig) and bool(config.severities)
+    reads_special_tokens = True
+    has_numpy = False
 
     def over_rows(
         self,

@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating, Severity
-from matese.model.config import RegressionConfig
-from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Ragged, of_hypotheses, within
-from matese.model.texts.encoding import Tokens
+from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Place, Ragged, of_hypotheses, within
+from matese.model.inputs import padded
+from matese.model.texts.encoding import Encoding, Tokens
 from matese.text import severity_rank
 
 
@@ -23,13 +23,26 @@ class WordLabelTargets(HeadTargets):
     """Learns "tag_ids": (rows, hypothesis tokens), int64, labels of severity; IGNORED where unknown and for padding."""
 
     name = "word_labels"
-    config: RegressionConfig
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of each hypothesis."""
         pairs = zip(ratings, of_hypotheses(ratings, tokens), strict=True)
         labels = (severity_labels(rating, each, self.config.severities) for rating, each in pairs)
         return {"tag_ids": Ragged.of(labels, np.zeros(0, np.int8))}
+
+    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+        """Returns the labels of the window's tokens, and of the special tokens around the hypothesis.
+
+        The latter are labelled as free of errors, as in released models: part of their score depends on these labels.
+        """
+        is_known = (columns["tag_ids"][place.segment] != IGNORED).any()
+        n_special = int(place.windows[0].first > 0)
+        labels = place.of_tokens(columns["tag_ids"])
+        return {"tag_ids": np.pad(labels, n_special, constant_values=0 if is_known else IGNORED)}
+
+    def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
+        """Returns the padded labels."""
+        return {"tag_ids": padded([example["tag_ids"] for example in examples], IGNORED)[0]}
 
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns 1."""

@@ -1,4 +1,4 @@
-"""The real training command for each kind of regression model, from settings to scores and spans."""
+"""The real training command for each kind of model that scores, from settings to scores and spans."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from torch.nn import functional
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
-from matese.model.config import RegressionConfig
+from matese.model.config import ModelConfig
 from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.loading import load_encoder
 from matese.model.heads import registry
 from matese.model.heads.gold_scores import quality_of
-from matese.model.heads.learning import IGNORED
+from matese.model.heads.learning import IGNORED, vectors_of
 from matese.model.heads.ranking.targets import triplets
 from matese.model.heads.word_labels.targets import cross_entropy, severity_labels
-from matese.model.regressor import Regressor
+from matese.model.network import Network
 from matese.model.texts.encoding import Encoding, TextEncoder, Tokens
-from matese.training import corpus_building, optimisation, regression_module
+from matese.training import batching, corpus_building, optimisation
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
+from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps
-from matese.training.regression_module import RegressionModule, pair_agreement
+from matese.training.score_validation import pair_agreement
 from tests.conftest import ENCODERS
 from tests.training.material import RATINGS, TOKENIZER, write_ratings
 
 NAN = float("nan")
+SCORING: dict[str, Any] = {"tag_head": False, "quality_head": True, "extra_layers": 0}
 SETTINGS = f"""\
 encoder:
   model_type: xlm-roberta
@@ -45,7 +47,7 @@ encoder:
   hidden_dropout_prob: 0.0
   attention_probs_dropout_prob: 0.0
 tokenizer: {TOKENIZER}
-regression: {{architecture: ARCHITECTURE}}
+model: {{tag_head: false, extra_layers: 0, dropout: 0.0, MODEL}}
 output: replaced
 training:
   learning_rate: 3e-3
@@ -56,15 +58,19 @@ training:
   accelerator: cpu
   pair_gap: 0.1
 """
-HEAD = ", hidden_sizes: [64]"
+HEAD = "quality_head: true, hidden_sizes: [64]"
+ALONE = f"{HEAD}, layout: alone"
+UNIFIED = (
+    f"{HEAD}, layout: combinations, inputs: [source+reference, source, reference], layer_mix: softmax, pooling: cls"
+)
 KINDS = {
-    "estimator": "estimator, inputs: [source+reference]" + HEAD,
-    "estimator-reference": "estimator, inputs: [reference], layer: 2" + HEAD,
-    "referenceless": "referenceless, inputs: [source], layer_transformation: sparsemax" + HEAD,
-    "ranking": "ranking, inputs: [source+reference]",
-    "unified": "unified, pooling: cls, inputs: [source+reference, source, reference]" + HEAD,
-    "unified-words": "unified, pooling: cls, inputs: [source+reference, source, reference], word_layer: 2, "
-    "severities: [minor, major], score_weights: [0.12, 0.33, 0.33, 0.22]" + HEAD,
+    "estimator": f"{ALONE}, inputs: [source+reference], layer_mix: softmax",
+    "estimator-reference": f"{ALONE}, inputs: [reference], layer_mix: 2",
+    "referenceless": f"{ALONE}, inputs: [source], layer_mix: sparsemax",
+    "ranking": "ranking_head: true, layout: alone, inputs: [source+reference], layer_mix: softmax",
+    "unified": UNIFIED,
+    "unified-words": f"{UNIFIED}, word_layer: 2, severities: [minor, major], min_confidence: null, "
+    "score_weights: [0.12, 0.33, 0.33, 0.22]",
 }
 Train = Callable[..., int]
 
@@ -84,7 +90,7 @@ def train(tmp_path: Path) -> Train:
 
     def start(kind: str, *options: str, output: str = "run") -> int:
         path = tmp_path / "settings.yaml"
-        path.write_text(SETTINGS.replace("ARCHITECTURE", KINDS.get(kind, kind)), encoding="utf-8")
+        path.write_text(SETTINGS.replace("MODEL", KINDS.get(kind, kind)), encoding="utf-8")
         arguments = ["--train", ratings, "--dev", ratings, "--output", str(tmp_path / output)]
         sets = [part for option in options for part in ("--set", option)]
         return main(["train", "--config", str(path), *arguments, *sets])
@@ -123,33 +129,6 @@ def test_each_kind_learns_16_segments_by_heart(
         assert {one.errors for one in made} == {None}
 
 
-def test_a_resumed_run_ends_like_an_uninterrupted_one(
-    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = ["training.max_epochs=4", "training.validate_every=2", "training.save_minutes=0"]
-    options += ["training.frozen_epochs=1.5", "training.layer_decay=0.9", "training.batch_tokens=270"]
-    options += ["regression.dropout=0.1", "regression.layer_dropout=0.3"]
-    assert train("unified-words", *options, output="whole") == 0
-    step = RegressionModule.training_step
-    n_steps = 0
-
-    def counted(self: RegressionModule, *arguments: Any) -> torch.Tensor:
-        nonlocal n_steps
-        n_steps += 1
-        if n_steps == 7:
-            raise RuntimeError("killed")
-        return step(self, *arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RegressionModule, "training_step", counted)
-        assert train("unified-words", *options) == 70
-    assert main(["train", "--resume", str(tmp_path / "run")]) == 0
-    one, other = (
-        torch.load(tmp_path / name / "last.ckpt", weights_only=True)["state_dict"] for name in ("run", "whole")
-    )
-    assert all(torch.equal(one[name], other[name]) for name in other)
-
-
 def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     brief = ("training.max_epochs=1", "training.validate_every=1")
     assert train("unified", *brief, output="first") == 0
@@ -167,7 +146,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
     capsys.readouterr()
     assert train("estimator", *brief, *start, output="fourth") == 2
     assert re.search(
-        r"start .*first.model has no tensor estimator\.0\.weight of the right shape", capsys.readouterr().err
+        r"start .*first.model has no tensor quality_head\.0\.weight of the right shape", capsys.readouterr().err
     )
     assert not (tmp_path / "fourth").exists()
 
@@ -175,19 +154,16 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
 @pytest.mark.parametrize(
     ("kind", "options", "problem"),
     [
-        ("estimator, inputs: [source]" + HEAD, [], "inputs ['source']"),
-        ("estimator, inputs: [source+reference]", [], "hidden_sizes []"),
-        ("metric", [], "'metric'"),
-        ("metricx-24, inputs: [source]", [], "regression.architecture metricx-24"),
-        ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression are both set"),
+        (f"{ALONE}, inputs: [source, reference]", [], "inputs ['source', 'reference']"),
+        (f"{HEAD}, row_format: metricx-24", [], "model.row_format metricx-24"),
         ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1"),
         ("estimator", ["data.rater_groups=[a]"], "data.rater_groups"),
         ("ranking", [], "training.group_size 1"),
         ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]"),
         ("unified-words", ["training.label_weights=[1, 2]"], "must be 3 numbers, for no error and each severity"),
-        ("unified-words", ["regression.word_layer=7"], "word_layer 7"),
+        ("unified-words", ["model.word_layer=7"], "word_layer 7"),
         ("estimator-reference", ["training.mix_with_encoder=true"], "mix_with_encoder"),
-        ("estimator", ["regression.layer_dropout=1"], "layer_dropout 1.0"),
+        ("estimator", ["model.layer_dropout=1"], "layer_dropout 1.0"),
         ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
         ("estimator", ["start=nowhere"], "no model nowhere: no such directory"),
     ],
@@ -283,7 +259,8 @@ def test_layers_are_left_out_of_the_mix_in_training_only() -> None:
 @pytest.mark.parametrize(("with_encoder", "highest", "at_first"), [(False, 1.0, 1.0), (True, 0.1, 0.0)])
 def test_learning_rates_of_the_layers(with_encoder: bool, highest: float, at_first: float, tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    regressor = Regressor(RegressionConfig("estimator", ("source+reference",), hidden_sizes=(8,)), encoder)
+    config = ModelConfig(("source+reference",), "alone", layer_mix="softmax", hidden_sizes=(8,), **SCORING)
+    network = Network(config, encoder)
     settings = TrainingConfig(
         learning_rate=1.0,
         encoder_learning_rate=0.1,
@@ -292,13 +269,13 @@ def test_learning_rates_of_the_layers(with_encoder: bool, highest: float, at_fir
         freeze_embeddings=False,
         warmup=0.0,
     )
-    module = RegressionModule(regressor, settings, Steps(10, 3))
+    module = TrainingModule(network, settings, Steps(10, 3))
     optimizer = module.configure_optimizers()["optimizer"]
     rates = {id(parameter): group["initial_lr"] for group in optimizer.param_groups for parameter in group["params"]}
-    named = dict(regressor.named_parameters())
-    assert {name: rates[id(named[name])] for name in ("mix.weights", "estimator.0.weight")} == {
+    named = dict(network.named_parameters())
+    assert {name: rates[id(named[name])] for name in ("mix.weights", "quality_head.0.weight")} == {
         "mix.weights": highest,
-        "estimator.0.weight": 1.0,
+        "quality_head.0.weight": 1.0,
     }
     layers = [rates[id(named[f"encoder.encoder.layer.{number}.output.dense.bias"])] for number in (1, 0)]
     assert [*layers, rates[id(named["encoder.embeddings.word_embeddings.weight"])]] == [0.1, 0.05, 0.025]
@@ -320,9 +297,8 @@ def test_every_layer_of_every_encoder_has_a_depth(kind: str) -> None:
 
 def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    settings = RegressionConfig(
-        "unified", ("source",), "cls", hidden_sizes=(8,), word_layer=2, severities=(Severity.MAJOR,)
-    )
+    words: dict[str, Any] = {"word_layer": 2, "severities": (Severity.MAJOR,)}
+    settings = ModelConfig(("source",), pooling="cls", hidden_sizes=(8,), **words, **SCORING)
     hypothesis = "der gute Hund " * 20
     ratings = [
         Rating(Segment(hypothesis, "the dog"), "r", (ErrorSpan(4, 8, Severity.MAJOR),)),
@@ -331,23 +307,20 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     texts = TextEncoder(tokenizer, max_tokens=64)
     corpus = corpus_building.build(ratings, texts, ("source",), registry.targets(settings))
     draws = [Draw(segment, 0, 0, 0.0) for segment in (0, 1)]
-    batch = regression_module.make_batch(corpus, draws, is_unified=True)
+    batch = batching.make_batch(corpus, draws)
     n_windows = len(batch.inputs.ids) - 1
     assert n_windows > 2
-    ((shares, of_short),) = batch.weights
+    assert batch.targets.shares is not None
+    ((shares, of_short),) = batch.targets.shares
     assert shares.sum() == pytest.approx(1)
     assert of_short.tolist() == [0] * n_windows + [1]
-    assert batch.tag_ids is not None
-    gold = batch.tag_ids[batch.inputs.hypothesis_mask]
+    gold = batch.targets["tag_ids"][batch.inputs.hypothesis_mask]
     tokens = texts.tokenize([hypothesis])[0]
     n_wrong = sum(end > 4 and start < 8 for start, end in tokens.ranges)
     assert int((gold == 1).sum()) == n_wrong
     assert int((gold >= 0).sum()) == len(tokens.ids) + len(texts.tokenize(["der Hund"])[0].ids) + 2 * (n_windows + 1)
-    module = RegressionModule(Regressor(settings, encoder).eval(), TrainingConfig(freeze_embeddings=False), Steps(1))
     with torch.no_grad():
-        output = module.regressor(batch.inputs)
-        rows = output.of_heads["quality"]
-        vectors = module._vectors(batch, output)
+        rows = Network(settings, encoder).eval()(batch.inputs).of_heads["quality"]
     expected = (rows[:n_windows] * shares[:n_windows, None]).sum(0)
-    torch.testing.assert_close(vectors[0, 0], expected)
+    torch.testing.assert_close(vectors_of(rows, batch.targets.shares)[0, 0], expected)
     assert isinstance(corpus.windows(draws[0])[0], Encoding)

@@ -7,7 +7,7 @@ import torch
 
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
-from matese.model.config import TaggerConfig
+from matese.model.config import ModelConfig
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.bio import TAGS
 from matese.model.heads.tags.confidence import SpanConfidence
@@ -17,7 +17,7 @@ from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
 from matese.training.batching import Limits
 from matese.training.corpus import Corpus
-from matese.training.validation import DevBatch, DevMetrics, dev_loader
+from matese.training.span_validation import DevBatch, SpanMetrics, dev_loader
 from tests.training.material import HEADS, RATINGS
 
 LONG = Rating(Segment("der gute Hund " * 20, None, ("der Hund " * 20,)), "r", (ErrorSpan(4, 8, Severity.MAJOR),))
@@ -91,7 +91,7 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
     directory = tiny_model_factory(inputs=(inputs,), **settings)
     tagger, tokenizer = load_tagger(directory)
     corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), HEADS, keep_ratings=True)
-    metrics = DevMetrics(tagger.config)
+    metrics = SpanMetrics(tagger.config)
     with torch.inference_mode():
         for dev in batches(corpus, inputs):
             metrics.update(dev, tagger(dev.batch.inputs))
@@ -106,7 +106,7 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
 
 
 def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: Corpus) -> None:
-    metrics = DevMetrics(TaggerConfig(score_head=True))
+    metrics = SpanMetrics(ModelConfig(score_head=True))
     for _ in range(2):
         for dev in batches(short, "source"):
             logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)

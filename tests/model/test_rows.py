@@ -82,6 +82,6 @@ def test_a_long_text_is_read_in_windows_that_cover_it() -> None:
     assert estimator.counts.windowed == 1
 
 
-def test_a_regression_model_has_no_tag_probabilities() -> None:
+def test_a_model_that_scores_has_no_tag_probabilities() -> None:
     with pytest.raises(UsageError, match=r"model xcomet@.* has no tag probabilities; use a tagger"):
         list(load("xcomet").annotate_tokens([Segment("Gut", "Good")]))
