@@ -197,9 +197,9 @@ def from_file(
             place = key if key.index is not None else (key, len(of_system))
             segment = replace(segment, key=key)
             if place in of_system:
-                problem = (
-                    f"two translations of {_describe(key, segment.label)}: must differ in system, document or index"
-                )
+                allowed = "must differ in system, document, language pair or index"
+                way = "of a table, name the column that does, as in --columns document=file"
+                problem = f"two translations of {_describe(key, segment.label)}: {allowed}; {way}"
                 raise FormatError(name_of(path), None, problem)
         if place not in of_system:  # else another rater's
             places.setdefault(system, []).append(number)

@@ -44,6 +44,11 @@ _TRANSLATED_NAMES = {
     "source": ("texte source", "quelltext", "quelle", "ausgangstext", "original"),
 }
 """Names in other languages, which are recognised where no column has a usual name."""
+_LANGUAGES = tuple(
+    tuple(f"{side}_{word}" for side in sides for word in ("lang", "language", "locale"))
+    for sides in (("source", "src"), ("target", "tgt", "trg"))
+)
+"""Names of two columns that state the language pair together, where no column states it alone."""
 _COMMENT = "comment"
 _REFERENCE = re.compile(r"ref(?:erence)?s?(?:[a-z]|\d+|text)?")
 _BY_LANGUAGE = "translation"
@@ -65,11 +70,13 @@ class _Layout:
         columns: the columns of each role.
         chosen: roles whose column the user has named.
         extra: all other columns.
+        languages: those of the extra ones that hold the languages of source and translation; none if not both do.
     """
 
     columns: Columns
     chosen: tuple[str, ...]
     extra: tuple[str, ...]
+    languages: tuple[str, ...] = ()
 
     def ratings(self, row: Mapping[str, Any], line: int, unit: str) -> Iterator[Rating]:
         """Yields a rating without spans for each hypothesis of a row. Raises InputError if a value is not allowed."""
@@ -87,7 +94,8 @@ class _Layout:
         test_set, pair, system, document, domain = (
             _name(values.get(role)) for role in ("test_set", "lang_pair", "system", "document", "domain")
         )
-        key = SegmentKey(test_set, pair and languages.parse(pair), system, document, index, domain)
+        parsed = languages.parse(pair) if pair else _pair_of([extra[name] for name in self.languages])
+        key = SegmentKey(test_set, parsed, system, document, index, domain)
         source = next(iter(self._texts(row, "source")), None)
         references = self._texts(row, "reference")
         for column in self.columns["hypothesis"]:
@@ -101,6 +109,14 @@ class _Layout:
 
     def _texts(self, row: Mapping[str, Any], role: str) -> tuple[str, ...]:
         return tuple(text for name in self.columns.get(role, ()) for text in _texts(name, row[name]))
+
+
+def _pair_of(names: Sequence[object]) -> str | None:
+    """Returns the language pair of two languages, None if one of them is not known: their columns are kept anyway."""
+    try:
+        return languages.parse("-".join(str(name or "?") for name in names))
+    except UsageError:
+        return None
 
 
 def ratings(
@@ -265,7 +281,9 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
     if "reference" not in columns and references:
         columns["reference"] = references
         free = [name for name in free if name not in references]
-    return _Layout(columns, tuple(role for role, _ in chosen), tuple(free))
+    of_sides = [_named(free, usual) for usual in _LANGUAGES] if "lang_pair" not in columns else []
+    language_columns = tuple(found[0] for found in of_sides) if all(of_sides) else ()
+    return _Layout(columns, tuple(role for role, _ in chosen), tuple(free), language_columns)
 
 
 def _no_translations(names: Sequence[str], free: Sequence[str], naming: str, *, has_source: bool) -> InputError:

@@ -88,6 +88,24 @@ def test_keys_and_other_columns(tmp_path: Path) -> None:
     assert (written["topic"], written["score"], written["input_score"]) == ("news", 0.0, "0.50")
 
 
+@pytest.mark.parametrize(
+    ("header", "cells", "pair"),
+    [
+        ("source_language,Target Language", "en,fr", "en-fr"),
+        ("srcLang,tgt_lang", "English,zh-TW", "en-zh_TW"),
+        ("source_language,target_language", "en,", None),
+        ("source_language,target_language", "en,unknown tongue", None),
+        ("target_language,x", "fr,y", None),
+        ("source_language,target_language,lp", "en,fr,en-de", "en-de"),
+    ],
+)
+def test_two_columns_of_languages(tmp_path: Path, header: str, cells: str, pair: str | None) -> None:
+    (segment,) = read(tmp_path / "a.csv", f"id,mt,{header}\n1,Ja,{cells}\n")
+    assert segment.key == SegmentKey(lang_pair=pair, index=1)
+    named = dict(zip(header.split(","), cells.split(","), strict=True))
+    assert segment.extra == {name: cell for name, cell in named.items() if name != "lp"}
+
+
 def test_columns_that_the_user_names(tmp_path: Path) -> None:
     text = "de1,de2,gold,gold2\nJa,Nein,Doch,Oh\n"
     first, two = read(tmp_path / "a.csv", text, hypothesis=["de1", "de2"], reference=["gold", "gold2"])
