@@ -23,11 +23,11 @@ def read(**settings: Any) -> States:
     found: list[States] = []
     assert isinstance(network.quality_head, torch.nn.Module)
     network.quality_head.register_forward_pre_hook(lambda _, given: found.append(given[0]))
-    with torch.inference_mode():
-        network(make_batch("xlm-roberta", 3, 9))
+    network(make_batch("xlm-roberta", 3, 9))
     return found[0]
 
 
+@torch.inference_mode()
 @pytest.mark.parametrize("pooling", ["avg", "cls", "max"])
 @pytest.mark.parametrize("layer_mix", ["last", 1, "sum-last-4", "softmax"])
 @pytest.mark.parametrize("extra_layers", [0, 1])
@@ -39,6 +39,7 @@ def test_rows_are_pooled_without_padding(pooling: str, layer_mix: Any, extra_lay
     assert torch.equal(states.final, states.encoded) == (extra_layers == 0)
 
 
+@torch.inference_mode()
 def test_layers_are_those_of_the_encoder() -> None:
     layers = read(layer_mix="softmax", extra_layers=0).layers
     assert len(layers) == 3
