@@ -162,7 +162,7 @@ def of_blank(segment: Segment, name: PromptName, *, rater: str) -> Rating:
 
 
 def _parse(text: str) -> _Answer:
-    """Returns the errors of an answer; one without errors must not list objects under another key, such as omissions."""
+    """Returns the errors of an answer; one without errors must not list objects under another key."""
     answer, given = _last(text, "errors", _Answer)
     for key, value in given.items() if not answer.errors else ():
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
