@@ -121,7 +121,8 @@ def read_score(text: str) -> Estimate:
     Raises:
         AnswerError: if it has none from 0 to 100.
     """
-    return _estimate(_last(text, "score", _Score).score)
+    answer, _ = _last(text, "score", _Score)
+    return _estimate(answer.score)
 
 
 def _estimate(score: float | None) -> Estimate:
@@ -161,16 +162,24 @@ def of_blank(segment: Segment, name: PromptName, *, rater: str) -> Rating:
 
 
 def _parse(text: str) -> _Answer:
-    return _last(text, "errors", _Answer)
+    """Returns the errors of an answer; one without errors must not list objects under another key."""
+    answer, given = _last(text, "errors", _Answer)
+    for key, value in given.items() if not answer.errors else ():
+        if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            raise AnswerError(f"no `errors`, but objects in {shortened(key)}: all errors must be in `errors`")
+    return answer
 
 
-def _last(text: str, key: str, kind: type[_AnswerT]) -> _AnswerT:
-    """Returns the last JSON object with a key in a text: models may think aloud before it, or fence it."""
-    answer = None
+def _last(text: str, key: str, kind: type[_AnswerT]) -> tuple[_AnswerT, dict[str, Any]]:
+    """Returns the last JSON object with a key in a text, as a type and as given.
+
+    Models may think aloud before it, or fence it.
+    """
+    answer: tuple[_AnswerT, dict[str, Any]] | None = None
     problem = f"no JSON object with `{key}` in {shortened(text)}"
     for value in _objects(text, key):
         try:
-            answer = validation.convert(value, kind)
+            answer = validation.convert(value, kind), value
         except InputError as error:
             problem = str(error)
     if answer is None:
@@ -178,7 +187,7 @@ def _last(text: str, key: str, kind: type[_AnswerT]) -> _AnswerT:
     return answer
 
 
-def _objects(text: str, key: str) -> Iterator[object]:
+def _objects(text: str, key: str) -> Iterator[dict[str, Any]]:
     """Yields the outermost JSON objects of a text that have a key."""
     decoder = json.JSONDecoder()
     place = -1

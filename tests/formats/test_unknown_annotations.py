@@ -143,6 +143,10 @@ CASES = [
          in_xliff("# [matese]\n# Really bad.\n")),
     Case("xliff", "state", XLIFF.replace("<target>", "<target @>").replace("@</trans", in_xliff(NOTE) + "</trans"),
          "", 'state="odd"', 'state="odd"'),
+    Case("doccano", "state", f'{{"text": "{TEXT}", @}}',
+         '"entities": [{"start_offset": 4, "end_offset": 8, "label": "Major"}]',
+         '"entities": [{"start_offset": 4, "end_offset": 8, "label": "Major"}], "cats": ["Unusable"]',
+         '"entities": [], "cats": ["Unusable"]'),
     Case("doccano", "note", f'{{"text": "{TEXT}", @}}', '"label": [[4, 8, "Major"]]',
          '"label": [[4, 8, "Major"]], "Comments": ["All wrong."]', '"label": [], "Comments": ["All wrong."]'),
 ]  # fmt: skip

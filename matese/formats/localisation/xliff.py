@@ -28,6 +28,8 @@ _FINISHED = {
     *("needs-review-translation", "needs-review-l10n", "needs-review-adaptation"),
 }
 """States of XLIFF 1.2 and 2; what is to be reviewed has been translated."""
+_JUDGEMENTS = ("state-qualifier", "status", "conf")
+"""Attributes in which XLIFF 1.2, memoQ and Trados say that a reviewer has rejected a translation."""
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _ENCODING = re.compile(rb"[^<]{0,3}<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
 _TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
@@ -45,6 +47,7 @@ class _Segment:
         source: without inline code.
         target: likewise.
         state: of the translation; None if it is not stated.
+        rejected: what says that a reviewer has rejected the translation, such as "rejected-grammar"; None if nothing.
     """
 
     index: int = 0
@@ -53,6 +56,7 @@ class _Segment:
     source: str = ""
     target: str = ""
     state: str | None = None
+    rejected: str | None = None
 
 
 @dataclass(slots=True)
@@ -213,6 +217,12 @@ class _Reader:
             self._segment = _Segment(state=attributes.get("state"))
         elif local == "target" and parent == "trans-unit":
             self._segment.state = attributes.get("state")
+        if (
+            local == "trans-unit"
+            or (local == "target" and parent == "trans-unit")
+            or local.endswith(f"{_SEPARATOR}seg")
+        ):
+            self._segment.rejected = _rejected(attributes) or self._segment.rejected
         if local == "note" or (local in ("source", "target") and parent in ("trans-unit", "segment")):
             self._text = _Text(len(self._open), attributes.get("id", ""))
 
@@ -311,6 +321,8 @@ class _Reader:
                 continue
             is_known = segment.state is None or segment.state in _FINISHED | _UNFINISHED
             states = [] if is_known else [("unknown state", f"{segment.state!r} must be one of XLIFF")]
+            if segment.rejected:
+                states.append(("rejected translation", f"{segment.rejected!r} must be notes of its errors"))
             self.places[segment.index] = element, number
             self.units[segment.index] = Unit(
                 element.name,
@@ -387,6 +399,12 @@ class _Reader:
         xml = "".join(f'<{tag} {attribute}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>' for text in texts)
         around = f"{place.prefix}{place.missing}"
         return place.place, f"<{around}>{xml}</{around}>" if place.missing else xml
+
+
+def _rejected(attributes: Mapping[str, str]) -> str | None:
+    """Returns the attribute of an element that says that its translation is rejected; None if none does."""
+    stated = (text for name, text in attributes.items() if name.rpartition(_SEPARATOR)[2] in _JUDGEMENTS)
+    return next((text for text in stated if text.casefold().startswith("rejected")), None)
 
 
 def _is_deleted(name: str, attributes: Mapping[str, str]) -> bool:

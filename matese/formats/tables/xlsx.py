@@ -268,6 +268,10 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     if not options.columns and _technical_header(path) is not None:
         yield from _corrected(path, options)
     else:
+        next(_cells(path), ())  # which checks the file
+        if len(titles := _titles(path)) > 1:
+            what = f"only the first of {len(titles)} sheets is read; save each of the others as a file"
+            RowIssues(name_of(path), options.report, 1).assume(what)
         yield from columns.ratings(_rows(path, options.columns), path, options.columns, options.lang_pair)
 
 

@@ -65,6 +65,7 @@ class _Example(msgspec.Struct):
     entities: list[_Entity] | None = None
     annotations: list[_Entity] | None = None
     relations: list[Any] | None = None
+    cats: list[Any] | None = None
     comments: list[Any] | None = msgspec.field(default=None, name="Comments")
     source: str | None = None
     references: list[str] | None = None
@@ -122,13 +123,14 @@ def _ratings(example: _Example, issues: RowIssues) -> Iterator[Rating]:
     key = SegmentKey(example.test_set, example.lang_pair, example.system, example.document, index)
     references = tuple(example.references or ())
     segment = Segment(example.text, example.source, references, None if key == SegmentKey() else key)
-    for name, remarks in (("relation", example.relations), ("comment", example.comments)):
-        for _ in remarks or ():
-            issues.ignore(name, "must be a label")
+    remarks = {"relation": example.relations, "comment": example.comments, "label of the whole text": example.cats}
+    for name, unread in remarks.items():
+        for _ in unread or ():
+            issues.ignore(name, "must be a label of words")
     for rater, given in example.raters():
         spans = [_error(Utf16Text(example.text), span, issues) for span in given]
         errors = tuple(span for span in spans if span is not None)
-        is_unknown = not errors and bool(given or example.relations or example.comments)
+        is_unknown = not errors and bool(given or any(remarks.values()))
         yield Rating(segment, rater, None if is_unknown else errors)
 
 

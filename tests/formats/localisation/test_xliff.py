@@ -112,6 +112,21 @@ def test_an_unknown_state(tmp_path: Path, version: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<target", "<target state='needs-review-translation' state-qualifier='rejected-grammar'"),
+        ("<trans-unit", "<trans-unit m:status='Rejected'"),
+        ("</target>", "</target><s:seg-defs><s:seg id='1' conf='RejectedTranslation'/></s:seg-defs>"),
+    ],
+)
+def test_a_rejected_translation_is_never_free_of_errors(tmp_path: Path, old: str, new: str) -> None:
+    units = "".join(f"<trans-unit id='{number}'>{SHOP}</trans-unit>" for number in range(2)).replace(old, new, 1)
+    more = ' xmlns:m="urn:memoq" xmlns:s="urn:sdl"'
+    ratings, issues = read(tmp_path, xliff_1(units, header=f"<header><note>{FREE}</note></header>", more=more))
+    assert ([rating.errors for rating in ratings], issues) == ([None, ()], [("ignored", "rejected translation")])
+
+
+@pytest.mark.parametrize(
     ("unit", "reason"),
     [
         (f"<unit id='1'><notes><note>[matese] \"ann\"\nodd</note></notes>{SEGMENT}</unit>", "line of a note"),

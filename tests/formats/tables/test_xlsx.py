@@ -145,6 +145,24 @@ def test_the_command_keeps_headings_and_numbers(tmp_path: Path) -> None:
     assert rows[1][:3] == (1, "The dog", "Die Hündin")
 
 
+def test_further_sheets_are_reported(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for title in ("de", "fr", "it"):
+        sheet = book.create_sheet(title)
+        for row in (["source", "target"], ["dog", title]):
+            sheet.append(row)
+    book.remove(book.worksheets[0])
+    book.save(tmp_path / "in.xlsx")
+    issues: list[RowIssue] = []
+    (rating,) = detection.read(tmp_path / "in.xlsx", ReadOptions(issues.append))
+    assert rating.segment.hypothesis == "de"
+    assert [issue.kind for issue in issues] == ["assumed"]
+    assert list(detection.read(tmp_path / "in.xlsx")) == [rating]
+    (tmp_path / "in.xlsx").write_bytes((tmp_path / "in.xlsx").read_bytes()[:900])
+    with pytest.raises(FormatError):
+        list(detection.read(tmp_path / "in.xlsx", ReadOptions(columns={"hypothesis": ["target"]})))
+
+
 OURS = ["marked errors", "score", "expected score", "row"]
 
 
