@@ -45,6 +45,7 @@ def test_json(tmp_path: Path) -> None:
         (("1 ||| a",), "n:1: the first candidate is of source 1; sources are numbered from 0"),
         (("0 ||| a", "2 ||| b"), "n:2: source 2 after source 0; every source needs candidates, numbered without g"),
         (("0 ||| a ||| f ||| x",), "n:1: score is 'x': must be a number"),
+        (("0 ||| a ||| f ||| nan",), "n:1: score is nan: must be a finite number"),
         ((MOSES[0], "0 ||| a"), "n:2: 1 of 2 candidates of source 0 have no score; all or none"),
         (('{"candidates": []}',), "n:1: a source has no candidates; it needs one or more"),
         (('{"candidates": ["a"]}', "0 ||| a"), "n:2: not JSON"),

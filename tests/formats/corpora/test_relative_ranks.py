@@ -44,12 +44,14 @@ def test_verdicts_of_metrics(tmp_path: Path) -> None:
     ("header", "row", "line"),
     [
         ("LP SID BETTER WORSE", "de-en 0 A B", 2),
+        ("LP SID BETTER WORSE", "de-en x A B", 2),
         ("LP SID BETTER WORSE", "de-en 1 A A", 2),
         ("LP SID BETTER WORSE", "1 A B", 2),
         ("LP SID BETTER WORSE", "de-en 1 A B\nde-en 1 A B", 3),
         ("LP DATA SID BETTER WORSE", "de-en t 1 A B far", 2),
         ("LP DATA SID BETTER WORSE", "de-en t 1 A B 30 40", 2),
         ("SID BETTER WORSE BEER", "1 A B 0.5", 2),
+        ("SID BETTER WORSE BEER", "1 A B", 2),
         ("SID BETTER WORSE BEER BEER", "1 A B 1 1", 1),
     ],
 )
