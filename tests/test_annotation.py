@@ -38,7 +38,8 @@ def test_severities_are_ordered() -> None:
     assert MINOR <= MINOR
     assert not MINOR < MINOR
     assert not MAJOR <= MINOR
-    for other in ("major", 1, None):
+    others: tuple[Any, ...] = ("major", 1, None)
+    for other in others:
         with pytest.raises(TypeError, match="not supported between"):
             operator.lt(MINOR, other)
 

@@ -17,12 +17,12 @@ TOKENIZER = checkpoint.resolve("mini") / "tokenizer.json"
 
 
 def test_made_texts_have_the_lengths_that_are_asked_for() -> None:
-    made = list(texts.generate(TOKENIZER, 80))
-    assert list(texts.generate(TOKENIZER, 80)) == made
+    assert [*texts.generate(TOKENIZER, 20)] == [*texts.generate(TOKENIZER, 20)]
+    made = list(texts.generate(TOKENIZER, 400))
     lengths = sorted(len(text["hypothesis"].split()) for text in made)
     assert lengths[0] >= 4
     assert lengths[-1] <= 308
-    assert 30 <= lengths[40] <= 42
+    assert 30 <= lengths[200] <= 42
     (text,) = texts.generate(TOKENIZER, 1, length=500)
     assert {len(own.split()) for own in text.values()} == {500}
 

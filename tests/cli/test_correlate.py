@@ -348,8 +348,8 @@ def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None
         write(folder / f"{name}.jsonl", *(line.format(text, system) for system, text in texts.items()))
     given = ("--metric", "other.jsonl", "--baseline", "chrf", "--rank-by", "system.spa")
     assert list(figures(run, "--gold", "gold.jsonl", *given)["metrics"]) == ["other", "chrF"]
-    for given in (("--baseline", "chrf"), ("--metric", "other.jsonl")):
-        refused = run("correlate", "--gold", "-", *given).refused()
+    for more in (("--baseline", "chrf"), ("--metric", "other.jsonl")):
+        refused = run("correlate", "--gold", "-", *more).refused()
         assert refused == "standard input: scores are read twice: give a regular file, not a pipe"
     refused = run("correlate", "--gold", "gold.jsonl", "--baseline", "chrf", "--metrics", "chrF").refused()
     assert refused.startswith("unknown metric 'chrF' of all")

@@ -71,7 +71,7 @@ def test_a_model_in_bf16_is_not_looked_into(tiny_model_dir: Path, monkeypatch: p
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     (explanation,) = explainer.explain(
-        ["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden", model=tiny_model_dir
+        ["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden", model=str(tiny_model_dir)
     )
     assert len(explanation.texts) == 2
 
