@@ -107,7 +107,7 @@ def remove(*names: str) -> None:
         (("xcomet/hparams.yaml",), "xcomet has no config.json: a model directory"),
         (("encoders",), "xcomet/hparams.yaml: encoder ../encoders/xlmr-xl is not on this machine"),
         (("encoders/xlmr-xl/tokenizer.json",), "encoders/xlmr-xl has no usable tokenizer: "),
-        (("encoders/xlmr-xl/config.json",), "encoders/xlmr-xl/config.json, the configuration of the encoder, is"),
+        (("encoders/xlmr-xl/config.json",), "encoders/xlmr-xl/config.json is missing: the model is incomplete"),
     ],
 )
 @pytest.mark.parametrize("command", ["export", "tag"])
