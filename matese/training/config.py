@@ -200,7 +200,8 @@ class Config:
         model: settings of the model. By default, it is a tagger.
         data: training and validation data.
         training: optimisation, validation and hardware.
-        start: directory or hub id of a model, to start training from its weights; null for none. Its settings must be
+        start: directory or hub id of a model, to start training from its weights, or several, to start from the means
+            of their weights (model soups, Wortsman et al. 2022, arXiv 2203.05482); null for none. Its settings must be
             the same, except for heads beside the tags, the quality or the ranks: new ones start untrained, and heads
             that `model` does not have are dropped. If only heads for omissions, categories and errors of meaning are
             trained, the model's calibration is kept.
@@ -212,7 +213,7 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    start: str | None = None
+    start: str | tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.is_pretrained and "model_type" not in self.encoder:

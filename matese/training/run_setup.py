@@ -104,13 +104,29 @@ def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Network:
     encoder = make_encoder(config, tokenizer)
     with _load_errors("encoder", _name(config.encoder)):
         model = Network(config.model, encoder)
-    if config.start is not None:
-        started, _ = loading.load(checkpoint.resolve(config.start))
-        _copy(model, started.state_dict(), f"start {config.start}", _MAY_BE_NEW)
-        if config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
-            calibrated = {name: getattr(started.config, name) for name in CALIBRATED}
-            model.config = dataclasses.replace(model.config, **calibrated)
+    starts = (config.start,) if isinstance(config.start, str) else config.start or ()
+    started = [loading.load(checkpoint.resolve(start))[0] for start in starts]
+    if started:
+        weights = started[0].state_dict() if len(started) == 1 else _mean(started, starts)
+        _copy(model, weights, f"start {' and '.join(starts)}", _MAY_BE_NEW)
+    if len(started) == 1 and config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
+        calibrated = {name: getattr(started[0].config, name) for name in CALIBRATED}
+        model.config = dataclasses.replace(model.config, **calibrated)
     return model
+
+
+def _mean(models: Sequence[nn.Module], names: Sequence[str]) -> dict[str, torch.Tensor]:
+    """Returns the means of the weights of models of one kind."""
+    states = [model.state_dict() for model in models]
+    mean = {}
+    for name, tensor in states[0].items():
+        tensors = [state[name] for state in states if name in state and state[name].shape == tensor.shape]
+        if len(tensors) < len(states):
+            raise ModelError(
+                f"start {' and '.join(names)}: {name} differs in shape; models must have the same settings"
+            )
+        mean[name] = torch.stack([one.float() for one in tensors]).mean(0).to(tensor.dtype)
+    return mean
 
 
 def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:

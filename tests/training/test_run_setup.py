@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from matese.errors import ModelError
 from matese.model import loading
 from matese.model.config import ModelConfig
 from matese.model.network import Network
+from matese.model.storage import checkpoint
 from matese.training import run_setup
 from matese.training.config import Config
 from tests.conftest import ENCODERS, TinyModelFactory
@@ -50,3 +54,22 @@ def test_a_tagger_of_another_shape_is_refused(tiny_model_factory: TinyModelFacto
     start = tiny_model_factory("start")
     with pytest.raises(ModelError, match=r"has no tensor extra_layers\.1\..* of the right shape: must be a model of"):
         run_setup.make_model(config(start, tokenizer, extra_layers=2), tokenizer)
+
+
+def test_several_models_are_averaged(tiny_model_factory: TinyModelFactory, tokenizer: Any, tmp_path: Path) -> None:
+    first = tiny_model_factory("start", score_head=True)
+    second = shutil.copytree(first, tmp_path / "second")
+    weights = second / checkpoint.TENSORS
+    old = load_file(weights)
+    save_file({name: 2 * tensor for name, tensor in old.items()}, weights)
+    settings = dataclasses.replace(config(first, tokenizer), start=(str(first), str(second)))
+    made = run_setup.make_model(settings, tokenizer).state_dict()
+    for name, tensor in old.items():
+        torch.testing.assert_close(made[name], 1.5 * tensor)
+
+
+def test_models_of_different_shapes_are_not_averaged(tiny_model_factory: TinyModelFactory, tokenizer: Any) -> None:
+    starts = [str(tiny_model_factory(f"{n}", score_head=True, extra_layers=n)) for n in (2, 1)]
+    settings = dataclasses.replace(config(Path(starts[0]), tokenizer, extra_layers=2), start=tuple(starts))
+    with pytest.raises(ModelError, match="must have the same settings"):
+        run_setup.make_model(settings, tokenizer)
