@@ -14,7 +14,6 @@ from functools import cache
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from matese import severities
 from matese.annotation import Placed, SegmentKey
 from matese.errors import InputError
 
@@ -40,7 +39,6 @@ _PLACEHOLDER = re.compile(
     r"|\{[^{}]*\}|</?[a-zA-Z][^<>]*>|&(?:#\w+|[a-zA-Z]\w*);"
 )
 _FIRST_ASTRAL = "\U00010000"
-severity_rank = severities.rank
 
 
 def words(text: str) -> tuple[Range, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from matese.annotation import ErrorSpan, Severity
+from matese.severities import COUNTED
 
 Range = tuple[int, int]
 
@@ -20,7 +21,7 @@ O, B_MINOR, I_MINOR, B_MAJOR, I_MAJOR = range(5)  # noqa: E741  (the field's nam
 IS_MAJOR = tuple(float(tag.endswith("Major")) for tag in TAGS)
 """1 for the tags of Major errors, else 0."""
 
-_BEGIN = {Severity.MINOR: B_MINOR, Severity.MAJOR: B_MAJOR, Severity.CRITICAL: B_MAJOR}
+_BEGIN = {severity: B_MINOR if counted is Severity.MINOR else B_MAJOR for severity, counted in COUNTED.items()}
 _SEVERITY = {B_MINOR: Severity.MINOR, I_MINOR: Severity.MINOR, B_MAJOR: Severity.MAJOR, I_MAJOR: Severity.MAJOR}
 
 

@@ -16,7 +16,7 @@ from matese.annotation import Rating, Severity
 from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Place, Ragged, of_hypotheses, within
 from matese.model.inputs import padded
 from matese.model.texts.encoding import Encoding, Tokens
-from matese.text import severity_rank
+from matese.severities import rank
 
 
 class WordLabelTargets(HeadTargets):
@@ -63,12 +63,12 @@ def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severit
     labels = np.zeros(len(tokens.ids), dtype=np.int8)
     if rating.errors is None or not severities:
         return np.full_like(labels, IGNORED)
-    for span in sorted(rating.errors, key=lambda other: severity_rank(other.severity)):
+    for span in sorted(rating.errors, key=lambda other: rank(other.severity)):
         if span.severity is Severity.NEUTRAL:
             continue
         label = IGNORED
         if (severity := span.severity) is not None:
-            distances = [abs(severity_rank(other) - severity_rank(severity)) for other in severities]
+            distances = [abs(rank(other) - rank(severity)) for other in severities]
             label = 1 + distances.index(min(distances))
         labels[within(span, tokens)] = label
     return labels
