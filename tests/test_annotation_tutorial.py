@@ -73,8 +73,8 @@ def test_the_page_runs(
     n_spans = sum(len(rating.errors or ()) for rating in given)
     n_marked = sum(bool(rating.errors) for rating in given)
     assert n_marked > 2
-    assert f"of {2 * n_spans:,} spans: {2 * n_spans - n_marked:,} kept, 0 changed" in reported["export.json"]
-    assert f"of {n_spans:,} spans: {n_spans:,} kept, 0 changed" in reported["annotations.json"]
-    assert f"of {n_spans:,} spans: {n_spans - n_marked:,} kept, 0 changed" in reported["ann.jsonl"]
+    assert f"of {2 * n_spans:,} marks: {2 * n_spans - n_marked:,} kept, 0 changed" in reported["export.json"]
+    assert f"of {n_spans:,} marks: {n_spans:,} kept, 0 changed" in reported["annotations.json"]
+    assert f"of {n_spans:,} marks: {n_spans - n_marked:,} kept, 0 changed" in reported["ann.jsonl"]
     assert {rating.rater for rating in jsonl.read("corrected-doccano.jsonl")} == {"ann"}
     assert {rating.rater for rating in jsonl.read("corrected.jsonl")} == {"ann@example.org", "bob@example.org"}

@@ -63,6 +63,13 @@ def test_penalties_of_the_google_weights(severity: Severity | None, category: st
     assert mqm.penalty(ErrorSpan(0, 1, severity, category), GOOGLE) == penalty
 
 
+@pytest.mark.parametrize("weights", [MATESE, GOOGLE, UNBABEL], ids=["matese", "google", "unbabel"])
+def test_only_a_major_or_critical_non_translation_costs_25(weights: Weights) -> None:
+    severities = (None, *Severity)
+    costs = [mqm.penalty(UnplacedError(severity, "Non-translation!"), weights) for severity in severities]
+    assert costs == [0, 0, 1, 25, 25]
+
+
 @pytest.mark.parametrize(
     ("wanted", "category", "is_match"),
     [
