@@ -49,7 +49,7 @@ docs-figures: $(VENV)/.installed-dev $(VENV)/.installed-docs
 check-data: have-data $(VENV)/.installed
 	$(BIN)/python -m data_prep check
 
-# The embedded model: eight stages of training, a smaller vocabulary, and calibration. A stopped training is resumed; to run
+# The embedded model: ten stages of training, a smaller vocabulary, and calibration. A stopped training is resumed; to run
 # a step again, remove its output. ENCODER is a hub id, or a directory where the hub cannot be reached.
 PREPARED := data/prepared
 ENCODER := intfloat/multilingual-e5-small
