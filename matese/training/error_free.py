@@ -118,9 +118,11 @@ def _lang_pair(segment: Segment) -> str:
 
 
 def fit(features: FloatArray, golds: FloatArray, pairs: Sequence[str], inputs: InputKind) -> ErrorFreeFit:
-    """Returns the logistic regression with the least cross-entropy, and the thresholds with the highest MCC.
+    """Returns the logistic regression with the least cross-entropy, and a threshold that as many segments reach as are free.
 
-    A weight counts for little where its feature hardly varies (a small ridge penalty on standardised features).
+    The threshold with the highest MCC would fit noise: in cross-validation over the sources of WMT24 ESA, its MCC is
+    .11 with a standard deviation of .03, and .13 with one of .01 for this threshold. A weight counts for little where
+    its feature hardly varies (a small ridge penalty on standardised features).
 
     Args:
         features: (segments, 4), see `error_free.Features`.
@@ -153,8 +155,7 @@ def fit(features: FloatArray, golds: FloatArray, pairs: Sequence[str], inputs: I
         threshold=0.5,
     )
     probabilities = np.array([detector.probability(tuple(row)) for row in features.tolist()])
-    best, _ = error_free_agreement.best_threshold(probabilities, golds)
-    threshold = _floor(best)
+    threshold = _floor(float(np.quantile(probabilities, 1 - golds.mean())))
     of_pairs = []
     names = np.array(pairs)
     for pair, n in sorted(Counter(pairs).items()):

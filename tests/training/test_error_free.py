@@ -33,7 +33,7 @@ def test_the_weights_are_found() -> None:
     assert 0.3 < fitted.mcc < 1
 
 
-@pytest.mark.parametrize(("strictness", "n", "pairs"), [(0, 600, []), (4, 600, ["en-cs"]), (4, 120, [])])
+@pytest.mark.parametrize(("strictness", "n", "pairs"), [(0, 600, []), (4, 600, ["en-cs", "en-de"]), (4, 120, [])])
 def test_a_language_pair_has_a_threshold_of_its_own_if_that_is_clearly_better(
     strictness: float, n: int, pairs: list[str]
 ) -> None:
@@ -44,7 +44,14 @@ def test_a_language_pair_has_a_threshold_of_its_own_if_that_is_clearly_better(
     golds = (errors + rng.normal(0, 0.5, len(errors)) < limits).astype(float)
     detector = error_free.fit(features, golds, ["en-de"] * 2000 + ["en-cs"] * n, "source").detector
     assert [one.lang_pair for one in detector.thresholds] == pairs
-    assert all(one.threshold < detector.threshold for one in detector.thresholds)
+    assert not pairs or detector.threshold_of("en-cs") < detector.threshold < detector.threshold_of("en-de")
+
+
+def test_as_many_segments_pass_as_are_free() -> None:
+    features, golds = drawn(4_000)
+    detector = error_free.fit(features, golds, [""] * 4_000, "source").detector
+    passed = [detector.probability(tuple(row)) >= detector.threshold for row in features.tolist()]
+    assert sum(passed) == pytest.approx(golds.sum(), abs=2)
 
 
 def test_a_feature_that_does_not_vary_has_no_weight() -> None:
