@@ -118,11 +118,12 @@ def _lang_pair(segment: Segment) -> str:
 
 
 def fit(features: FloatArray, golds: FloatArray, pairs: Sequence[str], inputs: InputKind) -> ErrorFreeFit:
-    """Returns the logistic regression with the least cross-entropy, and a threshold that as many segments reach as are free.
+    """Returns the logistic regression with the least cross-entropy, and thresholds.
 
-    The threshold with the highest MCC would fit noise: in cross-validation over the sources of WMT24 ESA, its MCC is
-    .11 with a standard deviation of .03, and .13 with one of .01 for this threshold. A weight counts for little where
-    its feature hardly varies (a small ridge penalty on standardised features).
+    As many segments reach a threshold as are free of errors. The threshold with the highest MCC would fit noise: in
+    cross-validation over sources of WMT24 ESA, its MCC is .11 with a standard deviation of .03, and that of this
+    threshold .13 with one of .01. A weight counts for little where its feature hardly varies (a small ridge penalty on
+    standardised features).
 
     Args:
         features: (segments, 4), see `error_free.Features`.
@@ -155,17 +156,17 @@ def fit(features: FloatArray, golds: FloatArray, pairs: Sequence[str], inputs: I
         threshold=0.5,
     )
     probabilities = np.array([detector.probability(tuple(row)) for row in features.tolist()])
-    threshold = _floor(float(np.quantile(probabilities, 1 - golds.mean())))
+    threshold = _threshold(probabilities, golds)
     of_pairs = []
     names = np.array(pairs)
     for pair, n in sorted(Counter(pairs).items()):
         members = names == pair
         n_free = golds[members].sum()
         if pair and min(n_free, n - n_free) >= _FEWEST_OF_PAIR:
-            best, mcc = error_free_agreement.best_threshold(probabilities[members], golds[members])
-            gain = mcc - _mcc(probabilities[members] >= threshold, golds[members])
-            if gain > _CLEAR_GAIN / math.sqrt(n):
-                of_pairs.append(LangPairThreshold(pair, _floor(best)))
+            own = _threshold(probabilities[members], golds[members])
+            before, after = (_mcc(probabilities[members] >= least, golds[members]) for least in (threshold, own))
+            if after - before > _CLEAR_GAIN / math.sqrt(n):
+                of_pairs.append(LangPairThreshold(pair, own))
     detector = replace(detector, threshold=threshold, thresholds=tuple(of_pairs))
     passed = probabilities >= np.array([detector.threshold_of(pair) for pair in pairs])
     return ErrorFreeFit(detector, len(golds), int(golds.sum()), _mcc(passed, golds))
@@ -176,6 +177,6 @@ def _mcc(passed: BoolArray, golds: FloatArray) -> float:
     return float(error_free_agreement.mcc(np.array(counts)))
 
 
-def _floor(probability: float) -> float:
-    """Returns a probability with six decimals, rounded down, so that a segment with exactly this one still passes."""
-    return math.floor(probability * 1e6) / 1e6
+def _threshold(probabilities: FloatArray, golds: FloatArray) -> float:
+    """Returns the probability that as many segments reach as are free, rounded down so that its own segment passes."""
+    return math.floor(float(np.quantile(probabilities, 1 - golds.mean())) * 1e6) / 1e6
