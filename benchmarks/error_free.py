@@ -4,7 +4,8 @@
         --test data/prepared/esa-test.jsonl --json benchmarks/results/error-free-NAME.json
 
 The model must have been calibrated (`matese calibrate`) on ratings other than TEST; the threshold on the length is
-chosen on DEV, which should be the ratings to which the model's detection was fitted. Segments are read without
+chosen on DEV by the same rule as the model's: as many segments reach it as people found free of errors. DEV should be
+the ratings to which the model's detection was fitted. Segments are read without
 references. The table shows the Matthews correlation coefficient (MCC), precision, recall and F1 over all segments, the
 mean MCC over language pairs, and the standard error of the difference in MCC to the model, by the bootstrap over
 sources: systems that translated the same source are drawn together.
@@ -90,7 +91,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="take only the first N ratings of each file")
     arguments = parser.parse_args()
     segments, golds = labelled(arguments.test, arguments.limit)
-    threshold, _ = agreement.best_threshold(*by_length(*labelled(arguments.dev, arguments.limit)))
+    threshold = agreement.threshold(*by_length(*labelled(arguments.dev, arguments.limit)))
     annotator = matese.load(arguments.model, error_free=True)
     ratings = list(annotator.annotate_segments(segments))
     decisions = {

@@ -86,22 +86,16 @@ def mcc(counts: FloatArray) -> FloatArray:
     return divide(hits * rejections - false_alarms * misses, np.sqrt(margins), empty=0.0)
 
 
-def best_threshold(values: FloatArray, golds: FloatArray) -> tuple[float, float]:
-    """Returns the threshold with the highest MCC, and that MCC; a value that equals the threshold passes.
+def threshold(values: FloatArray, golds: FloatArray) -> float:
+    """Returns the value that as many segments reach as are free of errors.
+
+    The threshold with the highest MCC would fit noise.
 
     Args:
         values: (segments,), higher for a segment that is more probably free of errors.
         golds: (segments,), 1 for a segment that is free of errors, else 0.
 
-    >>> best_threshold(np.array([0.9, 0.8, 0.4, 0.1]), np.array([1, 1, 0, 0]))
-    (0.8, 1.0)
+    >>> threshold(np.array([0.9, 0.8, 0.4, 0.1, 0.3]), np.array([1, 0, 1, 0, 0]))
+    0.56
     """
-    candidates, first = np.unique(np.sort(values), return_index=True)
-    ordered = golds[np.argsort(values, kind="stable")]
-    passed = len(golds) - first
-    hits = np.concatenate([np.cumsum(ordered[::-1])[::-1], [0]])[first]
-    n_free = ordered.sum()
-    counts = np.column_stack([hits, passed - hits, n_free - hits, len(golds) - passed - n_free + hits])
-    figures = mcc(counts)
-    best = int(figures.argmax())
-    return float(candidates[best]), float(figures[best])
+    return float(np.quantile(values, 1 - golds.mean()))

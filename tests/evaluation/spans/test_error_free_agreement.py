@@ -80,22 +80,6 @@ def test_figures_need_a_decision_for_each_segment(cells: list[tuple[bool, bool |
     assert (found and found.value) == mcc
 
 
-def test_the_best_threshold_is_that_of_all_thresholds() -> None:
-    rng = np.random.default_rng(3)
-    values = rng.integers(0, 8, 60) / 8
-    golds = rng.integers(0, 2, 60)
-
-    def at(threshold: float) -> float:
-        passed = values >= threshold
-        counts = [(golds[passed] == 1).sum(), (golds[passed] == 0).sum()]
-        counts += [(golds[~passed] == 1).sum(), (golds[~passed] == 0).sum()]
-        return float(error_free_agreement.mcc(np.array(counts)))
-
-    threshold, best = error_free_agreement.best_threshold(values, golds.astype(np.float64))
-    assert best == pytest.approx(max(map(at, np.unique(values))))
-    assert at(threshold) == pytest.approx(best)
-
-
 def test_predicted_scores_as_decisions_at_every_threshold() -> None:
     gold, predicted = pairs((True, None, False), (False, None, False), (False, None, True))
     assert matese.evaluate(gold, predicted).pass_curves == {}
