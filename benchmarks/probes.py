@@ -1,0 +1,211 @@
+"""Train models that differ in one thing, for equally many steps from the encoder, and measure each by the ruler.
+
+    python -m benchmarks.probes people gpt4 plain --encoder ENCODER
+    python -m benchmarks.probes --list
+
+A probe is `configs/mini-judgments.yaml` from the encoder (no earlier stage), with the data or the settings of `PROBES`.
+`--steps 450` are 1.8 million tokens, a quarter of an hour on one core. Each seed is a run of its own. The folder
+`--output` keeps runs and figures: a probe that is there is not trained again, and one that was stopped goes on. The
+table shows every probe in that folder, with the mean over its seeds and, for one seed, the standard error of the ruler
+(`benchmarks.ruler`, with `--every`); for several, the standard deviation between seeds.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, stdev
+
+import yaml
+
+from benchmarks import markdown, ruler
+from matese.errors import UsageError
+
+_BASE = Path(__file__).absolute().parents[1] / "configs" / "mini-judgments.yaml"
+_PEOPLE = {"train": 0.5, "bio": 0.1, "esa": 0.6}
+_GPT4 = _PEOPLE | {"gemba": 0.6}
+_OWN_HEAD = {"meaning_head": True}
+_CONTRASTS = ("contrasts", "rewordings", "synthetic")
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a probe trains on.
+
+    Attributes:
+        what: what it shows, for the table.
+        data: share of the sources of each file of `--prepared`, without ".jsonl".
+        only: for a file of contrasts, the only test sets whose ratings are used.
+        contrast_raters: the setting `data.contrast_raters`.
+        model: settings of the model that differ.
+        training: settings of the training that differ.
+    """
+
+    what: str
+    data: Mapping[str, float] = field(default_factory=lambda: _GPT4)
+    only: tuple[str, ...] = ()
+    contrast_raters: tuple[str, ...] = ()
+    model: Mapping[str, object] = field(default_factory=dict)
+    training: Mapping[str, object] = field(default_factory=dict)
+
+
+PROBES = {
+    "people": Probe("ratings of people", _PEOPLE),
+    "gpt4": Probe("ratings of people and judgments of GPT-4: the base of all others"),
+    "direct": Probe("with direct assessments", _GPT4 | {"da-raw": 0.1}),
+    "metrics": Probe(
+        "with scores of WMT25's metrics and post-editing rates", _GPT4 | {"wmt25-metrics": 0.7, "mlqe-pe": 0.3}
+    ),
+    "taught": Probe(
+        "with translations that a model of a later stage scored", _GPT4 | {"taught": 0.7, "taught-source": 0.3}
+    ),
+    "rewordings-5": Probe("with rewordings and injected errors, 5 % of the rows", _GPT4 | {"rewordings": 0.035}),
+    "rewordings-10": Probe("the same, 10 %", _GPT4 | {"rewordings": 0.075}),
+    "rewordings-20": Probe("the same, 20 %", _GPT4 | {"rewordings": 0.17}),
+    "own-head": Probe(
+        "20 % rewordings, in a head of their own", _GPT4 | {"rewordings": 0.17}, (), _CONTRASTS, model=_OWN_HEAD
+    ),
+    "sts": Probe("STS in a head of its own", _GPT4 | {"contrasts": 1.0}, ("sts",), _CONTRASTS, model=_OWN_HEAD),
+    "cannot": Probe("CANNOT likewise", _GPT4 | {"contrasts": 1.0}, ("cannot",), _CONTRASTS, model=_OWN_HEAD),
+    "ntrex": Probe("NTREX likewise", _GPT4 | {"contrasts": 1.0}, ("ntrex",), _CONTRASTS, model=_OWN_HEAD),
+    "contrasts": Probe("all contrasts likewise", _GPT4 | {"contrasts": 0.5}, (), _CONTRASTS, model=_OWN_HEAD),
+    "frozen-4": Probe("four frozen layers in place of eight", training={"frozen_layers": 4}),
+    "frozen-6": Probe("six", training={"frozen_layers": 6}),
+    "frozen-0": Probe("none", training={"frozen_layers": 0}),
+    "plain": Probe(
+        "all texts read together in all layers; four frozen",
+        model={"separate_layers": 0},
+        training={"frozen_layers": 4},
+    ),
+    "differences": Probe("with a loss of the differences within a source", training={"difference_loss_weight": 0.5}),
+}
+
+
+def main() -> None:
+    """Trains and measures the probes, and prints the table of all that are in the folder."""
+    parser = markdown.parser(__doc__, "--every", "--json")
+    parser.add_argument("probes", nargs="*", metavar="PROBE", help="see --list")
+    parser.add_argument("--list", action="store_true", help="print the probes")
+    parser.add_argument("--encoder", default="intfloat/multilingual-e5-small", help="default: %(default)s")
+    parser.add_argument("--steps", type=int, default=450, help="default: %(default)s")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="default: 1")
+    parser.add_argument("--prepared", type=Path, default=Path("data/prepared"), help="folder of data_prep prepare")
+    parser.add_argument("--output", type=Path, default=Path("runs/probes"), help="default: %(default)s")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print(*markdown.table(["probe", "what"], ([name, probe.what] for name, probe in PROBES.items())), sep="\n")
+        return
+    unknown = [name for name in arguments.probes if name not in PROBES]
+    if unknown:
+        raise UsageError(f"probe {unknown[0]}: must be one of {', '.join(PROBES)}")
+    for seed in arguments.seeds:
+        for name in arguments.probes:
+            run = arguments.output / f"{name}.{seed}"
+            train(PROBES[name], run, arguments.prepared, encoder=arguments.encoder, steps=arguments.steps, seed=seed)
+            measure(run, arguments.prepared, encoder=arguments.encoder, every=arguments.every)
+    figures = read(arguments.output)
+    if not figures:
+        raise UsageError(f"no probe was measured in {arguments.output}; name one of {', '.join(PROBES)}")
+    print(*table(figures), sep="\n")
+    markdown.write_json(arguments.json, figures)
+
+
+def train(probe: Probe, run: Path, prepared: Path, *, encoder: str, steps: int, seed: int) -> None:
+    """Trains a probe, or ends its training."""
+    if (run / "result.json").exists():
+        return
+    run.mkdir(parents=True, exist_ok=True)
+    file = run.parent / f"{run.name}.yaml"
+    settings = settings_of(probe, run, prepared, encoder=encoder, steps=steps, seed=seed)
+    file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    begin = ["--resume", str(run)] if (run / "last.ckpt").exists() else ["--config", str(file)]
+    subprocess.run([sys.executable, "-m", "matese", "train", *begin], check=True)
+
+
+def settings_of(
+    probe: Probe, run: Path, prepared: Path, *, encoder: str, steps: int, seed: int
+) -> dict[str, dict[str, object] | str | None]:
+    """Returns the settings of a run, and writes the contrasts that it learns from."""
+    files = [prepared / f"{name}.jsonl" for name in probe.data]
+    if probe.only:
+        files[-1] = _part(files[-1], run / "contrasts.jsonl", probe.only)
+    return {
+        "extends": str(_BASE),
+        "encoder": encoder,
+        "start": None,
+        "output": str(run),
+        "model": dict(probe.model),
+        "data": {
+            "train": [str(file) for file in files],
+            "shares": list(probe.data.values()),
+            "contrast_raters": list(probe.contrast_raters),
+            "dev": [str(prepared / "wmt22-dev.jsonl")],
+        },
+        "training": {"max_steps": steps, "seed": seed, **probe.training},
+    }
+
+
+def _part(contrasts: Path, part: Path, test_sets: tuple[str, ...]) -> Path:
+    """Writes the contrasts of some test sets."""
+    with contrasts.open(encoding="utf-8") as lines, part.open("w", encoding="utf-8") as kept:
+        kept.writelines(line for line in lines if json.loads(line)["test_set"] in test_sets)
+    return part
+
+
+def measure(run: Path, prepared: Path, *, encoder: str, every: int) -> None:
+    """Measures a probe by the ruler, alone and with the similarity."""
+    figures = run / "ruler.json"
+    if not figures.exists():
+        options = ["--every", str(every), "--prepared", str(prepared), "--encoder", encoder, "--blend"]
+        files = ["--cache", str(run.parent / "cache"), "--json", str(figures)]
+        command = [sys.executable, "-m", "benchmarks.ruler", str(run / "model"), "--no-baselines", *options, *files]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def read(output: Path) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Returns the values of each figure by probe and column, a value for each seed and then the standard errors."""
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for name in PROBES:
+        columns: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for path in sorted(output.glob(f"{name}.*/ruler.json")):
+            of_run = json.loads(path.read_text(encoding="utf-8"))["figures"]
+            for title, figures in of_run.items():
+                model, _, inputs = title.partition(" | ")
+                column = f"{inputs}, with similarity" if "similarity" in model else inputs
+                for figure, both in figures.items():
+                    if figure in ruler.MAIN and both["value"] is not None:
+                        columns[column][figure] += [both["value"]]
+                        columns[f"{column} errors"][figure] += [both["error"]]
+        if columns:
+            found[name] = {column: dict(figures) for column, figures in columns.items()}
+    return found
+
+
+def table(figures: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iterator[str]:
+    """Yields a table for each kind of input."""
+    for inputs in ruler.INPUTS:
+        names = [name for name in ruler.MAIN if any(name in columns.get(inputs, {}) for columns in figures.values())]
+        shown = [(inputs, names), (f"{inputs}, with similarity", ["acc*eq", "systems"])]
+        rows = [
+            [probe, *(_cell(columns, column, name) for column, own in shown for name in own)]
+            for probe, columns in figures.items()
+        ]
+        yield from ("", f"By {inputs}:", "")
+        yield from markdown.table(["probe", *names, "acc*eq, with similarity", "systems, with similarity"], rows)
+
+
+def _cell(columns: Mapping[str, Mapping[str, list[float]]], column: str, name: str) -> str:
+    values = columns.get(column, {}).get(name, [])
+    if not values:
+        return "-"
+    spread = stdev(values) if len(values) > 1 else columns[f"{column} errors"][name][0]
+    return f"{fmean(values):.3f} ± {spread:.3f}"
+
+
+if __name__ == "__main__":
+    main()
