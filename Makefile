@@ -182,7 +182,7 @@ $(PREPARED) runs:
 # A target of its own, so that the error comes before any installation.
 have-data:
 	@test -n "$$MATESE_DATA" || { \
-	    echo "MATESE_DATA is not set: must be the directory with the raw ratings; README.md says how to get them" >&2; \
+	    echo "MATESE_DATA is not set: must be the directory with the raw ratings; docs/research/training.md says how to get them" >&2; \
 	    exit 1; \
 	}
 

@@ -186,8 +186,10 @@ def nearest(severity: Severity | None, held: Collection[Severity | None]) -> Sev
 
     It is the one that measures count it as, and Minor for an undecided one. One that they leave out has none.
 
-    >>> [nearest(severity, MINOR_MAJOR) for severity in (Severity.CRITICAL, None, Severity.NEUTRAL)]
-    [<Severity.MAJOR: 'major'>, <Severity.MINOR: 'minor'>, None]
+    >>> nearest(Severity.CRITICAL, MINOR_MAJOR).value, nearest(None, MINOR_MAJOR).value
+    ('major', 'minor')
+    >>> nearest(Severity.NEUTRAL, MINOR_MAJOR) is None
+    True
     """
     wanted = Severity.MINOR if severity is None else COUNTED.get(severity)
     return wanted if wanted in held else None

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import matese
+from matese.model.config import CALIBRATED
 from matese.model.encoder.loading import load_encoder
 from matese.model.loading import load_tagger
 from matese.training import config, run
@@ -63,6 +64,14 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "mini": _XLM_R,
 }
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.yaml"))
+
+
+def test_a_head_for_categories_is_trained_in_a_model_that_stays_as_it_is() -> None:
+    chosen = config.load(CONFIGS / "categories.yaml")
+    embedded = matese.load("mini", n_segments=1).config
+    fitted = {name: getattr(embedded, name) for name in CALIBRATED}
+    assert dataclasses.replace(chosen.model, **fitted) == embedded
+    assert chosen.training.trained_parts == ("category_head",)
 
 
 def save_small(hub_id: str, directory: Path) -> Path:

@@ -16,6 +16,7 @@ output:
   of each rater      errors per segment, share of Major errors, share of error-free segments, span length, mean score;
                      agreement with the others
   of two raters      the same figures; the first rater counts as GOLD, the second as PRED of matese evaluate
+
   docs/research/evaluation.md defines all of them, and the keys of --json.
 
 examples:

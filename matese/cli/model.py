@@ -150,7 +150,7 @@ def _say_expectation(model: str, min_confidence: float) -> None:
     if point is not None:
         measured = "" if point.min_confidence == min_confidence else f" (measured at {point.min_confidence:g})"
         messages.info(
-            f"all spans above {min_confidence:g}: on the calibration data{measured}, {100 * point.precision:.3g}% of "
+            f"all spans from {min_confidence:g} on: on the calibration data{measured}, {100 * point.precision:.3g}% of "
             f"the marked spans overlap a span of a human rater, and {100 * point.recall:.3g}% of the raters' spans are "
             "found"
         )
@@ -193,9 +193,9 @@ def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
     """Adds an option with this name for the metrics."""
     text = (
         "compute metrics from the texts: bleu, chrf or ter with sacrebleu, also with parameters (bleu:tok=intl,lc or "
-        "chrf:beta=3); bertscore, bertscore-idf or yisi with an encoder; sentinel-src or sentinel-mt, the length of "
-        "one text; sentinel-src-fit or sentinel-mt-fit, a regression on it (correlate only); or any model that scores "
-        "(embedded, a directory or a hub id)"
+        "chrf:beta=3); wer or eed with torchmetrics; bertscore, bertscore-idf or yisi with an encoder; sentinel-src or "
+        "sentinel-mt, the length of one text; sentinel-src-fit or sentinel-mt-fit, a regression on it (correlate "
+        "only); or any model that scores (embedded, a directory or a hub id)"
     )
     group.add_argument(name, nargs="+", action="extend", default=[], metavar="NAME", help=text)
 

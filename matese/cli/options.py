@@ -89,6 +89,10 @@ def fold(text: str, width: int) -> list[str]:
 
     >>> fold("A text of\ntwo lines:\n  --a  what is long\n  b", 12)
     ['A text of', 'two lines:', '  --a  what', '    is long', '  b']
+    >>> fold("  a  one two\n     three four\n  b", 16)
+    ['  a  one two', '     three four', '  b']
+    >>> fold("  a  one two\n     three four\n  b", 20)
+    ['  a  one two three', '     four', '  b']
     """
     paragraphs: list[str] = []
     lines = text.split("\n")
@@ -96,7 +100,8 @@ def fold(text: str, width: int) -> list[str]:
         indent = len(line) - len(line.lstrip())
         same = indent == len(before) - len(before.lstrip()) and line.strip() and before.strip()
         is_listed = line.startswith(("  matese ", "  --")) or re.search(r"\S {2,}\S", line)  # an example, or in columns
-        if same and (indent == 0 or (len(before) > _PROSE_WIDTH and not is_listed)):
+        below_column = line.strip() and paragraphs and indent == _last_column(paragraphs[-1]) > 0
+        if below_column or (same and (indent == 0 or (len(before) > _PROSE_WIDTH and not is_listed))):
             paragraphs[-1] += f" {line.strip()}"
         else:
             paragraphs.append(line)
@@ -106,15 +111,20 @@ def fold(text: str, width: int) -> list[str]:
 def _fold_one(paragraph: str, width: int) -> list[str]:
     if len(paragraph) <= width:
         return [paragraph]
-    margin = re.match(r" *(\S.*?\s{2,}(?=\S))?", paragraph)
-    start = margin[0] if margin else ""
-    hanging = len(start)
+    hanging = _last_column(paragraph) or len(paragraph) - len(paragraph.lstrip())
+    start = paragraph[:hanging]
     if paragraph.startswith("  matese "):  # the rest of an example must not look like another one
         hanging += 4
     if hanging > width // 2:
         start = " " * (len(paragraph) - len(paragraph.lstrip()))
         hanging = 4
     return _wrap(paragraph[len(start) :], width, start, " " * hanging)
+
+
+def _last_column(line: str) -> int:
+    """Returns where the last column of a line begins; 0 if it has no columns."""
+    columns = re.match(r" *\S.*?\s{2,}(?=\S)", line)
+    return columns.end() if columns else 0
 
 
 def _wrap(text: str, width: int, first: str = "", others: str = "") -> list[str]:

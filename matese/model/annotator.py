@@ -133,7 +133,7 @@ def load(
         precision: "bf16", "float32", or "auto": float32 for a small model, else bf16 if the hardware supports it.
         batch_tokens: most padded tokens of a batch, halved if a GPU lacks the memory; None for the machine's own.
         threads: CPU threads of the whole process; None for torch's choice, but at most the granted processors.
-        min_confidence: every span with at least this confidence is marked; None for the model's own minimum.
+        min_confidence: every span with at least this confidence is marked; None for the model's own choice.
         whole_words: whether spans are widened to whole words; None for the model's own setting.
         weights: penalties of errors: the name of a preset ("matese", "google", "unbabel", "no-omissions"), or
             `matese.Weights` of your own.

@@ -38,7 +38,7 @@ Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
 _LAYER_MIXES = ("last", "sum-last-4")
 _MOST_WORK = 10**9
-"""Segments times layer weights above which importing torch pays off: a hundred segments of the embedded model."""
+"""Segments times layer weights above which importing torch pays off: 40 segments of the embedded model."""
 _MOST_WEIGHTS = 4 * 10**7
 """Most layer weights of a small model. A larger one is no faster in numpy because it takes longer to load."""
 
