@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pytest
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, TokenScores
+from matese.annotation import ErrorSpan, Estimate, Overall, Rating, Segment, Severity, TokenScores
 from matese.model.heads.tags.confidence import SpanConfidence, span_features
 from matese.training import confidences
 
@@ -85,6 +85,24 @@ def test_as_many_segments_are_marked_as_by_the_raters() -> None:
     assert found.min_confidence is not None
     share = np.mean([value >= found.min_confidence for value in highest])
     assert share == pytest.approx(np.mean([bool(gold.errors) for gold in golds]), abs=0.02)
+
+
+def test_segments_without_a_budget_count_as_unmarked() -> None:
+    golds, predicted = corpus(1000)
+
+    def annotate(segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
+        for number, (segment, own) in enumerate(zip(segments, predicted, strict=True)):
+            yield Rating(segment, "model", own, estimate=Estimate(-0.4 - (number % 2), "mqm")), PROBABILITIES
+
+    plain, halved, none = (
+        confidences.fit_all(annotate, golds, ("reference",), 0.1, span_budget=budget) for budget in (None, 1.0, 0.1)
+    )
+    assert plain.fitted == halved.fitted == none.fitted
+    assert plain.points == halved.points == none.points
+    assert plain.min_confidence is not None
+    assert halved.min_confidence is not None
+    assert halved.min_confidence < plain.min_confidence, "more of the others are marked"
+    assert none.min_confidence == 0.01
 
 
 def test_few_spans_give_no_fit() -> None:
