@@ -207,7 +207,7 @@ class Config:
             of their weights (model soups, Wortsman et al. 2022, arXiv 2203.05482); null for none. Its settings must be
             the same, except for heads beside the tags, the quality or the ranks: new ones start untrained, and heads
             that `model` does not have are dropped. If only heads for omissions, categories and errors of meaning are
-            trained, the model's calibration is kept.
+            trained, the model's calibration is kept, except for the thresholds of a trained head for errors of meaning.
     """
 
     encoder: str | dict[str, object]
