@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from matese.annotation import Rating, Segment, Severity, TokenScores
+from matese.annotation import ErrorSpan, Rating, Segment, Severity, TokenScores
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.model import copy_and_blank
 from matese.model.heads.tags import decoding
@@ -18,6 +18,7 @@ from matese.model.heads.tags.confidence import SpanConfidence, span_features
 from matese.model.model_input import ModelInput, usable_inputs, with_inputs
 from matese.model.operating_point import OperatingPoint
 from matese.model.texts.encoding import InputKind
+from matese.severities import COUNTED
 from matese.text import overlap
 
 Annotate = Callable[[Iterable[Segment]], Iterable[tuple[Rating, TokenScores]]]
@@ -39,7 +40,7 @@ class Spans:
         is_marked: (segments,), whether the rater marked an error.
         expected_scores: (segments,), of the model.
         major_shares: (spans,), share of the Major tags in the error probability of the predicted spans.
-        n_severe: number of the raters' spans that are Minor, and that are Major.
+        n_severe: number of the raters' spans that are Minor, and that are Major or Critical.
     """
 
     features: FloatArray
@@ -124,7 +125,7 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
         expected_scores.append(0.0 if rating.estimate is None else rating.estimate.value)
         ranges = np.array(tokens.ranges).reshape(-1, 2)
         probabilities = np.array(tokens.probabilities).reshape(len(ranges), -1)
-        theirs = gold.errors or ()
+        theirs = _errors_of(gold)
         first = len(features)
         ours = rating.errors or ()
         for span in ours:
@@ -133,9 +134,9 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
             segments.append(number)
             major_shares.append(decoding.major_share(probabilities[decoding.tokens_of(span, ranges)]))
         met += [[first + at for at, span in enumerate(ours) if overlap(span, other)] for other in theirs]
-    is_marked = np.array([bool(gold.errors) for gold in golds], dtype=np.float64)
+    is_marked = np.array([bool(_errors_of(gold)) for gold in golds], dtype=np.float64)
     as_array = np.array(features, dtype=np.float64).reshape(-1, 2)
-    severities = [span.severity for gold in golds for span in gold.errors or ()]
+    severities = [span.severity and COUNTED[span.severity] for gold in golds for span in _errors_of(gold)]
     return Spans(
         features=as_array,
         is_hit=np.array(is_hit, dtype=np.float64),
@@ -146,6 +147,11 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
         major_shares=np.array(major_shares, dtype=np.float64),
         n_severe=(severities.count(Severity.MINOR), severities.count(Severity.MAJOR)),
     )
+
+
+def _errors_of(gold: Rating) -> list[ErrorSpan]:
+    """Returns the spans of a rating that are errors: Neutral ones are none, undecided ones are."""
+    return [span for span in gold.errors or () if span.severity is None or span.severity in COUNTED]
 
 
 def _as_read(segment: Segment, inputs: InputKind) -> Segment | None:

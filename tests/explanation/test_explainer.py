@@ -211,12 +211,13 @@ def test_a_fit_finds_the_threshold_with_the_best_f1() -> None:
 
 
 def test_a_fit_chooses_a_layer_and_a_head(tiny_model_dir: Path) -> None:
-    gold = Rating(SEGMENT, "anna", (ErrorSpan(8, 11, Severity.MAJOR),))
+    segment = Segment(SEGMENT.hypothesis, " ", ("", *SEGMENT.references))
+    gold = Rating(segment, "anna", (ErrorSpan(8, 11, Severity.MAJOR),))
 
     def fit(methods: list[Method]) -> list[fitting.Fit]:
         return fitting.best(fitting.words_of([gold], load(tiny_model_dir), methods), methods)
 
-    attention, gradient = fit([Method("attention"), Method("gradient-hidden")])
+    attention, gradient, _ = fit([Method("attention"), Method("gradient-hidden"), Method("leave-one-out")])
     assert attention.method.layer in (1, 2)
     assert gradient.method.layer in (0, 1, 2)
     places = [Method("attention", layer, head) for layer in (1, 2) for head in (None, 0, 1)]

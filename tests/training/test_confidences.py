@@ -130,6 +130,20 @@ def test_a_kind_of_input_with_too_few_spans_keeps_its_probabilities() -> None:
     assert source.of(0.2, n_tokens=3) == pytest.approx(0.2)
 
 
+def test_neutral_spans_are_no_errors_and_critical_ones_are_major() -> None:
+    spans = {severity: ErrorSpan(*TOKENS[0], severity, confidence=0.5) for severity in (*Severity, None)}
+    golds = [Rating(Segment(TEXT, None, ("reference",)), "rater", (span,)) for span in spans.values()]
+    predicted = (spans[Severity.MAJOR],)
+    found = confidences.collect(
+        lambda segments: ((Rating(segment, "model", predicted), PROBABILITIES) for segment in segments),
+        golds,
+        "reference",
+    )
+    expected = [severity is not Severity.NEUTRAL for severity in spans]
+    assert found.is_hit.tolist() == found.is_marked.tolist() == expected
+    assert found.n_severe == (1, 2)
+
+
 @pytest.mark.parametrize("n_major", range(5))
 def test_as_many_spans_are_major_as_of_the_raters(n_major: int) -> None:
     shares = (0.1, 0.4, 0.3, 0.6)
