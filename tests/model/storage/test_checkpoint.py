@@ -226,6 +226,7 @@ def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
     assert torch.equal(back["blocks"], given["blocks"].float())
     arrays = {name: tensor.numpy() for name, tensor in stored.items()}
     np.testing.assert_array_equal(Tensors(arrays)("blocks", 2, 600, 64), back["blocks"].numpy())
+    assert Tensors(arrays).table("blocks", 2, 600, 64)(np.zeros(0, np.int32)).shape == (0, 600, 64)
     np.testing.assert_array_equal(Tensors(arrays).table("rest", 600, 64)(slice(3, 5)), back["rest"][3:5].numpy())
 
 
