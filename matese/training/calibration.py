@@ -191,7 +191,7 @@ def _fit_tags(tagger: Network, corpus: Corpus, progress: Callable[[str], None]) 
     logits = torch.cat([batch_logits for batch_logits, _ in rows])
     tag_ids = torch.cat([batch_tags for _, batch_tags in rows])
     if not len(tag_ids):
-        raise InputError("no rating to calibrate on has tags: all errors are without a place; others are needed")
+        raise InputError("no rating has tags, because all errors are without a place; give ratings with marked errors")
     check_numbers(logits.numpy())
     temperature, biases = fit(logits, tag_ids)
     calibrated = logits / temperature + biases
