@@ -63,7 +63,7 @@ def test_model_utility_is_the_mean_of_expected_scores(tiny_model_dir: Path) -> N
 
 
 def test_a_blank_candidate_may_come_first(tiny_model_dir: Path) -> None:
-    options = {"sources": [SOURCE], "utility": tiny_model_dir}
+    options: dict[str, Any] = {"sources": [SOURCE], "utility": tiny_model_dir}
     (choice,) = matese.mbr([["", *SAMPLES]], **options)
     (last,) = matese.mbr([[*SAMPLES, ""]], **options)
     assert choice.scores == pytest.approx((last.scores[-1], *last.scores[:-1]))
@@ -72,10 +72,9 @@ def test_a_blank_candidate_may_come_first(tiny_model_dir: Path) -> None:
 
 
 def test_an_estimator_that_reads_references_alone_ignores_sources(tmp_path: Path) -> None:
-    settings = {"inputs": ("reference",), "layout": "alone", "tag_head": False, "quality_head": True}
+    config = ModelConfig(("reference",), "alone", tag_head=False, quality_head=True, extra_layers=0)
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": 310, "pad_token_id": 1})
-    network = Network(ModelConfig(**settings, extra_layers=0), encoder)
-    save(tmp_path / "model", network, make_tokenizer())
+    save(tmp_path / "model", Network(config, encoder), make_tokenizer())
     (choice,) = matese.mbr([SAMPLES], [SOURCE], utility=tmp_path / "model")
     (expected,) = matese.mbr([SAMPLES], utility=tmp_path / "model")
     assert choice.scores == expected.scores
