@@ -46,7 +46,7 @@ def one_thread() -> Iterator[None]:
 
 
 TinyModelFactory = Callable[..., Path]
-"""(name, **settings of ModelConfig, kind="xlm-roberta" or "mbart") to a model directory."""
+"""(name, **settings of ModelConfig, kind="xlm-roberta", "bert" or "mbart", extra_width) to a model directory."""
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "xlm-roberta": {
@@ -57,6 +57,15 @@ ENCODERS: dict[str, dict[str, Any]] = {
         "intermediate_size": 64,
         "max_position_embeddings": 514,
         "type_vocab_size": 1,
+    },
+    "bert": {
+        "model_type": "bert",
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 514,
+        "type_vocab_size": 2,
     },
     "mbart": {
         "model_type": "mbart",
@@ -108,7 +117,9 @@ def tokenizer() -> Any:
     return make_tokenizer()
 
 
-def make_tiny_model(directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta", **settings: Any) -> Path:
+def make_tiny_model(
+    directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta", extra_width: int | None = None, **settings: Any
+) -> Path:
     """Saves a tagger with random weights, of which some tokens are tagged as errors, and returns its directory."""
     import torch
 
@@ -119,7 +130,7 @@ def make_tiny_model(directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta
 
     torch.manual_seed(7)
     encoder = load_encoder({**ENCODERS[kind], "vocab_size": len(tokenizer), "pad_token_id": 1})
-    tagger = Network(ModelConfig(**{"extra_layers": 1, "extra_heads": 2, **settings}), encoder)
+    tagger = Network(ModelConfig(**{"extra_layers": 1, "extra_heads": 2, **settings}), encoder, extra_width)
     # A fresh head gives every tag about a fifth; larger weights make it speak up, so that spans come and go.
     torch.nn.init.normal_(tagger.tag_head.weight, std=0.6)
     if tagger.comparison is not None:  # which would add nothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -124,9 +124,10 @@ def _expected_by_embeddings(
     annotator: Annotator, is_aggregated: bool, sources: Iterable[WeightedTexts]
 ) -> Iterator[FloatArray]:
     chunk: list[WeightedTexts] = []
+    reads_source = annotator.config.inputs == ("source+reference",)
     for translations in sources:
         _check_reads_reference(annotator, translations)
-        chunk.append(translations)
+        chunk.append(translations if reads_source else replace(translations, source=None))
         if sum(len(waiting.texts) for waiting in chunk) >= _TEXTS_AT_ONCE:
             yield from _of_chunk(annotator.predictor, is_aggregated, chunk)
             chunk = []
@@ -160,7 +161,8 @@ def _of_chunk(predictor: Predictor, is_aggregated: bool, chunk: Sequence[Weighte
 
 def _check_reads_reference(annotator: Annotator, translations: WeightedTexts) -> None:
     """Raises a ModelError unless the model reads a reference beside the texts that are given."""
-    if annotator.choose_inputs(Segment(translations.texts[0], translations.source, translations.texts[:1])) == "source":
+    # Any text: a candidate may be blank, and a blank reference counts as missing.
+    if annotator.choose_inputs(Segment("text", translations.source, ("text",))) == "source":
         raise ModelError(f"model {annotator.name} reads no reference; a utility needs a model that does")
 
 

@@ -243,7 +243,7 @@ def _annotating(args: argparse.Namespace, form: str, n_segments: int) -> Iterato
 
             chosen = annotator.options
             if BY_NAME[form].is_for_people and chosen.min_confidence is not None:
-                lowered = replace(chosen, min_confidence=FOR_PEOPLE * chosen.min_confidence)
+                lowered = replace(chosen, min_confidence=FOR_PEOPLE * chosen.min_confidence, span_budget=None)
                 annotator = annotator.with_options(lowered)
 
         def annotate(segments: Iterable[Segment]) -> Rated:

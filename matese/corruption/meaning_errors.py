@@ -108,10 +108,13 @@ def form(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 
 def _changed(digits: str, rng: random.Random) -> str | None:
-    """Returns a number with a changed, swapped, added or removed digit, or without its separator."""
+    """Returns a number with a changed, swapped, added or removed digit, or without its decimal mark.
+
+    A mark before three digits may group thousands, so that 1,500 and 1500 are the same number.
+    """
     way = rng.choice(["digit", "digit", "digit", "swap", "longer", "shorter", "mark"])
     marks = [place for place, character in enumerate(digits) if not character.isdigit()]
-    if way == "mark" and len(marks) == 1 and len(digits) > 2:
+    if way == "mark" and len(marks) == 1 and len(digits) - marks[0] != 4:
         return digits.replace(digits[marks[0]], "")
     if way == "longer" and not marks and len(digits) <= 3:
         return digits + "0"

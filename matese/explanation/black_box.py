@@ -11,7 +11,7 @@ from itertools import islice
 import numpy as np
 
 from matese import text as texts
-from matese.annotation import Rating, Segment
+from matese.annotation import Rating, Segment, is_blank
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray
 from matese.explanation.method import LEAVE_ONE_OUT
 
@@ -33,8 +33,22 @@ class TextWords:
     text: str
     ranges: Sequence[tuple[int, int]]
 
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether it can be read without any of its words: a blank source or reference counts as missing."""
+        return self.name == "hypothesis" or not is_blank(self._without(range(len(self.ranges))))
+
     def without(self, segment: Segment, left_out: Iterable[int]) -> Segment:
         """Returns the segment without the words of these numbers."""
+        text = self._without(left_out)
+        if self.name == "hypothesis":
+            return replace(segment, hypothesis=text)
+        if self.reference is None:
+            return replace(segment, source=text)
+        references = segment.references[: self.reference], segment.references[self.reference + 1 :]
+        return replace(segment, references=(*references[0], text, *references[1]))
+
+    def _without(self, left_out: Iterable[int]) -> str:
         text = self.text
         for number in sorted(left_out, reverse=True):
             start, end = self.ranges[number]
@@ -44,12 +58,7 @@ class TextWords:
                 after = after if before.strip() else after.lstrip()
                 before = before.rstrip()
             text = before + after
-        if self.name == "hypothesis":
-            return replace(segment, hypothesis=text)
-        if self.reference is None:
-            return replace(segment, source=text)
-        references = segment.references[: self.reference], segment.references[self.reference + 1 :]
-        return replace(segment, references=(*references[0], text, *references[1]))
+        return text
 
 
 def texts_of(segment: Segment) -> list[TextWords]:
@@ -87,8 +96,8 @@ def weights(
     for rating in ratings:
         score = _score(rating)
         scores = [(kept, np.array(list(map(_score, islice(ratings, len(kept)))))) for kept in waiting.popleft()]
-        is_lime = by != LEAVE_ONE_OUT
-        yield rating, [_lime(kept, rated, score) if is_lime else rated - score for kept, rated in scores]
+        weigh = _leave_one_out if by == LEAVE_ONE_OUT else _lime
+        yield rating, [weigh(kept, rated, score) for kept, rated in scores]
 
 
 def _score(rating: Rating) -> float:
@@ -98,6 +107,11 @@ def _score(rating: Rating) -> float:
 
 def _draw(by: str, words: TextWords) -> BoolArray:
     """Returns which words are kept in each variant: (variants, words)."""
+    kept = _kept(by, words)
+    return kept if words.may_be_empty else kept[kept.any(1)]
+
+
+def _kept(by: str, words: TextWords) -> BoolArray:
     n_words = len(words.ranges)
     if by == LEAVE_ONE_OUT:
         return ~np.eye(n_words, dtype=np.bool_)
@@ -107,8 +121,20 @@ def _draw(by: str, words: TextWords) -> BoolArray:
     return np.concatenate([kept, ~kept])
 
 
+def _leave_one_out(kept: BoolArray, scores: FloatArray, score: float) -> FloatArray:
+    """Returns how much the score rises without each word; 0 for one without which the text could not be read."""
+    weights = np.zeros(kept.shape[1])
+    weights[np.nonzero(~kept)[1]] = scores - score
+    return weights
+
+
 def _lime(kept: BoolArray, scores: FloatArray, score: float) -> FloatArray:
-    """Returns the negative weights of the words in a ridge regression of the scores of the text and its variants."""
+    """Returns the negative weights of the words in a ridge regression of the scores of the text and its variants.
+
+    They are 0 without variants.
+    """
+    if not len(kept):
+        return np.zeros(kept.shape[1])
     kept = np.vstack([np.ones((1, kept.shape[1]), dtype=np.bool_), kept])
     scores = np.append(score, scores)
     distances = 1 - np.sqrt(kept.mean(1))

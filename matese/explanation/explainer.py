@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matese.annotation import Explanation, Rating, Segment, TextWeights
+from matese.annotation import Explanation, Rating, Segment, TextWeights, is_blank
 from matese.errors import ModelError
 from matese.evaluation.spans.token_localisation import badness
 from matese.evaluation.statistics.arrays import FloatArray
@@ -74,8 +74,7 @@ def explain_segments(
     else:
         explained = _from_inside(segments, annotator, by)
     for rating, texts in explained:
-        is_blank = not rating.segment.hypothesis.strip()
-        yield Explanation(rating, str(by), () if is_blank else tuple(texts))
+        yield Explanation(rating, str(by), () if is_blank(rating.segment.hypothesis) else tuple(texts))
 
 
 def as_read(segment: Segment, annotator: Annotator) -> Segment:
@@ -106,7 +105,9 @@ def _from_outside(segments: Iterable[Segment], annotator: Annotator, by: Method,
     def texts() -> Iterator[tuple[Segment, list[TextWords]]]:
         for segment in segments:
             read = as_read(segment, annotator)
-            parts = [text for text in black_box.texts_of(read) if text.ranges] if segment.hypothesis.strip() else []
+            parts = [text for text in black_box.texts_of(read) if text.ranges]
+            if is_blank(segment.hypothesis):
+                parts = []
             parts = parts[:1] if only_hypothesis else parts
             waiting.append((segment, parts))
             yield read, parts
@@ -129,8 +130,8 @@ def _by_tags(segments: Iterable[Segment], annotator: Annotator) -> Explained:
 
 def _from_inside(segments: Iterable[Segment], annotator: Annotator, by: Method) -> Explained:
     for rating in annotator.annotate_segments(segments):
-        is_blank = not rating.segment.hypothesis.strip()
-        yield rating, [] if is_blank else _read(as_read(rating.segment, annotator), annotator, by)
+        read = as_read(rating.segment, annotator)
+        yield rating, [] if is_blank(rating.segment.hypothesis) else _read(read, annotator, by)
 
 
 def _read(segment: Segment, annotator: Annotator, by: Method) -> list[TextWeights]:

@@ -97,7 +97,8 @@ def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Me
     The variants of several segments are batched together. The model reads the first reference only.
     """
     inside = [method for method in methods if method.name in WHITE_BOX]
-    with_one = ((gold, replace(gold.segment, references=gold.segment.references[:1])) for gold in golds)
+    texts_of = ((gold, gold.segment.without_blanks()) for gold in golds)
+    with_one = ((gold, replace(segment, references=segment.references[:1])) for gold, segment in texts_of)
     read = (replace(gold, segment=segment, omissions=()) for gold, segment in with_one)
     while chunk := list(islice(read, _CHUNK)):
         words = [_from_inside(gold, annotator, inside) for gold in chunk]

@@ -1,7 +1,7 @@
 """Explanations from inside a model: attention, gradients and states of an encoder of the RoBERTa family.
 
 The scalar that is differentiated is the model's score of one reading: of a tagger the score head or, without one, the
-expected score of the tags.
+expected score of the tags; of a model that scores the combinations of source and reference, that of both together.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def _rows(module: Network, text_encoder: TextEncoder, reading: Reading) -> tuple
         rows = [text_encoder.join(text, [], None) for text in tokens]
     else:
         rows = [text_encoder.join(tokens[0], tokens[1:], reading.inputs)]
-    if any(len(windows) > 1 for windows in rows):
+    if any(window.is_cut for windows in rows for window in windows):
         raise LongTextError(
             f"segment {reading.hypothesis[:40]!r} is longer than the model reads at once; explain it by "
             "leave-one-out or lime"

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from matese.model.uncertainty import Uncertainty
 
 _SPECIAL = {
-    "windowed": "segments are too long for the model, which reads such texts in overlapping windows: their expected "
-    "scores are unreliable and may contradict the marked errors; split such texts into paragraphs",
+    "windowed": "segments are too long for the model, which reads such texts in overlapping windows (of a source or "
+    "reference that is much longer than the translation, only the middle): their expected scores are unreliable and "
+    "may contradict the marked errors; split such texts into paragraphs",
     "blank": "hypotheses are blank: each is one Non-translation error",
     "blank_texts": "segments have a blank source or reference, which counts as missing",
 }
@@ -48,7 +49,7 @@ class Counts:
 
     Attributes:
         n_segments: all segments.
-        windowed: segments read in overlapping windows.
+        windowed: segments that are too long to be read at once.
         blank: hypotheses without text, of a text.
         blank_texts: segments with a source or reference without text, which was left out.
         read: segments by the texts that they were read with, such as "source" or "2 references".
@@ -277,11 +278,15 @@ def _options(
     whole_words: bool | None,
     weights: mqm.Weights,
 ) -> Options:
-    """Returns the decoding options: the given ones, otherwise those of the model's settings."""
+    """Returns the decoding options: the given ones, otherwise those of the model's settings.
+
+    Where the user gives a minimum confidence, every span with it is marked, whatever the budget.
+    """
     config = predictor.config
     return Options(
         min_confidence=config.min_confidence if min_confidence is None else min_confidence,
         whole_words=config.whole_words if whole_words is None else whole_words,
+        span_budget=config.span_budget if min_confidence is None else None,
         weights=weights,
     )
 

@@ -84,7 +84,7 @@ class ModelConfig:
         min_omission_confidence: least probability of a missing word that is marked.
         span_budget: spans are marked from the most confident on while their penalties amount to at most this multiple
             of the expected score's distance from 0; a Major for which too little is left becomes a Minor. null to mark
-            every span with `min_confidence`.
+            every span with `min_confidence`. A minimum confidence that the user gives switches it off.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;
             without an entry, it is the mean error probability. `matese calibrate` fits them.
@@ -190,6 +190,8 @@ class ModelConfig:
     def _check_layers(self) -> None:
         if self.separate_layers and self.layer_mix != "last":
             raise InputError("separate_layers: must be 0 if layer_mix is not last")
+        if self.separate_layers and self.has_token_types:
+            raise InputError("separate_layers: must be 0 if has_token_types is true")
         for name, lowest in (("separate_layers", 0), ("extra_layers", 0), ("extra_heads", 1), ("max_tokens", 16)):
             if getattr(self, name) < lowest:
                 raise InputError(f"{name} {getattr(self, name)}: must be {lowest} or more")

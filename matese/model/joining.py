@@ -30,7 +30,7 @@ def of_windows(heads: Sequence[Head], row: Row, windows: Sequence[Window]) -> Pr
         if said:
             outputs[head.name] = head.join(row, said)
     ranges = np.concatenate([window.encoding.ranges[slice(*window.encoding.kept)] for window in windows])
-    return Prediction(row.texts[0], ranges, outputs, is_windowed=len(windows) > 1)
+    return Prediction(row.texts[0], ranges, outputs, is_windowed=any(window.encoding.is_cut for window in windows))
 
 
 def of_rows(

@@ -25,7 +25,7 @@ from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
 from matese.model.states import States
 from matese.model.texts import encoding
-from matese.model.texts.encoding import TextEncoder
+from matese.model.texts.encoding import ROLES, TextEncoder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -152,7 +152,8 @@ class Network(nn.Module):
             arguments["places"] = batch.places
         if self.config.has_token_types:
             places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
-            arguments["token_type_ids"] = (places >= batch.hypothesis_mask.sum(1, keepdim=True)).long()
+            n_read = (batch.roles == ROLES.index("hypothesis")).sum(1, keepdim=True) + 2  # [CLS] and [SEP] around it
+            arguments["token_type_ids"] = (places >= n_read).long()
         if self.has_decoder:
             assert batch.decoder_mask is not None
             arguments |= {
@@ -210,6 +211,8 @@ def _check(config: ModelConfig, encoder: Any) -> None:  # noqa: ANN401  (the con
             raise InputError(f"{name} {layer}: must be from 0 to {n_layers}, the layers of the encoder")
     if (config.extra_layers or config.meaning_head) and width % config.extra_heads:
         raise InputError(f"extra_heads {config.extra_heads}: must divide the encoder's width {width}")
+    if config.has_token_types and getattr(encoder, "type_vocab_size", 0) < 2:
+        raise InputError("has_token_types: must be false for an encoder without two types of tokens")
     if encoder.is_encoder_decoder and not config.tag_head:
         raise InputError(
             f"the encoder is an encoder-decoder: must be an encoder alone for {config.architecture} models"

@@ -38,7 +38,8 @@ class Prediction:
         ranges: (tokens, 2), range of each token, half-open, in code points.
         outputs: what each head says, by its name, as its `decoding` describes it.
         score: the expected score; None for a row or one reading.
-        is_windowed: whether the texts were read in overlapping windows.
+        is_windowed: whether the texts were too long to be read at once: in overlapping windows or, beside a short
+            hypothesis, only the middle of a long source or reference.
         is_blank: whether the hypothesis is blank, so that the model did not read it.
     """
 

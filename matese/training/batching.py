@@ -215,18 +215,17 @@ def _whole_segments(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
         numbers: dict[int, int] = {}
         texts_of = [[numbers.setdefault(text, len(numbers)) for text in corpus.read(draw)] for draw in draws]
         tokens = map(corpus.texts.tokens, numbers)
-        texts = [[Example(window, {}) for window in corpus.encoder.join(each, [], None)] for each in tokens]
+        windows_of = [[Example(window, {}) for window in corpus.encoder.join(each, [], None)] for each in tokens]
     else:
         texts_of = [[number] for number in range(len(draws))]
-        texts = list(map(corpus.examples, draws))
+        windows_of = list(map(corpus.examples, draws))
+    texts = list(map(_with_special_tokens, windows_of))  # as in prediction
     shares = np.zeros((len(texts), sum(map(len, texts))), np.float32)
     start = 0
     for number, windows in enumerate(texts):
         lengths = np.array([one.encoding.kept[1] - one.encoding.kept[0] for one in windows], np.float32)
         shares[number, start : start + len(windows)] = lengths / lengths.sum() if len(windows) > 1 else 1
         start += len(windows)
-    if corpus.config.layout != "alone":
-        texts = list(map(_with_special_tokens, texts))
     batch = collate([one for windows in texts for one in windows], corpus.heads, pad_id=corpus.encoder.pad_id)
     labels = dict(batch.targets.labels)
     for head in corpus.heads:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating
+from matese.errors import InputError
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.row_issues import RowIssue
 from matese.model import loading
@@ -153,7 +154,7 @@ def calibrate(
         calibration = replace(calibration, meaning_thresholds=tuple(_meaning_thresholds(tagger, corpus)))
     with tempfile.TemporaryDirectory() as folder:
         calibrated = Path(folder) / directory.name
-        _save(directory, calibrated, calibration)
+        _save(directory, calibrated, _with_all_spans(calibration, tagger.config), {"span_budget": None})
         progress("fitting the confidence of spans")
         annotate = load_annotate(calibrated)
         calibration = _fit_spans(annotate, tagger.config, ratings, calibration)
@@ -165,13 +166,20 @@ def calibrate(
     return calibration
 
 
+def _with_all_spans(calibration: Calibration, config: ModelConfig) -> Calibration:
+    """Returns the fitted values with which every span is marked, where it is once its confidence is fitted."""
+    least = calibration.chosen.min_probability
+    return replace(calibration, confidences=tuple(confidences.unfitted(inputs, least) for inputs in config.inputs))
+
+
 def _fit_spans(
     annotate: Annotate, config: ModelConfig, ratings: Sequence[Rating], calibration: Calibration
 ) -> Calibration:
     """Returns the fitted values, completed for spans."""
-    fitted = confidences.fit_all(annotate, ratings, config.inputs, calibration.chosen.min_probability)
-    least = calibration.min_confidence if fitted.min_confidence is None else fitted.min_confidence
-    return replace(calibration, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
+    least = calibration.chosen.min_probability
+    fitted = confidences.fit_all(annotate, ratings, config.inputs, least, span_budget=config.span_budget)
+    lowest = calibration.min_confidence if fitted.min_confidence is None else fitted.min_confidence
+    return replace(calibration, min_confidence=lowest, confidences=fitted.fitted, span_points=fitted.points)
 
 
 def _fit_tags(tagger: Network, corpus: Corpus, progress: Callable[[str], None]) -> Calibration:
@@ -182,6 +190,8 @@ def _fit_tags(tagger: Network, corpus: Corpus, progress: Callable[[str], None]) 
         rows.append(row)
     logits = torch.cat([batch_logits for batch_logits, _ in rows])
     tag_ids = torch.cat([batch_tags for _, batch_tags in rows])
+    if not len(tag_ids):
+        raise InputError("no rating has tags, because all errors are without a place; give ratings with marked errors")
     check_numbers(logits.numpy())
     temperature, biases = fit(logits, tag_ids)
     calibrated = logits / temperature + biases
@@ -280,7 +290,9 @@ def _meaning_thresholds(tagger: Network, corpus: Corpus) -> Iterator[float]:
         yield round(float(np.quantile(logits, 1 - FALSE_ALARMS)), 4) if logits else _NEVER
 
 
-def _save(directory: Path, output: Path, calibration: Calibration) -> None:
+def _save(
+    directory: Path, output: Path, calibration: Calibration, changed_settings: Mapping[str, object] | None = None
+) -> None:
     stored = checkpoint.load(directory)
     tensors = dict(stored.tensors)
     weight = tensors[_WEIGHT]
@@ -292,7 +304,7 @@ def _save(directory: Path, output: Path, calibration: Calibration) -> None:
     plain = json.loads(json.dumps(asdict(calibration)))
     config = stored.config
     fitted = {name: plain[name] for name in CALIBRATED}
-    settings = {**config.settings, **fitted}
+    settings = {**config.settings, **fitted, **(changed_settings or {})}
     training = {**(config.training or {}), "calibration": plain}
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)
     changed = replace(stored, config=replace(config, settings=settings, training=training), tensors=tensors)

@@ -10,14 +10,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from matese.annotation import Rating, Segment, Severity, TokenScores
+from matese.annotation import ErrorSpan, Rating, Segment, Severity, TokenScores
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.model import copy_and_blank
 from matese.model.heads.tags import decoding
 from matese.model.heads.tags.confidence import SpanConfidence, span_features
-from matese.model.model_input import ModelInput, with_inputs
+from matese.model.model_input import ModelInput, usable_inputs, with_inputs
 from matese.model.operating_point import OperatingPoint
 from matese.model.texts.encoding import InputKind
+from matese.severities import COUNTED
 from matese.text import overlap
 
 Annotate = Callable[[Iterable[Segment]], Iterable[tuple[Rating, TokenScores]]]
@@ -37,8 +38,9 @@ class Spans:
         segments: number of the segment of each predicted span.
         met: for each rater's span, the numbers of the predicted spans that share a character with it.
         is_marked: (segments,), whether the rater marked an error.
+        expected_scores: (segments,), of the model.
         major_shares: (spans,), share of the Major tags in the error probability of the predicted spans.
-        n_severe: number of the raters' spans that are Minor, and that are Major.
+        n_severe: number of the raters' spans that are Minor, and that are Major or Critical.
     """
 
     features: FloatArray
@@ -46,6 +48,7 @@ class Spans:
     segments: Sequence[int]
     met: Sequence[Sequence[int]]
     is_marked: FloatArray
+    expected_scores: FloatArray
     major_shares: FloatArray
     n_severe: tuple[int, int]
 
@@ -68,19 +71,25 @@ class Confidences:
 
 
 def fit_all(
-    annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind], min_probability: float
+    annotate: Annotate,
+    ratings: Sequence[Rating],
+    model_inputs: Sequence[InputKind],
+    min_probability: float,
+    *,
+    span_budget: float | None = None,
 ) -> Confidences:
     """Returns the fitted span confidences for each kind of input.
 
     Args:
-        annotate: runs the model, which marks every span from `min_probability` on; the confidence of a span is the
-            mean error probability of its tokens.
+        annotate: runs the model, which marks every span from `min_probability` on, without a budget; the confidence of
+            a span is the mean error probability of its tokens.
         ratings: gold ratings that the model was not trained on.
         model_inputs: the kinds of input that the model reads.
         min_probability: least error probability of a token that belongs to a span.
+        span_budget: the setting of the model, which leaves some segments without marks.
     """
     fitted = []
-    unfitted = []
+    others = []
     spans_by_inputs = []
     for inputs in model_inputs:
         spans = collect(annotate, ratings, inputs)
@@ -88,26 +97,35 @@ def fit_all(
             fitted.append(fit(spans, inputs, min_probability))
             spans_by_inputs.append((spans, _confidences(spans, fitted[-1])))
         else:
-            unfitted.append(SpanConfidence(inputs, min_probability, probability=1.0, length=0.0, offset=0.0))
+            others.append(unfitted(inputs, min_probability))
     if not fitted:
         return Confidences((), (), None)
     points = tuple(_point(spans_by_inputs, least) for least in THRESHOLDS)
-    return Confidences((*fitted, *unfitted), points, _as_often_as_raters(spans_by_inputs))
+    return Confidences((*fitted, *others), points, _as_often_as_raters(spans_by_inputs, span_budget))
+
+
+def unfitted(inputs: InputKind, min_probability: float) -> SpanConfidence:
+    """Returns the confidence that is the mean error probability of the tokens."""
+    return SpanConfidence(inputs, min_probability, probability=1.0, length=0.0, offset=0.0)
 
 
 def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) -> Spans:
     """Annotates the hypotheses whose texts allow these inputs, except those whose marks are determined by rules."""
-    golds = [rating for rating in _usable(ratings, inputs) if rating.errors is not None]
+    read = ((rating, _as_read(rating.segment, inputs)) for rating in ratings if rating.errors is not None)
+    usable = [(rating, segment) for rating, segment in read if segment is not None]
+    golds = [rating for rating, _ in usable]
     features: list[tuple[float, float]] = []
     is_hit: list[bool] = []
     segments: list[int] = []
     met: list[list[int]] = []
     major_shares: list[float] = []
-    texts = [with_inputs(gold.segment, inputs) for gold in golds]
-    for number, (gold, (rating, tokens)) in enumerate(zip(golds, annotate(texts), strict=True)):
+    expected_scores: list[float] = []
+    segments_read = (segment for _, segment in usable)
+    for number, (gold, (rating, tokens)) in enumerate(zip(golds, annotate(segments_read), strict=True)):
+        expected_scores.append(0.0 if rating.estimate is None else rating.estimate.value)
         ranges = np.array(tokens.ranges).reshape(-1, 2)
         probabilities = np.array(tokens.probabilities).reshape(len(ranges), -1)
-        theirs = gold.errors or ()
+        theirs = _errors_of(gold)
         first = len(features)
         ours = rating.errors or ()
         for span in ours:
@@ -116,30 +134,33 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
             segments.append(number)
             major_shares.append(decoding.major_share(probabilities[decoding.tokens_of(span, ranges)]))
         met += [[first + at for at, span in enumerate(ours) if overlap(span, other)] for other in theirs]
-    is_marked = np.array([bool(gold.errors) for gold in golds], dtype=np.float64)
+    is_marked = np.array([bool(_errors_of(gold)) for gold in golds], dtype=np.float64)
     as_array = np.array(features, dtype=np.float64).reshape(-1, 2)
-    severities = [span.severity for gold in golds for span in gold.errors or ()]
+    severities = [span.severity and COUNTED[span.severity] for gold in golds for span in _errors_of(gold)]
     return Spans(
         features=as_array,
         is_hit=np.array(is_hit, dtype=np.float64),
         segments=segments,
         met=met,
         is_marked=is_marked,
+        expected_scores=np.array(expected_scores, dtype=np.float64),
         major_shares=np.array(major_shares, dtype=np.float64),
         n_severe=(severities.count(Severity.MINOR), severities.count(Severity.MAJOR)),
     )
 
 
-def _usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
-    """Returns the ratings whose texts allow these inputs and whose score and marks are not determined by rules."""
-    return [
-        rating
-        for rating in ratings
-        if rating.segment.hypothesis.strip()
-        and (inputs == "reference" or rating.segment.source is not None)
-        and (inputs == "source" or rating.segment.references)
-        and not copy_and_blank.is_copy(ModelInput.of(with_inputs(rating.segment, inputs), inputs))
-    ]
+def _errors_of(gold: Rating) -> list[ErrorSpan]:
+    """Returns the spans of a rating that are errors: Neutral ones are none, undecided ones are."""
+    return [span for span in gold.errors or () if span.severity is None or span.severity in COUNTED]
+
+
+def _as_read(segment: Segment, inputs: InputKind) -> Segment | None:
+    """Returns a segment with only the texts of these inputs; None if it lacks one, or rules determine its marks."""
+    complete = segment.without_blanks()
+    if not segment.hypothesis.strip() or not usable_inputs(complete, [inputs]):
+        return None
+    read = with_inputs(complete, inputs)
+    return None if copy_and_blank.is_copy(ModelInput.of(read, inputs)) else read
 
 
 def fit(spans: Spans, inputs: InputKind, min_probability: float) -> SpanConfidence:
@@ -184,13 +205,15 @@ def _point(spans_by_inputs: Sequence[tuple[Spans, FloatArray]], least: float) ->
     return OperatingPoint(least, float(n_hits / max(1, n_spans)), float(n_met / max(1, n_gold)))
 
 
-def _as_often_as_raters(spans_by_inputs: Sequence[tuple[Spans, FloatArray]]) -> float:
+def _as_often_as_raters(spans_by_inputs: Sequence[tuple[Spans, FloatArray]], span_budget: float | None) -> float:
     """Returns the minimum confidence, to two digits, at which as many segments are marked as the raters marked."""
     highest = []
     for spans, confidences in spans_by_inputs:
         best = np.zeros(len(spans.is_marked))
         for number, confidence in zip(spans.segments, confidences, strict=True):
             best[number] = max(best[number], confidence)
+        if span_budget is not None:
+            best[[not decoding.allows_a_span(-span_budget * score) for score in spans.expected_scores]] = 0
         highest.append(best)
     share = np.concatenate([spans.is_marked for spans, _ in spans_by_inputs]).mean()
     return float(np.clip(round(float(np.quantile(np.concatenate(highest), 1 - share)), 2), 0.01, 0.99))

@@ -87,6 +87,9 @@ class DataConfig:
                 f"shares has {len(self.shares)} values and train {len(self.train)} files; "
                 "give one share for each file, or none"
             )
+        for name in self.marked_contrasts:
+            if name not in self.contrast_raters:
+                raise InputError(f"marked_contrasts {name}: must be one of contrast_raters")
 
 
 @dataclass(frozen=True)
@@ -131,8 +134,8 @@ class TrainingConfig:
             for ranking models.
         precision: bf16 for bfloat16 autocast with float32 weights, float32, or auto for bf16 if the hardware has it.
         kept: which state becomes the model: the one with the best validation, or the last one.
-        saved_precision: precision of the weights in the model directory: float32, float16, or int8 (float16 with
-            embeddings in 8 bits).
+        saved_precision: precision of the weights in the model directory: float32, float16, or int8 (matrices in 8 bits,
+            the others in float16).
         accelerator: hardware to train on; auto for the best available.
         devices: number of devices on each machine; auto for all.
         num_nodes: number of machines.
@@ -204,7 +207,7 @@ class Config:
             of their weights (model soups, Wortsman et al. 2022, arXiv 2203.05482); null for none. Its settings must be
             the same, except for heads beside the tags, the quality or the ranks: new ones start untrained, and heads
             that `model` does not have are dropped. If only heads for omissions, categories and errors of meaning are
-            trained, the model's calibration is kept.
+            trained, the model's calibration is kept, except for the thresholds of a trained head for errors of meaning.
     """
 
     encoder: str | dict[str, object]
@@ -226,14 +229,21 @@ class Config:
             raise InputError("training.mix_with_encoder: must be false for a model that does not mix layers")
         if model.row_format != "special-tokens":
             raise InputError(f"model.row_format {model.row_format}: must be special-tokens in training")
-        if training.ranking_loss_weight and not model.tag_head:
-            raise InputError(
-                f"training.ranking_loss_weight {training.ranking_loss_weight:g}: must be 0 except for a tagger"
-            )
         if self.data.rater_groups and not model.tag_head:
             raise InputError("data.rater_groups: must be empty except for a tagger")
         if model.ranking_head and training.group_size < 2:
             raise InputError(f"training.group_size {training.group_size}: must be 2 or more for a ranking model")
+        self._check_losses()
+
+    def _check_losses(self) -> None:
+        """Raises an InputError for the weight of a loss that the model does not have."""
+        model = self.model
+        training = self.training
+        for name in ("ranking_loss_weight", "difference_loss_weight"):
+            if getattr(training, name) and not model.score_head:
+                raise InputError(f"training.{name} {getattr(training, name):g}: must be 0 without a score_head")
+        if training.category_weights and not model.category_head:
+            raise InputError("training.category_weights: must be empty without a category_head")
         if len(training.label_weights) not in (0, (1 + len(model.severities)) if model.severities else 0):
             n_labels = f"{1 + len(model.severities)} numbers, for no error and each severity"
             allowed = n_labels if model.severities else "empty for a model without severities"

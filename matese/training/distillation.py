@@ -87,7 +87,8 @@ def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> None:
         return
     labels = list(jsonl.read(str(path)))
     for rating, segment in zip(labels, segments, strict=False):
-        signature = teacher.signature(teacher.choose_inputs(segment), len(segment.references))
+        read = segment.without_blanks()
+        signature = teacher.signature(teacher.choose_inputs(read), len(read.references))
         if (rating.segment.hypothesis, rating.rater) != (segment.hypothesis, signature):
             raise InputError(f"{path} holds labels of another model or other texts; choose a new directory")
     if len(labels) != len(segments):

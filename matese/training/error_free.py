@@ -88,13 +88,17 @@ def fit_all(
 def _fit_each(
     annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind], lang_pairs: tuple[str, ...]
 ) -> tuple[ErrorFreeFit, ...]:
-    labelled = [(rating, label) for rating in ratings if (label := error_free_agreement.gold_label(rating)) is not None]
+    labelled = [
+        (rating.segment.without_blanks(), label)
+        for rating in ratings
+        if (label := error_free_agreement.gold_label(rating)) is not None
+    ]
     fits = []
     for inputs in model_inputs:
         usable = [
-            (with_inputs(rating.segment, inputs), label)
-            for rating, label in labelled
-            if inputs in usable_inputs(rating.segment, [inputs]) and error_free.decide_by_rule(rating.segment) is None
+            (with_inputs(segment, inputs), label)
+            for segment, label in labelled
+            if usable_inputs(segment, [inputs]) and error_free.decide_by_rule(segment) is None
         ]
         golds = np.array([label for _, label in usable], dtype=np.float64)
         if min(golds.sum(), len(golds) - golds.sum()) < _FEWEST:

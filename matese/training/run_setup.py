@@ -111,6 +111,8 @@ def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Network:
         _copy(model, weights, f"start {' and '.join(starts)}", _MAY_BE_NEW)
     if len(started) == 1 and config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
         calibrated = {name: getattr(started[0].config, name) for name in CALIBRATED}
+        if "meaning_head" in config.training.trained_parts:
+            calibrated["meaning_thresholds"] = ()  # of the head before
         model.config = dataclasses.replace(model.config, **calibrated)
     return model
 

@@ -116,7 +116,7 @@ class SpanMetrics(DevMetrics):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self._interpreter = Interpreter(config)
-        self._options = Options(config.min_confidence, config.whole_words)
+        self._options = Options(config.min_confidence, config.whole_words, config.span_budget)
         self.rows = CatMetric(nan_strategy="error")
 
     def update(self, batch: DevBatch, output: NetworkOutput) -> None:

@@ -13,6 +13,11 @@ import matese
 from matese.annotation import Segment
 from matese.choosing import utilities
 from matese.errors import InputError, ModelError, UsageError
+from matese.model.config import ModelConfig
+from matese.model.encoder.loading import load_encoder
+from matese.model.loading import save
+from matese.model.network import Network
+from tests.conftest import ENCODERS, make_tokenizer
 from tests.model.test_rows import COMET, rows_of
 
 SAMPLES = ["Das Haus ist alt", "Das Haus ist neu", "Der Hund", "Das Haus ist alt"]
@@ -55,6 +60,24 @@ def test_model_utility_is_the_mean_of_expected_scores(tiny_model_dir: Path) -> N
         for text, score in zip(texts, choice.scores, strict=True):
             ratings = annotator.annotate([text] * len(texts), references=texts, sources=[source] * len(texts))
             assert score == pytest.approx(np.mean([one.estimate.value for one in ratings if one.estimate]), abs=1e-3)
+
+
+def test_a_blank_candidate_may_come_first(tiny_model_dir: Path) -> None:
+    options: dict[str, Any] = {"sources": [SOURCE], "utility": tiny_model_dir}
+    (choice,) = matese.mbr([["", *SAMPLES]], **options)
+    (last,) = matese.mbr([[*SAMPLES, ""]], **options)
+    assert choice.scores == pytest.approx((last.scores[-1], *last.scores[:-1]))
+    (blank,) = matese.mbr([["", " "]], **options)
+    assert blank.index == 0
+
+
+def test_an_estimator_that_reads_references_alone_ignores_sources(tmp_path: Path) -> None:
+    config = ModelConfig(("reference",), "alone", tag_head=False, quality_head=True, extra_layers=0)
+    encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": 310, "pad_token_id": 1})
+    save(tmp_path / "model", Network(config, encoder), make_tokenizer())
+    (choice,) = matese.mbr([SAMPLES], [SOURCE], utility=tmp_path / "model")
+    (expected,) = matese.mbr([SAMPLES], utility=tmp_path / "model")
+    assert choice.scores == expected.scores
 
 
 def test_an_estimator_embeds_each_text_once() -> None:

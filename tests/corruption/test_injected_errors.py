@@ -100,7 +100,8 @@ def test_every_change_changes_and_marks_what_it_puts_in(kind: Kind, language: st
 
 
 def test_numbers() -> None:
-    pattern_of_all(outcomes(meaning_errors.number, "It cost 20 000 euros."), r"It cost \[(?!20 000\])[\d ]+\] euros\.")
+    pattern_of_all(outcomes(meaning_errors.number, "It cost 20 000 euros."), r"It cost \[(?!20 ?000\])[\d ]+\] euros\.")
+    pattern_of_all(outcomes(meaning_errors.number, "It cost 1,500 euros."), r"It cost \[(?!1,?500\])[\d,]+\] euros\.")
     pattern_of_all(outcomes(meaning_errors.number, "About 3.5 km."), r"About \[(?!3\.5\])[\d.]+\] km\.")
     pattern_of_all(outcomes(meaning_errors.number, "Three of us."), r"\[(?!Three)[A-Z][a-z]+\] of us\.")
     pattern_of_all(outcomes(meaning_errors.number, "我有三个。", "zh"), r"我有\[(?!三).个\]。")

@@ -87,6 +87,16 @@ def test_the_words_that_lower_a_score_are_found(by: str) -> None:
     np.testing.assert_allclose(last, [0, 0.5, 0], atol=0.12)
 
 
+@pytest.mark.parametrize("by", BLACK_BOX)
+@pytest.mark.parametrize("segment", [Segment("a b", "c"), Segment("a b", None, ("c",)), Segment("a", "b c", ("d e",))])
+def test_a_source_or_reference_keeps_a_word(by: str, segment: Segment, tiny_model_dir: Path) -> None:
+    """A blank one would count as missing."""
+    explanation = explained(load(tiny_model_dir), segment, by)
+    for weighted in explanation.texts:
+        is_weighed = weighted.text == "hypothesis" or len(weighted.ranges) > 1
+        assert np.abs(weighted.weights).mean() == pytest.approx(float(is_weighed), abs=1e-3)
+
+
 def test_words_are_left_out_with_the_space_before_them() -> None:
     segment = Segment("Das ist, gut.", "a  b", ("x", "很好"))
     texts = black_box.texts_of(segment)
@@ -178,12 +188,16 @@ def test_other_encoders_and_long_texts_are_explained_from_outside(tiny_model_fac
     short = load(tiny_model_factory("short", max_tokens=16))
     with pytest.raises(UsageError, match="longer than the model reads at once"):
         explained(short, Segment("a b c d e f g h", None, ("a b c d e f g h",)), "attention")
+    with pytest.raises(UsageError, match="longer than the model reads at once"):
+        explained(short, Segment("a", None, ("a b c d e f g h " * 3,)), "attention")
     with pytest.raises(UsageError, match="has no tag probabilities"):
         explained(load(COMET / "estimator"), SEGMENT, "tags")
 
 
-def test_a_blank_hypothesis_has_no_words(tiny_model_dir: Path) -> None:
-    assert explained(load(tiny_model_dir), Segment(" ", None, ("a",)), "leave-one-out").texts == ()
+@pytest.mark.parametrize("hypothesis", ["", " ", "\u200b"])
+@pytest.mark.parametrize("by", ["leave-one-out", "tags", "attention"])
+def test_a_blank_hypothesis_has_no_words(by: str, hypothesis: str, tiny_model_dir: Path) -> None:
+    assert explained(load(tiny_model_dir), Segment(hypothesis, None, ("a",)), by).texts == ()
 
 
 def test_a_fit_finds_the_threshold_with_the_best_f1() -> None:
@@ -197,12 +211,13 @@ def test_a_fit_finds_the_threshold_with_the_best_f1() -> None:
 
 
 def test_a_fit_chooses_a_layer_and_a_head(tiny_model_dir: Path) -> None:
-    gold = Rating(SEGMENT, "anna", (ErrorSpan(8, 11, Severity.MAJOR),))
+    segment = Segment(SEGMENT.hypothesis, " ", ("", *SEGMENT.references))
+    gold = Rating(segment, "anna", (ErrorSpan(8, 11, Severity.MAJOR),))
 
     def fit(methods: list[Method]) -> list[fitting.Fit]:
         return fitting.best(fitting.words_of([gold], load(tiny_model_dir), methods), methods)
 
-    attention, gradient = fit([Method("attention"), Method("gradient-hidden")])
+    attention, gradient, _ = fit([Method("attention"), Method("gradient-hidden"), Method("leave-one-out")])
     assert attention.method.layer in (1, 2)
     assert gradient.method.layer in (0, 1, 2)
     places = [Method("attention", layer, head) for layer in (1, 2) for head in (None, 0, 1)]

@@ -132,6 +132,21 @@ def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory)
     assert -25 <= rating.estimate.value <= 0
 
 
+def test_a_context_that_is_cut_is_counted(tiny_model_factory: TinyModelFactory) -> None:
+    annotator = matese.load(tiny_model_factory(max_tokens=64), precision="float32")
+    annotator.annotate(["Das ist gut", "gut"], references=["the good thing " * 40, "good"])
+    assert annotator.counts.windowed == 1
+
+
+def test_every_span_with_a_given_confidence_is_marked_whatever_the_budget(tiny_model_factory: TinyModelFactory) -> None:
+    model = tiny_model_factory(score_head=True, span_budget=0.1)
+    plain, given = (matese.load(model, precision="float32", min_confidence=confidence) for confidence in (None, 0.5))
+    few, all_spans = (places(one.annotate(HYPOTHESES, references=REFERENCES)) for one in (plain, given))
+    assert sum(map(len, few)) < sum(map(len, all_spans))
+    assert "|decode:0.5+budget0.1|" in plain.signature("reference")
+    assert "|decode:0.5|" in given.signature("reference")
+
+
 def test_the_expected_score_is_the_score_head_s_if_there_is_one(
     annotator: matese.Annotator, tiny_model_factory: TinyModelFactory
 ) -> None:

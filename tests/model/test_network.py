@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from matese.annotation import Severity
+from matese.errors import InputError
 from matese.model import loading
 from matese.model.config import LayerMix, ModelConfig
 from matese.model.encoder.extra_layer import ExtraLayer
@@ -49,6 +50,19 @@ def test_collate_pads_on_the_right() -> None:
     assert batch.positions.tolist() == [[1, 2], [1, 0]]
     assert batch.hypothesis_mask.tolist() == [[True, True], [True, False]]
     assert batch.to(torch.device("cpu")).ids.tolist() == batch.ids.tolist()
+
+
+def test_token_types_mark_the_hypothesis_with_its_special_tokens() -> None:
+    tagger = Network(ModelConfig(has_token_types=True, extra_layers=0), make_encoder("bert")).eval()
+    given: list[Any] = []
+    tagger.encoder.register_forward_pre_hook(lambda _, __, named: given.append(named), with_kwargs=True)
+    with torch.inference_mode():
+        tagger(make_batch("bert", 2, 1))
+    assert given[0]["token_type_ids"].tolist() == [[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1]]
+    with pytest.raises(InputError, match="has_token_types"):
+        Network(ModelConfig(has_token_types=True), make_encoder("xlm-roberta"))
+    with pytest.raises(InputError, match="separate_layers: must be 0 if has_token_types"):
+        ModelConfig(has_token_types=True, separate_layers=1)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -26,7 +26,7 @@ from tests.conftest import make_tokenizer
 def window(n_tokens: int, *kept: int) -> Encoding:
     ids = np.zeros(n_tokens + 2, np.int32)
     ranges = np.zeros((n_tokens, 2), np.int32)
-    return Encoding(ids, np.zeros_like(ids), None, 1, ranges, (kept[0], kept[1]))
+    return Encoding(ids, np.zeros_like(ids), None, 1, ranges, (kept[0], kept[1]), is_cut=True)
 
 
 ROWS = np.arange(2 * 10 * 5, dtype=np.float64).reshape(2, 10, 5)

@@ -5,16 +5,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import matese
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.model.heads.learning import Ints
+from matese.model.heads import registry
+from matese.model.heads.learning import Ints, vectors_of
 from matese.model.texts.encoding import TextEncoder
 from matese.training import batching, corpus_building
 from matese.training.batching import BatchStream, Limits, TrainingLoader, make_batch
 from matese.training.corpus import Corpus, Draw
 from matese.training.targets import Batch
+from tests.model.test_rows import COMET, LONG
 from tests.training.material import HEADS, RATINGS
 
 BUDGET = 160
@@ -174,6 +178,24 @@ def test_loader_goes_on_where_another_stopped(corpus: Corpus, workers: int) -> N
     rest = list(resumed)
     assert state == {"period": 2, "done": 2}
     assert [batch.inputs.ids.tolist() for batch in rest] == [batch.inputs.ids.tolist() for batch in batches[2:]]
+
+
+@pytest.mark.parametrize(("name", "references"), [("estimator", (LONG[:40],)), ("unite", ())])
+def test_windows_of_whole_segments_are_joined_as_in_prediction(name: str, references: tuple[str, ...]) -> None:
+    annotator = matese.load(COMET / name, device="cpu", precision="float32")
+    segment = Segment(LONG, LONG[::-1], references)
+    (rating,) = annotator.annotate_segments([segment])
+    assert annotator.counts.windowed == 1
+    predictor = annotator.predictor
+    heads = registry.targets(annotator.config)
+    corpus = corpus_building.build([Rating(segment, "r", ())], predictor.text_encoder, annotator.config.inputs, heads)
+    inputs = corpus.inputs.index("source+reference" if references else "source")
+    batch = make_batch(corpus, [Draw(0, inputs, 0, 0.0)])
+    with torch.inference_mode():
+        rows = predictor.module(batch.inputs).of_heads["quality"]
+        (score,) = predictor.module.score(vectors_of(rows, batch.targets.shares)).tolist()
+    assert rating.estimate is not None
+    assert score == pytest.approx(rating.estimate.value, abs=2e-6)
 
 
 def test_spawned_workers_make_the_same_batches(corpus: Corpus) -> None:

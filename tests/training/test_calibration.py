@@ -9,9 +9,11 @@ import pytest
 import torch
 
 import matese
+from matese.annotation import ErrorSpan, Rating, Segment, Severity, UnplacedError
+from matese.errors import InputError
 from matese.model.heads.tags.bio import TAGS, O
 from matese.model.storage import checkpoint
-from matese.training import calibration
+from matese.training import calibration, confidences
 from matese.training.confidences import Annotate
 from tests.training.material import RATINGS, write_ratings
 
@@ -90,3 +92,41 @@ def test_other_ratings_change_only_the_detection_of_error_free_segments(director
     assert [(one.inputs, one.lang_pairs) for one in found.error_free] == [("reference", ()), ("source", ())]
     assert dataclasses.replace(found, error_free=(), error_free_fits=()) == plain
     assert matese.load(tmp_path / "new", error_free=True).config.error_free == found.error_free
+
+
+def test_blank_texts_are_missing(directory: Path, tmp_path: Path) -> None:
+    texts = (Segment("Das Auto", " ", ("Das Haus",)), Segment("Das Auto", "the house", (" ", "")))
+    others = write_ratings(tmp_path / "others.jsonl", RATINGS * 20 + tuple(Rating(text, "hand", ()) for text in texts))
+    found = calibrate(directory, [others], tmp_path / "new")
+    assert [fit.n for fit in found.error_free_fits] == [20 * len(RATINGS) + 1] * 2
+
+
+def test_ratings_without_a_known_tag_are_refused(directory: Path, tmp_path: Path) -> None:
+    unplaced = Rating(Segment("Das Auto", "the house"), "hand", (), unplaced=(UnplacedError(Severity.MAJOR),))
+    ratings = write_ratings(tmp_path / "dev.jsonl", (unplaced,))
+    with pytest.raises(InputError, match="all errors are without a place"):
+        calibrate(directory, [ratings], tmp_path / "new")
+
+
+@pytest.mark.parametrize("kind", ["reference", "source"])
+def test_confidences_are_fitted_to_all_spans_whatever_the_budget(
+    kind: Any, tiny_model_factory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The raters mark nearly everything, so that a model without skill does so, too."""
+    wholes = (ErrorSpan(0, len(rating.segment.hypothesis), Severity.MAJOR) for rating in RATINGS)
+    marked = tuple(dataclasses.replace(rating, errors=(whole,)) for rating, whole in zip(RATINGS, wholes, strict=True))
+    ratings = write_ratings(tmp_path / "dev.jsonl", marked)
+    collect = confidences.collect
+    n_spans = []
+
+    def counted(*arguments: Any) -> confidences.Spans:
+        n_spans.append(len(collect(*arguments).segments))
+        return collect(*arguments)
+
+    monkeypatch.setattr(confidences, "collect", counted)
+    for budget in (None, 0.1):
+        model = tiny_model_factory("budget", inputs=(kind,), score_head=True, span_budget=budget)
+        calibrate(model, [ratings], tmp_path / f"new-{budget}")
+    with_budget = checkpoint.read_config(tmp_path / "new-0.1").settings["span_budget"]
+    assert with_budget == 0.1
+    assert n_spans[0] == n_spans[1] > 10

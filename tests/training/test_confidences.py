@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pytest
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, TokenScores
+from matese.annotation import ErrorSpan, Estimate, Overall, Rating, Segment, Severity, TokenScores
 from matese.model.heads.tags.confidence import SpanConfidence, span_features
 from matese.training import confidences
 
@@ -87,6 +87,24 @@ def test_as_many_segments_are_marked_as_by_the_raters() -> None:
     assert share == pytest.approx(np.mean([bool(gold.errors) for gold in golds]), abs=0.02)
 
 
+def test_segments_without_a_budget_count_as_unmarked() -> None:
+    golds, predicted = corpus(1000)
+
+    def annotate(segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
+        for number, (segment, own) in enumerate(zip(segments, predicted, strict=True)):
+            yield Rating(segment, "model", own, estimate=Estimate(-0.4 - (number % 2), "mqm")), PROBABILITIES
+
+    plain, halved, none = (
+        confidences.fit_all(annotate, golds, ("reference",), 0.1, span_budget=budget) for budget in (None, 1.0, 0.1)
+    )
+    assert plain.fitted == halved.fitted == none.fitted
+    assert plain.points == halved.points == none.points
+    assert plain.min_confidence is not None
+    assert halved.min_confidence is not None
+    assert halved.min_confidence < plain.min_confidence, "more of the others are marked"
+    assert none.min_confidence == 0.01
+
+
 def test_few_spans_give_no_fit() -> None:
     assert fitted(20) == confidences.Confidences((), (), None)
 
@@ -110,6 +128,20 @@ def test_a_kind_of_input_with_too_few_spans_keeps_its_probabilities() -> None:
     assert (reference.inputs, source.inputs) == ("reference", "source")
     assert source.min_probability == 0.15, "less probable tokens are not marked, however low the minimum confidence is"
     assert source.of(0.2, n_tokens=3) == pytest.approx(0.2)
+
+
+def test_neutral_spans_are_no_errors_and_critical_ones_are_major() -> None:
+    spans = {severity: ErrorSpan(*TOKENS[0], severity, confidence=0.5) for severity in (*Severity, None)}
+    golds = [Rating(Segment(TEXT, None, ("reference",)), "rater", (span,)) for span in spans.values()]
+    predicted = (spans[Severity.MAJOR],)
+    found = confidences.collect(
+        lambda segments: ((Rating(segment, "model", predicted), PROBABILITIES) for segment in segments),
+        golds,
+        "reference",
+    )
+    expected = [severity is not Severity.NEUTRAL for severity in spans]
+    assert found.is_hit.tolist() == found.is_marked.tolist() == expected
+    assert found.n_severe == (1, 2)
 
 
 @pytest.mark.parametrize("n_major", range(5))

@@ -46,6 +46,10 @@ def test_ranges_are_checked(tmp_path: Path, key: str, value: str, problem: str) 
 def test_settings_that_do_not_go_together() -> None:
     with pytest.raises(ValueError, match=r"shares has 2 values and train 1 files; give one share for each file"):
         DataConfig(shares=(1.0, 1.0))
+    with pytest.raises(ValueError, match="marked_contrasts b: must be one of contrast_raters"):
+        DataConfig(contrast_raters=("a",), marked_contrasts=("a", "b"))
+    with pytest.raises(ValueError, match="ranking_loss_weight 1: must be 0 without a score_head"):
+        Config("org/name", output="x", training=TrainingConfig(ranking_loss_weight=1.0))
     with pytest.raises(ValueError, match="encoder has no model_type"):
         Config(encoder={"hidden_size": 3}, output="x")
     with pytest.raises(ValueError, match="tokenizer is null: must be a hub id or a directory for an encoder with"):

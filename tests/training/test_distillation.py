@@ -13,6 +13,7 @@ import matese
 from matese.annotation import Rating, Segment, Severity
 from matese.cli import main
 from matese.formats.tables import jsonl
+from matese.training import distillation
 from matese.training.distillation import split
 from matese.training.module import TrainingModule
 from tests.training.material import write_ratings
@@ -81,6 +82,15 @@ def test_a_stopped_run_is_resumed_with_the_same_labels(
     assert (tmp_path / "out" / "train.jsonl").stat().st_mtime_ns == before
     assert distil("estimator", "estimator", "training.max_epochs=1") == 2
     assert "is complete, with its model in" in capsys.readouterr().err
+
+
+def test_labels_of_segments_with_a_blank_reference_are_reused(tmp_path: Path) -> None:
+    teacher = matese.load(TEACHERS / "unite", device="cpu", precision="float32")
+    segments = [Segment("der Hund", "the dog", ("ein Hund", " ")), Segment("der Hund", "the dog", ("",))]
+    distillation._label(teacher, segments, tmp_path / "labels.jsonl")
+    before = (tmp_path / "labels.jsonl").stat().st_mtime_ns
+    distillation._label(teacher, segments, tmp_path / "labels.jsonl")
+    assert (tmp_path / "labels.jsonl").stat().st_mtime_ns == before
 
 
 def test_texts_that_are_not_enough(distil: Distil, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from matese.model.config import ModelConfig
 from matese.model.network import Network
 from matese.model.storage import checkpoint
 from matese.training import run_setup
-from matese.training.config import Config
+from matese.training.config import Config, TrainingConfig
 from tests.conftest import ENCODERS, TinyModelFactory
 from tests.model.test_network import make_batch
 
@@ -48,6 +48,27 @@ def test_a_score_head_may_be_new(tiny_model_factory: TinyModelFactory, tokenizer
     old = loading.load_tagger(start, is_trainable=True)[0].state_dict()
     assert all(torch.equal(made[name], tensor) for name, tensor in old.items())
     assert made.keys() - old.keys()
+
+
+@pytest.mark.parametrize(
+    ("trained", "thresholds", "confidence"),
+    [(("omission_head",), (1.5,), 0.3), (("omission_head", "meaning_head"), (), 0.3), (("score_head",), (), 0.5)],
+)
+def test_heads_that_are_trained_alone_keep_the_calibration_of_the_others(
+    trained: tuple[str, ...],
+    thresholds: tuple[float, ...],
+    confidence: float,
+    tiny_model_factory: TinyModelFactory,
+    tokenizer: Any,
+) -> None:
+    start = tiny_model_factory(
+        "start", score_head=True, meaning_head=True, meaning_thresholds=(1.5,), min_confidence=0.3
+    )
+    chosen = config(start, tokenizer, omission_head=True, meaning_head=True)
+    made = run_setup.make_model(
+        dataclasses.replace(chosen, training=TrainingConfig(trained_parts=trained)), tokenizer
+    ).config
+    assert (made.meaning_thresholds, made.min_confidence) == (thresholds, confidence)
 
 
 def test_a_tagger_of_another_shape_is_refused(tiny_model_factory: TinyModelFactory, tokenizer: Any) -> None:

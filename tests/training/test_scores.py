@@ -157,6 +157,8 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         (f"{ALONE}, inputs: [source, reference]", [], "inputs ['source', 'reference']"),
         (f"{HEAD}, row_format: metricx-24", [], "model.row_format metricx-24"),
         ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1"),
+        ("estimator", ["training.difference_loss_weight=1"], "difference_loss_weight 1"),
+        ("estimator", ["training.category_weights=[1, 1, 1, 1, 1, 1]"], "training.category_weights"),
         ("estimator", ["data.rater_groups=[a]"], "data.rater_groups"),
         ("ranking", [], "training.group_size 1"),
         ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]"),

@@ -55,6 +55,16 @@ class Tensors:
         """Returns a tensor. Raises as `table`."""
         return self.table(name, *shape)(slice(None))
 
+    def n_rows(self, name: str) -> int:
+        """Returns the length of a tensor, which the settings of a model do not determine.
+
+        Raises:
+            ValueError: if there is no such tensor.
+        """
+        if name not in self._stored:
+            raise ValueError(f"no tensor {name}")
+        return len(self._stored[name])
+
     def table(self, name: str, *shape: int) -> Callable[[npt.NDArray[np.int32] | slice], Array]:
         """Returns a function that unpacks and returns rows of a tensor.
 
@@ -66,7 +76,7 @@ class Tensors:
             raise ValueError(f"no tensor {name}")
         stored = self._stored[name]
         scales = self._stored.get(name + SCALES)
-        is_halved = scales is not None and scales.shape[-1] > 1
+        is_halved = scales is not None and stored.dtype == np.uint8
         if (*stored.shape[:-1], stored.shape[-1] * (2 if is_halved else 1)) != shape:
             raise ValueError(f"{name} is {stored.shape}: must be {shape}")
         self.left.remove(name)
@@ -88,7 +98,7 @@ def _of_4_bits(halves: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
     """Returns the numbers of a tensor that `packing.pack` stores in 4 bits."""
     numbers = np.stack([halves % 16, halves // 16], -1).astype(np.float32) - 8
     blocks = numbers.reshape(*scales.shape, BLOCK) * scales[..., None].astype(np.float32)
-    return blocks.astype(np.float16).astype(np.float32).reshape(*halves.shape[:-1], -1)
+    return blocks.astype(np.float16).astype(np.float32).reshape(*numbers.shape[:-2], 2 * halves.shape[-1])
 
 
 def linear(weight: Array, bias: Array) -> Function:
@@ -192,6 +202,7 @@ def two_layers(tensors: Tensors, names: tuple[str, str], widths: tuple[int, int,
 def extra_layer(tensors: Tensors, name: str, width: int, n_heads: int) -> Layer:
     """Returns the `extra_layer.ExtraLayer` with this name."""
     attention = f"{name}.self_attn"
+    inner = tensors.n_rows(f"{name}.linear1.weight")
     return Layer(
         checked_heads("extra_heads", n_heads, width),
         linear(
@@ -199,8 +210,8 @@ def extra_layer(tensors: Tensors, name: str, width: int, n_heads: int) -> Layer:
         ),
         dense(tensors, f"{attention}.out_proj", width, width),
         norm(tensors, f"{name}.norm1", width, _EXTRA_EPS),
-        dense(tensors, f"{name}.linear1", width, 4 * width),
-        dense(tensors, f"{name}.linear2", 4 * width, width),
+        dense(tensors, f"{name}.linear1", width, inner),
+        dense(tensors, f"{name}.linear2", inner, width),
         norm(tensors, f"{name}.norm2", width, _EXTRA_EPS),
     )
 

@@ -19,6 +19,8 @@ def mean(states: Tensor, mask: Tensor) -> Tensor:
 
 def largest(states: Tensor, mask: Tensor) -> Tensor:
     """Returns the largest values over the masked-in tokens, 0 without any: (batch, width)."""
+    if not states.shape[1]:  # no row has a token
+        return states.sum(1)
     greatest = states.masked_fill(~mask.unsqueeze(-1), torch.finfo(states.dtype).min).amax(1)
     return greatest * mask.any(1, keepdim=True)
 

@@ -56,7 +56,8 @@ def most_segments(directory: Path) -> int:
     heads = registry.heads(settings)
     if not all(head.has_numpy for head in heads) or settings.layer_mix not in _LAYER_MIXES:
         return 0
-    if not roberta_config.is_roberta(config.encoder, with_bert=True):
+    # BERT in this package lacks token types.
+    if not roberta_config.is_roberta(config.encoder, with_bert=not settings.has_token_types):
         return 0
     encoder = roberta_config.read(config.encoder)
     n_of_heads = sum(head.n_layers for head in heads)

@@ -76,7 +76,7 @@ class Place(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the window holds the whole segment."""
+        """Whether the window holds the whole hypothesis."""
         return len(self.windows) == 1
 
     def of_tokens(self, labels: Ragged) -> IntArray:

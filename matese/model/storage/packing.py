@@ -64,16 +64,18 @@ def _in_4_bits(tensor: Tensor) -> tuple[Tensor, Tensor] | None:
 
 def unpack(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Returns stored tensors in float32: the inverse of `pack`, up to its precision."""
+    import torch
+
     tensors = {}
     for name, tensor in stored.items():
         if not (name.endswith(SCALES) and name.removesuffix(SCALES) in stored):
             scales = stored.get(name + SCALES)
             if scales is None:
                 tensors[name] = tensor.float()
-            elif scales.shape[-1] == 1:
-                tensors[name] = tensor.float() * scales
-            else:
+            elif tensor.dtype == torch.uint8:
                 tensors[name] = _of_4_bits(tensor, scales)
+            else:
+                tensors[name] = tensor.float() * scales
     return tensors
 
 

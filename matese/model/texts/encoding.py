@@ -76,6 +76,7 @@ class Encoding:
         context: the part of the last context, which is the reference if one is read; None without a context.
         text_positions: (tokens,), position of each of `ids` in its text, including the special tokens around the text;
             None for a model that reads all texts together from the first layer on.
+        is_cut: whether the row lacks a part of a text, because the texts are too long to be read at once.
     """
 
     ids: IntArray
@@ -86,6 +87,7 @@ class Encoding:
     kept: tuple[int, int]
     context: ContextPart | None = None
     text_positions: IntArray | None = None
+    is_cut: bool = False
 
     @property
     def n_decoded(self) -> int:
@@ -213,9 +215,21 @@ class TextEncoder:
             context = ContextPart(place, start_in_context, contexts[-1].ranges[start_in_context:end_in_context])
         if self._is_separate:
             n_special = len(self._prefix) + len(self._suffix)
-            texts = [hypothesis_ids, *parts]
-            positions = np.concatenate([np.arange(len(text) + n_special, dtype=np.int32) for text in texts])
-        return Encoding(ids, roles, decoder_ids, first, hypothesis.ranges[start:end], window.kept, context, positions)
+            positions = np.concatenate(
+                [np.arange(len(part) + n_special, dtype=np.int32) for part in (hypothesis_ids, *parts)]
+            )
+        texts = zip([hypothesis, *contexts], [hypothesis_ids, *parts], strict=True)
+        return Encoding(
+            ids,
+            roles,
+            decoder_ids,
+            first,
+            hypothesis.ranges[start:end],
+            window.kept,
+            context,
+            positions,
+            is_cut=any(len(read) < len(text.ids) for text, read in texts),
+        )
 
     def _glue(self, parts: Sequence[IntArray], part_roles: Sequence[int]) -> tuple[IntArray, IntArray]:
         """Returns the ids of the parts with special tokens around and between them, and the roles of all ids."""

@@ -1,7 +1,7 @@
 """Overlapping windows over texts that are too long for a model. All lengths are in tokens, without special tokens.
 
 No part of the hypothesis is dropped: each window has the corresponding part of the contexts, and the kept parts of the
-windows cover the whole hypothesis.
+windows cover the whole hypothesis. Of contexts that are much longer than the hypothesis, parts may be in no window.
 """
 
 from __future__ import annotations

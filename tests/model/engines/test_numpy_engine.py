@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 import matese
 from matese.annotation import Segment
 from matese.model import loading
+from matese.model.copy_and_blank import OVERRIDES
 from matese.model.encoder import numpy_layers
 from matese.model.engines import numpy_engine
 from matese.model.engines.numpy_engine import NumpyEngine
@@ -29,15 +31,21 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"inputs": ("source+reference", "reference"), "omission_head": True, "min_omission_confidence": 0.018},
     {"category_head": True, "max_tokens": 100},
     {"inputs": ("source+reference", "reference"), "separate_layers": 1, "score_head": True, "max_tokens": 100},
+    {"kind": "bert", "score_head": True},
+    {"extra_width": 40},
+    {"score_head": True, "meaning_head": True, "meaning_thresholds": (-1.0, 0.0), "extra_width": 40},
 )
 ODD = [Segment(*texts) for texts in zip(HYPOTHESES, HYPOTHESES[::-1], ((text,) for text in REFERENCES), strict=True)]
 ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("a" * 999, "b ", ("c",))]
+ODD += [Segment("a", "b " * 600, ("c " * 600,))]
 
 
-def check_agreement(directory: str | Path, segments: list[Segment], *, least_spans: int) -> None:
+def check_agreement(
+    directory: str | Path, segments: list[Segment], *, least_spans: int, overrides: Iterable[str] = OVERRIDES
+) -> None:
     """Compares probabilities, spans and scores with those of torch in float32."""
-    in_numpy = matese.load(directory, n_segments=1)
-    in_torch = matese.load(directory, precision="float32", device="cpu")
+    in_numpy = matese.load(directory, n_segments=1, overrides=overrides)
+    in_torch = matese.load(directory, precision="float32", device="cpu", overrides=overrides)
     assert isinstance(in_numpy.predictor.engine, NumpyEngine)
     segments = list(filter(in_numpy.can_read, segments))
     pairs = list(zip(in_numpy.annotate_tokens(segments), in_torch.annotate_tokens(segments), strict=True))
@@ -59,6 +67,28 @@ def check_agreement(directory: str | Path, segments: list[Segment], *, least_spa
 def test_it_computes_what_torch_computes(settings: dict[str, Any], tiny_model_factory: TinyModelFactory) -> None:
     directory = tiny_model_factory(**{"inputs": ("reference", "source"), **settings})
     check_agreement(directory, ODD + random_segments(16), least_spans=15)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_a_hypothesis_without_tokens_may_be_read(
+    settings: dict[str, Any], tiny_model_factory: TinyModelFactory
+) -> None:
+    directory = tiny_model_factory(**{"inputs": ("reference", "source"), **settings})
+    for segment in (Segment("", "a", ("b",)), Segment("", "b " * 600, ("c " * 600,))):
+        check_agreement(directory, [segment], least_spans=0, overrides=())
+
+
+def test_token_types_are_left_to_torch(tiny_model_factory: TinyModelFactory) -> None:
+    directory = tiny_model_factory(kind="bert", has_token_types=True)
+    assert numpy_engine.most_segments(directory) == 0
+    plain = tiny_model_factory(kind="bert")
+    segments = [Segment("Das ist gut", None, ("das ist good",))]
+    scores = [
+        rating.estimate and rating.estimate.value
+        for model in (directory, plain)
+        for rating in matese.load(model, n_segments=1).annotate_segments(segments)
+    ]
+    assert scores[0] != scores[1]
 
 
 @pytest.mark.parametrize("precision", ["float16", "int8"])

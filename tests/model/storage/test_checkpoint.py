@@ -203,6 +203,15 @@ def test_tables_take_eight_bits_and_keep_each_row_to_its_own_half_percent() -> N
     assert torch.equal(again["table"], stored["table"]), "stored again it is the same"
 
 
+def test_one_block_of_four_bits_is_a_row() -> None:
+    given = {"table": torch.arange(-8, 8).repeat(1100, 2).float()}
+    stored = packing.pack(given, "int8")
+    assert stored["table"].dtype == torch.uint8
+    assert torch.equal(packing.unpack(stored)["table"], given["table"])
+    arrays = {name: tensor.numpy() for name, tensor in stored.items()}
+    np.testing.assert_array_equal(Tensors(arrays)("table", 1100, 32), given["table"].numpy())
+
+
 def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
     numbers = torch.randint(-8, 8, (2, 600, 2, 32)).float()
     numbers[..., 0] = -8
@@ -217,6 +226,7 @@ def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
     assert torch.equal(back["blocks"], given["blocks"].float())
     arrays = {name: tensor.numpy() for name, tensor in stored.items()}
     np.testing.assert_array_equal(Tensors(arrays)("blocks", 2, 600, 64), back["blocks"].numpy())
+    assert Tensors(arrays).table("blocks", 2, 600, 64)(np.zeros(0, np.int32)).shape == (0, 600, 64)
     np.testing.assert_array_equal(Tensors(arrays).table("rest", 600, 64)(slice(3, 5)), back["rest"][3:5].numpy())
 
 

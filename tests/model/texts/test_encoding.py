@@ -99,6 +99,15 @@ def test_each_window_has_the_part_of_the_context_that_belongs_to_it() -> None:
         assert context[-1] >= own[-1] - 1
 
 
+@pytest.mark.parametrize(
+    ("n_tokens", "n_of_context", "expected"),
+    [(0, 5, [False]), (5, 5, [False]), (2, 40, [True]), (0, 40, [True]), (40, 2, [True, True])],
+)
+def test_rows_without_a_part_of_a_text_are_cut(n_tokens: int, n_of_context: int, expected: list[bool]) -> None:
+    rows = ENCODER.join(some_tokens(n_tokens), [some_tokens(n_of_context)], "source")
+    assert [row.is_cut for row in rows] == expected
+
+
 def test_a_longest_input_without_room_is_refused() -> None:
     with pytest.raises(ValueError, match="max_tokens 8: must leave room"):
         TextEncoder(make_tokenizer(), max_tokens=8)

@@ -94,24 +94,18 @@ class Tags(Head):
             whole_words=options.whole_words,
             confidences=[self.config.confidence(model_input.inputs) for model_input in model_inputs],
         )
-        budget = self._budget(options)
-        if budget is not None:
+        if options.span_budget is not None:
             marked = [
-                within_budget(spans, budget * -(prediction.score or 0.0))
+                within_budget(spans, options.span_budget * -(prediction.score or 0.0))
                 for spans, prediction in zip(marked, predictions, strict=True)
             ]
         return [each._replace(errors=(*each.errors, *spans)) for each, spans in zip(marks, marked, strict=True)]
 
-    def _budget(self, options: Options) -> float | None:
-        """Returns the setting `span_budget`; None where the user gives a minimum confidence, which marks all spans."""
-        return self.config.span_budget if options.min_confidence == self.config.min_confidence else None
-
     def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
         """Returns what the spans depend on."""
         assert options.min_confidence is not None
-        budget = self._budget(options)
         named = [f"{options.min_confidence:g}"]
-        named += [] if budget is None else [f"budget{budget:g}"]
+        named += [] if options.span_budget is None else [f"budget{options.span_budget:g}"]
         named += ["words"] if options.whole_words else []
         return named
 
@@ -218,6 +212,11 @@ def within_budget(spans: Iterable[ErrorSpan], budget: float) -> tuple[ErrorSpan,
             kept.append(span)
             left -= penalty
     return tuple(sorted(kept, key=lambda span: span.start))
+
+
+def allows_a_span(budget: float) -> bool:
+    """Whether `within_budget` takes any span: half of a Minor error."""
+    return budget >= mqm.MATESE.minor / 2
 
 
 def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
