@@ -45,7 +45,8 @@ class _Segment:
         line: in the file.
         is_to_translate: whether the file does not say `translate="no"`.
         source: without inline code.
-        target: likewise.
+        target: likewise; the first, if there are several.
+        n_targets: how many there are.
         state: of the translation; None if it is not stated.
         rejected: what says that a reviewer has rejected the translation, such as "rejected-grammar"; None if nothing.
     """
@@ -55,6 +56,7 @@ class _Segment:
     is_to_translate: bool = True
     source: str = ""
     target: str = ""
+    n_targets: int = 0
     state: str | None = None
     rejected: str | None = None
 
@@ -215,7 +217,7 @@ class _Reader:
             self._start_in_file(local, at)
         if local in ("trans-unit", "segment"):
             self._segment = _Segment(state=attributes.get("state"))
-        elif local == "target" and parent == "trans-unit":
+        elif local == "target" and parent == "trans-unit" and not self._segment.n_targets:
             self._segment.state = attributes.get("state")
         if (
             local == "trans-unit"
@@ -281,7 +283,9 @@ class _Reader:
         elif local == "source":
             self._segment.source = content
         else:
-            self._segment.target = content
+            self._segment.n_targets += 1
+            if self._segment.n_targets == 1:
+                self._segment.target = content
             if self._parent == "trans-unit":
                 self._element.place = self.raw.index(b">", self._parser.CurrentByteIndex) + 1
 
@@ -321,6 +325,8 @@ class _Reader:
                 continue
             is_known = segment.state is None or segment.state in _FINISHED | _UNFINISHED
             states = [] if is_known else [("unknown state", f"{segment.state!r} must be one of XLIFF")]
+            if segment.n_targets > 1:
+                states.append(("further translation of a unit", "must be one target"))
             if segment.rejected:
                 states.append(("rejected translation", f"{segment.rejected!r} must be notes of its errors"))
             self.places[segment.index] = element, number

@@ -191,7 +191,7 @@ def holds_ratings(row: Mapping[str, object]) -> bool:
         return True
     # "erors": [...]
     lists = [name for name, value in row.items() if isinstance(value, list) or str(value).startswith("[")]
-    return any(difflib.get_close_matches(name, ["errors"], cutoff=0.8) for name in lists)
+    return any(map(jsonl.is_almost_errors, lists))
 
 
 def headings(names: Sequence[str], chosen: Columns, *, is_read_by_name: bool = True) -> dict[str, str]:

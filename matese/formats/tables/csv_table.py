@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,13 +25,13 @@ from matese.files import head_of, name_of, not_utf8, open_binary
 from matese.formats import validation
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, TableStyle, WriteOptions
-from matese.formats.row_issues import located
+from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, jsonl
 
 CAPABILITIES = Capabilities(lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
 
 _JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
-_IGNORED = ("score", "expected_score")
+_SCORES = ("score", "expected_score")
 _MAX_CELL = 1 << 28
 _MARK = "\ufeff"
 _HEAD_BYTES = 1 << 16
@@ -126,7 +127,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     with open_binary(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         try:
-            rows = read_rows(lines, path, options.columns, options.naming)
+            rows = read_rows(lines, path, options)
             yield from columns.ratings(
                 rows, path, options.columns, options.lang_pair, naming=options.naming, unit="line"
             )
@@ -134,26 +135,27 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
             lines.detach()  # standard input stays open
 
 
-def read_rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: str) -> Iterator[tuple[int, object]]:
-    """Yields each row with the number of its last line.
+def read_rows(lines: Iterator[str], path: str | Path, options: ReadOptions) -> Iterator[tuple[int, object]]:
+    """Yields each row with the number of its last line; rows without any text, as spreadsheets have them, are skipped.
 
     Args:
         lines: with their line ends as they are.
         path: in messages.
-        chosen: columns that the user has named, by role.
-        naming: how the user names a column, for messages, see `columns.ratings`.
+        options: `columns`, `naming` and `report` are used.
 
     Raises:
         FormatError: at the first line that is not a row.
     """
     csv.field_size_limit(_MAX_CELL)
+    chosen = options.columns
+    empty: list[int] = []
     number = 1
     try:
         first = next(lines, "")
         delimiter, names = _header(first)
         if not chosen:
             _check_header(names, path)
-        to_row = row_maker(names, path, chosen, naming=naming)
+        to_row = row_maker(names, path, chosen, naming=options.naming)
         is_raw = delimiter == "\t" and not first.startswith('"')
         rows = csv.reader(
             chain([first], lines),
@@ -164,8 +166,14 @@ def read_rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: s
         next(rows, None)
         for cells in rows:
             number = rows.line_num
-            if not cells and not any(line.strip("\r\n") for line in lines):
-                return  # empty lines at the end
+            if not cells or (len(names) > 1 and not any(cells)):
+                empty.append(number)
+                continue
+            if empty and len(names) == 1:  # maybe a blank translation, which other files have, too
+                raise FormatError(name_of(path), empty[0], "empty line: a blank cell must be in quotation marks")
+            for line in empty:  # those at the end do not count
+                RowIssues(name_of(path), options.report, line).skip("empty row", None)
+            empty.clear()
             if len(cells) != len(names):
                 n_cells = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 counts = f"{n_cells}, but {len(names)} columns in the header"
@@ -229,6 +237,17 @@ def _unquoted(cell: str) -> str:
 def _value(name: str, cell: object) -> object:
     if name == "hypothesis" or name not in jsonl.KEYS or not isinstance(cell, str):
         return cell
-    if not cell or name in _IGNORED:
+    if not cell:
         return None
+    if name in _SCORES:
+        return _score(cell)
     return validation.from_json(cell, Any) if name in _JSON else cell
+
+
+def _score(cell: str) -> float | str:
+    """Returns the number in a cell, or the cell if that has none."""
+    try:
+        number = float(cell)
+    except ValueError:
+        return cell
+    return number if math.isfinite(number) else cell

@@ -32,11 +32,13 @@ def row(
     severity: str = "Major",
     *,
     source: str = "A tree.",
-    category: str = "c",
+    category: str | None = None,
     rater: str = "r1",
     index: str = "1",
     system: str = "A",
 ) -> str:
+    if category is None:
+        category = "No-error" if severity.casefold() == "no-error" else "c"
     return "\t".join((system, "doc", "1", index, rater, source, target, category, severity))
 
 
@@ -209,6 +211,7 @@ def test_words_that_the_target_lacks_are_written_and_count(write: Write) -> None
         (row(severity="Severe"), "unknown severity"),
         (row("<v>Ein</v> Haus.", severity="No-error"), "marked words without an error"),
         (row("<v>Ein Haus.", severity="No-error"), "marked words without an error"),
+        (row("Ein Haus.", severity="No-error", category="Style"), "category without an error"),
     ],
 )
 def test_what_is_not_understood_is_never_free_of_errors(write: Write, faulty: str, reason: str) -> None:

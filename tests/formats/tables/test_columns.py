@@ -157,7 +157,7 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:1: columns mt and target can both be the hypothesis; choose one"),
         ("a.csv", "src,mt,src\na,b,c\n", r"a\.csv:1: several columns are named 'src': must be a header of different"),
         ("a.csv", "en1,SYS,7,TGT,eng,jpn,80,doc#1,False,[],1.5,2.5\n", r"a\.csv:1: no header: 7 and 80 are values"),
-        ("a.csv", "src,mt\na,b\n\nc,d\n", r"a\.csv:3: 0 cells, but 2 columns in the header; every row needs"),
+        ("a.csv", "mt\na\n\nd\n", r"a\.csv:3: empty line"),
         ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: 1 cell, but 2 columns in the header; every row needs"),
         ("a.csv", 'hypothesis,index\n"a', r"a\.csv:2: not CSV"),
         ("a.csv", "hypothesis,index,errors\na,x,[]\n", r"a\.csv:2: not JSON"),
@@ -167,6 +167,12 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         ("a.jsonl", '{"mt": 5, "src": "a"}', r"a\.jsonl:1: mt is 5: must be a translation"),
         ("a.jsonl", '{"mt": "b", "src": 1}', r"a\.jsonl:1: src is 1: must be a text"),
         ("a.jsonl", '{"mt": "b", "erors": []}', r"a\.jsonl:1: unknown key 'erors', did you mean 'errors'\?"),
+        (
+            "a.jsonl",
+            '{"mt": "b", "error_spans": []}',
+            r"a\.jsonl:1: unknown key 'error_spans', did you mean 'errors'\?",
+        ),
+        ("a.csv", "src,mt,Errors\na,b,[]\n", r"a\.csv:2: unknown key 'Errors', did you mean 'errors'\?"),
         ("a.csv.gz", gzip.compress(b"src,mt\n" + b"a,b\n" * 9, mtime=0)[:-9], r"a\.csv\.gz: gzip data are cut off or"),
     ],
 )
