@@ -41,6 +41,7 @@ _LEAST_VALUES = 2
 _N_APPRAISE = 12
 _APPRAISE_KINDS = ("TGT", "REF", "BAD", "CHK")
 _NUMBERED = re.compile(r"(line|row) \d+")
+_CELL = re.compile(r'"(?:[^"]|"")*"')
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 
@@ -151,14 +152,14 @@ def read_rows(lines: Iterator[str], path: str | Path, options: ReadOptions) -> I
     empty: list[int] = []
     number = 1
     try:
-        first = next(lines, "")
+        first = _first_row(lines)
         delimiter, names = _header(first)
         if not chosen:
             _check_header(names, path)
         to_row = row_maker(names, path, chosen, naming=options.naming)
         is_raw = delimiter == "\t" and not first.startswith('"')
         rows = csv.reader(
-            chain([first], lines),
+            chain(io.StringIO(first, newline=""), lines),
             delimiter=delimiter,
             quoting=csv.QUOTE_NONE if is_raw else csv.QUOTE_MINIMAL,
             strict=True,
@@ -208,11 +209,25 @@ def row_maker(
     return to_row
 
 
+def _first_row(lines: Iterator[str]) -> str:
+    """Returns the lines of the header: in quotation marks, a name may have several."""
+    row = next(lines, "")
+    is_raw = "\t" in row and not row.startswith('"')
+    while not is_raw and row.count('"') % 2 and (line := next(lines, "")):
+        row += line
+    return row
+
+
 def _header(line: str) -> tuple[str, Sequence[str]]:
-    """Returns the delimiter that a header has most often, and the names of the columns."""
-    delimiter = max("\t,;", key=line.count)
+    r"""Returns the delimiter that a header has most often between names, and the names of columns, each in a line.
+
+    >>> _header('"Source, EN";"Target,\n DE"')
+    (';', ['Source, EN', 'Target, DE'])
+    """
+    delimiter = max("\t,;", key=_CELL.sub("", line).count)
     try:
-        return delimiter, [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
+        cells = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [])
+        return delimiter, [re.sub(r"\s*[\r\n]\s*", " ", name.strip()) for name in cells]
     except csv.Error:
         return delimiter, []
 

@@ -36,6 +36,8 @@ def read(path: Path, text: str | bytes, **named: Sequence[str]) -> list[Segment]
         ("a", 'SRC,refA,"Target"\n"A tree.","Ein Baum.",Ein Haus.'),
         ("a.tsv", "hyp\tsrc\treference 1\nEin Haus.\tA tree.\tEin Baum.\n"),
         ("a.csv", "src,ref,mt\nA tree.,Ein Baum.,Ein Haus.\n\n\r\n"),
+        ("a.csv", '"Source\nText";ref;"mt"\r\nA tree.;Ein Baum.;Ein Haus.\r\n'),
+        ("a.csv", 'ref;mt;"Source\r\nText"\r\nEin Baum.;Ein Haus.;A tree.\r\n'),
         ("a.tsv", "src\tref\tmt\nA tree.\tEin Baum.\tEin Haus.\n\n"),
         ("a.jsonl", COMET),
         ("a.json", f"[{COMET}]"),

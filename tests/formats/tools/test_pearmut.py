@@ -188,6 +188,7 @@ def test_the_key_of_an_item(tmp_path: Path, item: Json, key: SegmentKey) -> None
         ({"start_i": -1, "end_i": 2}, None),
         ({"start_i": 1}, None),
         ({"start_i": 1, "end_i": 40}, None),
+        ({"start_i": 40, "end_i": 41}, None),  # not the token [missing]
         # Within a character of two units: widened.
         ({"start_i": 5, "end_i": 8}, "4-8 minor"),
     ],
