@@ -64,6 +64,12 @@ class _Annotation(msgspec.Struct):
     textfield: str | None = None
 
 
+class _Entry(msgspec.Struct):
+    """What is read as it is of an entry of the log."""
+
+    user_id: int | str | None = None
+
+
 class _Item(msgspec.Struct):
     tgt: dict[str, str]
     error_spans: dict[str, list[EsaSpan] | None] | None = None
@@ -171,7 +177,7 @@ def _items(value: object) -> Iterator[_Item]:
 
 def _user(entry: Mapping[str, Any]) -> str | None:
     """Returns the user of an entry of the log."""
-    user = validation.convert(entry.get("user_id"), int | str | None)
+    user = validation.convert(entry, _Entry).user_id
     return None if user is None else str(user)
 
 
