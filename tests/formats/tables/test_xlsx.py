@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -241,7 +242,7 @@ def test_a_text_that_is_too_long_leaves_no_unfinished_sheet(tmp_path: Path) -> N
     gc.collect()
 
 
-def workbook(path: Path, *rows: list[Any], merged: str | None = None) -> Path:
+def workbook(path: Path, *rows: Sequence[Any], merged: str | None = None) -> Path:
     book = openpyxl.Workbook()
     for row in rows:
         book.active.append(row)
