@@ -90,7 +90,7 @@ class _Layout:
                 raise InputError(f"index is {values['index']!r}: must be a whole number")
             extra[self.columns["index"][0]] = values["index"]
         stated_id = values.get("index")
-        name = f"{unit} {line}" if stated_id is None else f"{self.columns['index'][0]} {stated_id}"
+        name = f"{unit} {line}" if stated_id in (None, "") else f"{self.columns['index'][0]} {stated_id}"
         test_set, pair, system, document, domain = (
             _name(values.get(role)) for role in ("test_set", "lang_pair", "system", "document", "domain")
         )

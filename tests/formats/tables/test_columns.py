@@ -86,6 +86,8 @@ def test_keys_and_other_columns(tmp_path: Path) -> None:
     first, second = read(tmp_path / "a.csv", text)
     assert (first.key, first.extra) == (SegmentKey(None, "en-de", "A", "talk", 7), {"topic": "news", "score": "0.50"})
     assert (second.key, second.extra) == (SegmentKey(None, "en-de", "B"), {"topic": "", "score": "", "id": "x-1"})
+    (unnumbered,) = read(tmp_path / "a.csv", "id,mt\n,Ja\n")
+    assert [one.label for one in (first, second, unnumbered)] == ["id 7", "id x-1", "line 2"]
     written = json.loads(jsonl.dumps(Rating(first, "m", ())))
     assert (written["topic"], written["score"], written["input_score"]) == ("news", 0.0, "0.50")
 

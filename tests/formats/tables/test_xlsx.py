@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -242,7 +241,7 @@ def test_a_text_that_is_too_long_leaves_no_unfinished_sheet(tmp_path: Path) -> N
     gc.collect()
 
 
-def workbook(path: Path, *rows: Sequence[Any], merged: str | None = None) -> Path:
+def workbook(path: Path, *rows: list[Any], merged: str | None = None) -> Path:
     book = openpyxl.Workbook()
     for row in rows:
         book.active.append(row)
@@ -261,7 +260,7 @@ def test_a_header_that_is_not_in_the_first_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("merged", "notes"), [("A2:A3", ["2: assumed, cells A2:A3 are merged"]), ("B2:C2", [])])
 def test_merged_cells_are_reported(tmp_path: Path, merged: str, notes: list[str]) -> None:
-    rows = [["Source", "MT", "Note"], ["A", "Ein", None], [None, "Eins", None]]
+    rows: list[list[Any]] = [["Source", "MT", "Note"], ["A", "Ein", None], [None, "Eins", None]]
     ratings, issues = reading.read(workbook(tmp_path / "a.xlsx", *rows, merged=merged))
     assert [rating.segment.source for rating in ratings] == ["A", None]
     assert [issue[: issue.index(",", 12)] for issue in issues] == notes
