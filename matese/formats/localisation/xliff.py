@@ -251,7 +251,7 @@ class _Reader:
 
     def _end_structure(self, ended: _Open) -> None:
         at = self._parser.CurrentByteIndex
-        is_empty = not self.raw.startswith(b"</", at)
+        is_empty = self._tag(ended).endswith(b"/>")
         if ended.name in ("header", "notes"):
             self._around_notes.append(self._place(ended))
         match self._parent, ended.name:
@@ -287,18 +287,26 @@ class _Reader:
             if self._segment.n_targets == 1:
                 self._segment.target = content
             if self._parent == "trans-unit":
-                self._element.place = self.raw.index(b">", self._parser.CurrentByteIndex) + 1
+                self._element.place = self._place(ended).end
 
     def _place(self, ended: _Open, text: str = "") -> _Place:
         """Returns the place of the element that ends here."""
-        at = self._parser.CurrentByteIndex
+        tag = self._tag(ended)
+        content_start = ended.start + len(tag)
+        if tag.endswith(b"/>"):
+            return _Place(ended.start, content_start, content_start, content_start, text)
+        content_end = self._parser.CurrentByteIndex
+        end = self.raw.index(b">", content_end) + 1
+        return _Place(ended.start, content_start, content_end, end, text)
+
+    def _tag(self, ended: _Open) -> bytes:
+        """Returns the tag that an element begins with.
+
+        Only the tag says that an element is empty: at its end, the parser may be before or behind it.
+        """
         tag = _TAG.match(self.raw, ended.start)
         assert tag is not None
-        content_start = tag.end()
-        is_empty = not self.raw.startswith(b"</", at)
-        content_end = content_start if is_empty else at
-        end = content_start if is_empty else self.raw.index(b">", at) + 1
-        return _Place(ended.start, content_start, content_end, end, text)
+        return tag[0]
 
     def _prefix_at(self, at: int) -> str:
         """Returns the prefix of the namespace in a tag, with the colon."""
@@ -438,7 +446,7 @@ def parse(raw: bytes) -> LocalisationFile:
         text = raw.removeprefix(mark).decode(encoding)
         utf8 = text.encode()
         is_same = text.encode(encoding) == raw.removeprefix(mark)
-    except (LookupError, UnicodeError) as error:
+    except (LookupError, ValueError) as error:  # also for a name with a null character
         raise InputError(f"cannot be decoded ({error}): must be in the encoding that it declares") from None
     if not is_same:  # some encodings have several ways to write a character
         raise InputError(f"a copy in {encoding} would have other bytes: must be in UTF-8")
