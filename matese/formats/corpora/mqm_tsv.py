@@ -49,6 +49,8 @@ NO_ERROR = "no-error"
 _MAROT_COLUMNS = {"docsegid": "doc_id", "globalsegid": "seg_id"}
 _LEAST_COLUMNS = 7
 _TAG = re.compile("</?v>")
+_OTHER_TAG = re.compile("</?V>|&lt;/?v&gt;")
+"""Tags that another program has changed; they are part of the text."""
 _SegmentId = tuple[str, str, int]
 """System, document and number."""
 
@@ -277,6 +279,8 @@ def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
     elif name == NO_ERROR and category.strip().lower() not in ("", NO_ERROR):
         issues.skip("category without an error", f"{severity!r} must be the severity of {category!r}")
         is_understood = False
+    if _OTHER_TAG.search(target) or _OTHER_TAG.search(source):
+        issues.repair("tags other than <v> and </v> taken as text", "marks must be <v> and </v>")
     return _Row(issues, segment, rater, *marked, category, severities.MEANINGS.get(name), is_understood)
 
 

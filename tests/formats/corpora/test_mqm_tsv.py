@@ -90,6 +90,8 @@ MOVED = "repaired, target differs from other rows, span moved"
           free(rater="r2", index="2"), free(rater="r2", index="2", system="B")],
          ["r2: Ein Haus. | 4-8 major c, 8-9 neutral c", f"{HOUSE}0-3 minor c", *["r2: Ein Haus. | "] * 2], []),
         # What is marked otherwise than once on one side.
+        *(([row(text)], [f"r1: {text} | - major c"], ["!2: repaired, tags other than <v> and </v> taken as text"])
+          for text in ("Ein <V>Haus</V>.", "Ein &lt;v&gt;Haus&lt;/v&gt;.")),
         ([row("Ein <v></v>Haus.")], [f"{HOUSE}- major c"], ["!2: repaired, marked span is empty"]),
         ([row("Ein Haus.", source="A <v></v>")], [f"{HOUSE}- major c"], ["!2: repaired, marked span is empty"]),
         ([row("<v>Ein</v> <v>Haus</v>.")], [f"{HOUSE}0-8 major c"], ["!2: repaired, several marked spans"]),
