@@ -279,7 +279,8 @@ def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
     elif name == NO_ERROR and category.strip().lower() not in ("", NO_ERROR):
         issues.skip("category without an error", f"{severity!r} must be the severity of {category!r}")
         is_understood = False
-    if _OTHER_TAG.search(target) or _OTHER_TAG.search(source):
+    is_unmarked = all(text.marks == () for text in marked)
+    if is_unmarked and (_OTHER_TAG.search(target) or _OTHER_TAG.search(source)):
         issues.repair("tags other than <v> and </v> taken as text", "marks must be <v> and </v>")
     return _Row(issues, segment, rater, *marked, category, severities.MEANINGS.get(name), is_understood)
 
