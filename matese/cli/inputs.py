@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -250,10 +251,23 @@ def systems(
         by_file[name] = rated = ratings(path, args)
         if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
             first = f"matese tag --input {path} --output ratings.jsonl"
-            raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
+            unread = f" ({names} not read as errors)" if (names := ", ".join(_unread(rated))) else ""
+            raise UsageError(f"{path} holds translations without ratings{unread}; mark them first with {first}")
         if n_undecided := sum(error.severity is None for rating in rated for error in rating.all_errors):
             messages.info(f"{path}: errors without a severity: {n_undecided:,}; they do not count in scores")
     return alignment.by_system(by_file)
+
+
+def _unread(ratings: Iterable[Rating]) -> list[str]:
+    """Returns the names of other columns with lists of objects, which may be errors in the form of another tool."""
+    return sorted(
+        {
+            name
+            for rating in ratings
+            for name, value in (rating.segment.extra or {}).items()
+            if re.match(r"\[\s*\{", json.dumps(value) if isinstance(value, list) else str(value))
+        }
+    )
 
 
 def add_rater_choice(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -173,22 +174,21 @@ def _parse(text: str) -> _Answer:
 def _last(text: str, key: str, kind: type[_AnswerT]) -> tuple[_AnswerT, dict[str, Any]]:
     """Returns the last JSON object with a key in a text, as a type and as given.
 
-    Models may think aloud before it, or fence it.
+    Models may think aloud before it, or fence it. What they try out on the way is no answer, even where the last object
+    is faulty or cut off.
     """
-    answer: tuple[_AnswerT, dict[str, Any]] | None = None
-    problem = f"no JSON object with `{key}` in {shortened(text)}"
-    for value in _objects(text, key):
-        try:
-            answer = validation.convert(value, kind), value
-        except InputError as error:
-            problem = str(error)
-    if answer is None:
-        raise AnswerError(f"{problem}; it must be the requested JSON")
-    return answer
+    *_, last = [None, *_objects(text, key)]
+    rest = text if last is None else text[last[1] :]
+    if last is None or re.search(rf'"{key}"\s*:', rest):
+        raise AnswerError(f"no JSON object with `{key}` in {shortened(rest.strip())}; it must be the requested JSON")
+    try:
+        return validation.convert(last[0], kind), last[0]
+    except InputError as error:
+        raise AnswerError(f"{error}; it must be the requested JSON") from None
 
 
-def _objects(text: str, key: str) -> Iterator[dict[str, Any]]:
-    """Yields the outermost JSON objects of a text that have a key."""
+def _objects(text: str, key: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yields the outermost JSON objects of a text that have a key, each with the place behind it."""
     decoder = json.JSONDecoder()
     place = -1
     for _ in range(_MOST_STARTS):
@@ -200,7 +200,7 @@ def _objects(text: str, key: str) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and key in value:
-            yield value
+            yield value, end
             place = end - 1
 
 

@@ -29,6 +29,7 @@ from starlette.staticfiles import StaticFiles
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, agreeing, unknown
 from matese.formats import languages, validation
+from matese.formats.format import ReadOptions
 from matese.formats.tables import columns, csv_table, jsonl
 from matese.render import html_page
 from matese.serving.batcher import Batcher
@@ -200,7 +201,7 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
             return _numbered(columns.ratings(rows, "segments", {}, naming=""), knows_all=True)
         if kind == "text/csv":
             text = io.StringIO(body.decode("utf-8-sig"), newline="")
-            rows = csv_table.read_rows(text, "table.csv", {}, _NAMING)
+            rows = csv_table.read_rows(text, "table.csv", ReadOptions(naming=_NAMING))
             return _numbered(columns.ratings(rows, "table.csv", {}, naming=_NAMING))
     except FormatError as error:
         place = f"segments[{error.line}]: {error.problem}" if kind == "application/json" else str(error)

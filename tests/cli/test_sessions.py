@@ -100,6 +100,11 @@ COMPARING = [
         ("comet.jsonl holds translations without ratings; mark them first with matese tag --input comet.jsonl",),
         code=2,
     ),
+    Situation(
+        "score studio.csv",
+        ("studio.csv holds translations without ratings (label not read as errors); mark them first with",),
+        code=2,
+    ),
     Situation("compare comet.jsonl spans.jsonl", ("comet.jsonl holds translations without ratings",), code=2),
     Situation("compare --hyp mt.txt ref.txt --ref ref.txt", out=("difference between ref and mt",)),
     Situation("compare --hyp mt.txt ref.txt --ref ref.txt --baseline ref.txt", out=("between mt and ref",)),
@@ -212,6 +217,7 @@ def write_workbook(path: Path, *rows: tuple[object, ...]) -> None:
 def files(folder: Path) -> None:
     write(folder / "spans.jsonl", '{"hypothesis": "Das Haus", "index": 0, "errors": []}')
     write(folder / "comet.jsonl", '{"src": "The house", "mt": "Das Haus", "ref": "Das Haus"}')
+    write(folder / "studio.csv", "mt,label,n", 'Das Haus,"[{""start"":0,""end"":3,""labels"":[""Major""]}]",[1]')
     write(folder / "src.txt", "That is good.", "something", "a text")
     rows = ("The house,Das Haus,new", "A cat,Eine Katze,new", "The house,Das Maus,old", "A cat,Ein Hund,old")
     write(folder / "table.csv", "src,mt,system", *rows)

@@ -118,6 +118,8 @@ CASES = [
          mqm_row("Major"), mqm_row("Major") + mqm_row("Serious"), mqm_row("Serious")),
     Case("error-spans", "label", SPANS_2023, *LISTS),
     Case("wmt25-spans", "label", SPANS_2025, *LISTS),
+    Case("error-spans", "state", SPANS_2023, LISTS[0], "4 0\t8\tmajor no-error", "0\t3\tno-error"),
+    Case("wmt25-spans", "state", SPANS_2025, LISTS[0], "4 0\t8\tmajor no-error", "0\t3\tno-error"),
     Case("word-tags", "label", "@\n", "OK BAD OK", "OK BAD MAYBE", "OK MAYBE OK"),
     *(
         in_list(form, kind, RATING, known=span("major"), unknown=unknown)

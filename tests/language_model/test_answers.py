@@ -21,6 +21,12 @@ ERROR = '{"quote": "Hund", "severity": "major"}'
         ('{"errors": null}', None),
         ('{"error": []}', None),
         ("No errors.", None),
+        # What comes last is the answer, whatever the model has tried out before.
+        (f'{{"errors": []}} No: {{"errors": [{ERROR},]}}', None),
+        (f'{{"errors": []}} No: {{"errors": [{ERROR}, {{"span": "Hund"}}]}}', None),
+        (f'{{"errors": []}} No: {{"errors": [{ERROR}, {{"quote": "Hu', None),
+        (f'{{"errors": []}} {"{x} " * 300} {{"errors": [{ERROR}]}}', None),
+        (f'{{"errors": []}} {"{x} " * 90} {{"errors": [{ERROR}]}} {{}}', 1),
     ],
 )
 def test_errors_of_an_answer(answer: str, n_errors: int | None) -> None:

@@ -177,6 +177,8 @@ def _marks(start_ids: str, end_ids: str, errors: str) -> list[tuple[int, int, Se
         counts = f"{len(starts)} start_ids, {len(ends)} end_ids and {len(names)} errors"
         raise UnusableRowError("lists of different length", f"{counts} must be one for each error")
     if names == [NO_ERROR]:
+        if [*starts, *ends] != ["-1", "-1"]:
+            raise UnusableRowError("place without an error", f"{starts[0]}..{ends[0]} must be -1 and -1 for {NO_ERROR}")
         return []
     if unknown := [name for name in names if name not in severities.NAMES]:
         allowed = f"must be {one_of(severities.NAMES)}, or {NO_ERROR} alone"

@@ -18,8 +18,8 @@ rater, category and severity has metadata alone, and is skipped.
 Raters can type into the text that they mark, so that the rows of one rating may contain different texts. Its hypothesis
 is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
 
-Errors without a place are rows without a mark. A row with an unknown severity, or with marked words but no error, is
-skipped; a rater with such a row and no other error has not found the text free of errors.
+Errors without a place are rows without a mark. A row with an unknown severity, or with marked words or a category but
+no error, is skipped; a rater with such a row and no other error has not found the text free of errors.
 Several ratings of a segment by one rater are read as one.
 """
 
@@ -49,6 +49,8 @@ NO_ERROR = "no-error"
 _MAROT_COLUMNS = {"docsegid": "doc_id", "globalsegid": "seg_id"}
 _LEAST_COLUMNS = 7
 _TAG = re.compile("</?v>")
+_OTHER_TAG = re.compile("</?V>|&lt;/?v&gt;")
+"""Tags that another program has changed; they are part of the text."""
 _SegmentId = tuple[str, str, int]
 """System, document and number."""
 
@@ -274,6 +276,12 @@ def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
     elif name == NO_ERROR and any(text.marks != () for text in marked):
         issues.skip("marked words without an error", f"{severity!r} must be the severity of what is marked")
         is_understood = False
+    elif name == NO_ERROR and category.strip().lower() not in ("", NO_ERROR):
+        issues.skip("category without an error", f"{severity!r} must be the severity of {category!r}")
+        is_understood = False
+    is_unmarked = all(text.marks == () for text in marked)
+    if is_unmarked and (_OTHER_TAG.search(target) or _OTHER_TAG.search(source)):
+        issues.repair("tags other than <v> and </v> taken as text", "marks must be <v> and </v>")
     return _Row(issues, segment, rater, *marked, category, severities.MEANINGS.get(name), is_understood)
 
 

@@ -50,7 +50,7 @@ class _Error(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Errors(msgspec.Struct, forbid_unknown_fields=True):
-    errors: list[_Error] | None = None
+    errors: list[_Error]
 
 
 def read(
@@ -141,7 +141,7 @@ def _lines(path: str | Path) -> Iterator[tuple[int, tuple[str, int, list[_Error]
                 allowed = "must be a system, a rating and optionally a rater, separated by tabs"
                 raise InputError(f"{len(fields)} fields: {allowed}")
             system, text, *rater = fields
-            errors = None if text == _NONE else validation.from_json(text, _Errors).errors or []
+            errors = None if text == _NONE else validation.from_json(text, _Errors).errors
         yield number, (system, counts[system], errors, rater[0] if rater else None)
         counts[system] += 1
 

@@ -147,6 +147,9 @@ def _rating(line: _Line, system: str, segment: Segment, issues: RowIssues) -> Ra
     marks: list[ErrorSpan | UnplacedError] = []
     n_given = 0
     if marked is not None:
+        if marked.errors is None:
+            n_given += 1
+            issues.ignore("prediction without a list of errors", "task1_pred must have errors: [] if there are none")
         for error in marked.errors or ():
             n_given += 1
             marks += _span(error, segment, issues)

@@ -125,6 +125,8 @@ def _errors(starts: str, ends: str, types: str) -> Iterator[ErrorSpan | Unplaced
         counts = f"{len(lists[0])} starts, {len(lists[1])} ends and {len(lists[2])} types"
         raise InputError(f"{counts}: must be one for each error, or -1 -1 {NO_ERROR}")
     if types.casefold().split() == [NO_ERROR]:
+        if (starts.strip(), ends.strip()) != ("-1", "-1"):
+            raise InputError(f"offsets {starts!r} and {ends!r} of {NO_ERROR}: must be -1 and -1")
         return
     for start, end, name in zip(*lists, strict=True):
         severity = severities.parse(name)

@@ -16,7 +16,8 @@ from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _CHARSET = re.compile(rb"charset=([\w-]+)")
-_FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,9}\])?)\s+)?"(.*)"\s*')
+_FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,9}\])?)\s*)?"(.*)"\s*')
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"\s*')
 _PLURAL_FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,9})\s*;\s*plural\s*=\s*([^;]+?)\s*;?\s*")
 _N_TRIED = 1001
 _OFTEN = 5
@@ -95,6 +96,7 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     index = 0
     entries = list(_entries(lines, [len(line) + 1 for line in raw_lines], len(mark), encoding))
     for entry in entries:
+        _check_whole(entry)
         fields = {name: _decoded(value, entry, encoding) for name, value in entry.fields.items()}
         if entry.is_obsolete:
             obsolete += [entry.line] if any(notes.split(entry.comments)) else []
@@ -125,6 +127,14 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
         obsolete=obsolete,
         lacks_source_lang=header.lang_pair is not None and not header.names_source,
     )
+
+
+def _check_whole(entry: _Entry) -> None:
+    """Raises InputError if an entry lacks its text or its translation."""
+    is_translation = any(name.startswith("msgstr") for name in entry.fields)
+    if not entry.is_obsolete and not ("msgid" in entry.fields and is_translation):
+        missing = "msgstr" if "msgid" in entry.fields else "msgid"
+        raise InputError(f"the entry from line {entry.line} has no {missing}: the file may be cut off")
 
 
 def _without_ours(raw: bytes, entries: Iterable[_Entry], of_file: str) -> bytes:
@@ -173,7 +183,7 @@ def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding
     entry = None
     for number, (line, length) in enumerate(zip(lines, lengths, strict=True), start=1):
         text = line.strip()
-        is_start = re.match(r"#|msgctxt\s|msgid\s", text)
+        is_start = re.match(r"#|msgctxt\b|msgid\b", text)
         if entry and is_start and "msgid" in entry.fields:
             yield entry
             entry = None
@@ -194,7 +204,7 @@ def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding
                 _add_text(entry, number=number, text=text, encoding=encoding)
         offset += length
     if entry:
-        entry.is_obsolete = "msgid" not in entry.fields
+        entry.is_obsolete = not entry.fields
         yield entry
 
 
@@ -206,7 +216,18 @@ def _add_text(entry: _Entry, *, number: int, text: str, encoding: str) -> None:
     if match[1] in entry.fields:
         raise InputError(f"line {number} is a second {match[1]}: must be one for each msgid")
     entry.last = match[1] or entry.last
-    entry.fields[entry.last] = entry.fields.get(entry.last, b"") + _unescaped(match[2], encoding)
+    entry.fields[entry.last] = entry.fields.get(entry.last, b"") + _unescaped(_joined(match[2]), encoding)
+
+
+def _joined(text: str) -> str:
+    r"""Returns what is between the first and the last quotation mark of a line, which may have several strings.
+
+    >>> _joined('a" "b'), _joined('a\\" \\"b')
+    ('ab', 'a\\" \\"b')
+    """
+    quoted = f'"{text}"'
+    strings = list(_STRING.finditer(quoted))
+    return "".join(match[1] for match in strings) if sum(len(match[0]) for match in strings) == len(quoted) else text
 
 
 def _unescaped(text: str, encoding: str) -> bytes:

@@ -12,7 +12,8 @@ is form 0 if the header does not say it, and `msgid_plural` for the others, or f
 form may leave out the number if it is for fewer than five numbers, or if the header does not say what it is for.
 
 Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as
-it was, but the notes of a model or check replace those of an earlier one, whose comments they take over. Each rating
+it was, but the notes of a model or check replace those of an earlier one, whose comments they take over. What a person
+has noted in the file is not noted again; another rating of the same text by the same person is an error. Each rating
 becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater, and error-free
 units get no note. Notes are read again as ratings; what is not understood of them, or an unknown state, is reported,
 and its unit is never free of errors. A unit that has no rating is a segment without spans.
@@ -92,7 +93,7 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
             "the output is a copy of the XLIFF or PO file that the texts come from: name that with --template FILE"
         )
     template = _open(writing.template)
-    rated: dict[int, list[Rating]] = {}
+    given: dict[int, list[Rating]] = {}
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
         index = -1 if key.index is None else key.index
@@ -104,11 +105,12 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         if unit is None or not unit.is_translated or unit.target != rating.segment.hypothesis:
             problem = f"{rating.segment.label} is not the target of a unit of {writing.template}"
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
-        rated.setdefault(index, []).append(rating)
-    raters = {rating.rater for of_unit in rated.values() for rating in of_unit}
+        given.setdefault(index, []).append(rating)
+    raters = {rating.rater for of_unit in given.values() for rating in of_unit}
     comments: Mapping[int, Sequence[str]] = {}
     if any(map(mqm.is_signature, raters)):
         template, comments = _without_ours(template, writing)
+    rated = _without_those_of(template, given, writing)
     is_single = len(raters) == 1 and all(len(of_unit) == 1 for of_unit in rated.values())
     is_whole = is_single and rated.keys() == {index for index, unit in template.units.items() if unit.is_translated}
     in_header = is_whole and template.has_header and not any(notes.split(template.header))
@@ -126,6 +128,45 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
     if in_header:
         texts[-1] = [notes.of_file(*raters)]
     path.write_bytes(template.add({index: unit_notes for index, unit_notes in texts.items() if unit_notes}))
+
+
+def _without_those_of(
+    template: LocalisationFile, rated: Mapping[int, Sequence[Rating]], writing: WriteOptions
+) -> dict[int, Sequence[Rating]]:
+    """Returns the ratings that the template does not hold yet.
+
+    Raises:
+        InputError: if it holds another rating of the same text by the same rater: none could be told to be the last.
+    """
+    assert writing.template is not None
+    raters = notes.raters_of_file(template.header, RowIssues(name_of(writing.template), _ignore, 1))
+    new: dict[int, Sequence[Rating]] = {}
+    n_held = 0
+    for index, of_unit in rated.items():
+        unit = template.units[index]
+        issues = RowIssues(name_of(writing.template), _ignore, unit.line)
+        of_template = _ratings(unit, of_unit[0].segment, raters, issues, only_texts=True)
+        held = {rating.rater: rating for rating in of_template if raters or unit.notes}
+        for rating in of_unit:
+            if rating.rater in held and _written(held[rating.rater], unit) != _written(rating, unit):
+                problem = f"unit {unit.name} of {writing.template} has another note by {rating.rater or 'nobody'}"
+                raise InputError(f"{problem}: remove it there, or write the file that has no notes yet")
+        left = [rating for rating in of_unit if rating.rater not in held]
+        n_held += len(of_unit) - len(left)
+        if left:
+            new[index] = left
+    if n_held:
+        writing.report(f"{counted(n_held, 'rating')} that the file has already, not written again")
+    return new
+
+
+def _written(rating: Rating, unit: Unit) -> str:
+    """Returns the note of a rating, whose errors may stand in any order."""
+    return "\n".join(sorted(notes.write(rating, unit.form).split("\n")))
+
+
+def _ignore(_: object) -> None:
+    """Reports nothing: whoever reads the file is told."""
 
 
 def _without_ours(

@@ -45,7 +45,8 @@ class _Segment:
         line: in the file.
         is_to_translate: whether the file does not say `translate="no"`.
         source: without inline code.
-        target: likewise.
+        target: likewise; the first, if there are several.
+        n_targets: how many there are.
         state: of the translation; None if it is not stated.
         rejected: what says that a reviewer has rejected the translation, such as "rejected-grammar"; None if nothing.
     """
@@ -55,6 +56,7 @@ class _Segment:
     is_to_translate: bool = True
     source: str = ""
     target: str = ""
+    n_targets: int = 0
     state: str | None = None
     rejected: str | None = None
 
@@ -215,7 +217,7 @@ class _Reader:
             self._start_in_file(local, at)
         if local in ("trans-unit", "segment"):
             self._segment = _Segment(state=attributes.get("state"))
-        elif local == "target" and parent == "trans-unit":
+        elif local == "target" and parent == "trans-unit" and not self._segment.n_targets:
             self._segment.state = attributes.get("state")
         if (
             local == "trans-unit"
@@ -249,7 +251,7 @@ class _Reader:
 
     def _end_structure(self, ended: _Open) -> None:
         at = self._parser.CurrentByteIndex
-        is_empty = not self.raw.startswith(b"</", at)
+        is_empty = self._tag(ended).endswith(b"/>")
         if ended.name in ("header", "notes"):
             self._around_notes.append(self._place(ended))
         match self._parent, ended.name:
@@ -281,20 +283,30 @@ class _Reader:
         elif local == "source":
             self._segment.source = content
         else:
-            self._segment.target = content
+            self._segment.n_targets += 1
+            if self._segment.n_targets == 1:
+                self._segment.target = content
             if self._parent == "trans-unit":
-                self._element.place = self.raw.index(b">", self._parser.CurrentByteIndex) + 1
+                self._element.place = self._place(ended).end
 
     def _place(self, ended: _Open, text: str = "") -> _Place:
         """Returns the place of the element that ends here."""
-        at = self._parser.CurrentByteIndex
+        tag = self._tag(ended)
+        content_start = ended.start + len(tag)
+        if tag.endswith(b"/>"):
+            return _Place(ended.start, content_start, content_start, content_start, text)
+        content_end = self._parser.CurrentByteIndex
+        end = self.raw.index(b">", content_end) + 1
+        return _Place(ended.start, content_start, content_end, end, text)
+
+    def _tag(self, ended: _Open) -> bytes:
+        """Returns the tag that an element begins with.
+
+        Only the tag says that an element is empty: at its end, the parser may be before or behind it.
+        """
         tag = _TAG.match(self.raw, ended.start)
         assert tag is not None
-        content_start = tag.end()
-        is_empty = not self.raw.startswith(b"</", at)
-        content_end = content_start if is_empty else at
-        end = content_start if is_empty else self.raw.index(b">", at) + 1
-        return _Place(ended.start, content_start, content_end, end, text)
+        return tag[0]
 
     def _prefix_at(self, at: int) -> str:
         """Returns the prefix of the namespace in a tag, with the colon."""
@@ -321,6 +333,8 @@ class _Reader:
                 continue
             is_known = segment.state is None or segment.state in _FINISHED | _UNFINISHED
             states = [] if is_known else [("unknown state", f"{segment.state!r} must be one of XLIFF")]
+            if segment.n_targets > 1:
+                states.append(("further translation of a unit", "must be one target"))
             if segment.rejected:
                 states.append(("rejected translation", f"{segment.rejected!r} must be notes of its errors"))
             self.places[segment.index] = element, number
@@ -432,7 +446,7 @@ def parse(raw: bytes) -> LocalisationFile:
         text = raw.removeprefix(mark).decode(encoding)
         utf8 = text.encode()
         is_same = text.encode(encoding) == raw.removeprefix(mark)
-    except (LookupError, UnicodeError) as error:
+    except (LookupError, ValueError) as error:  # also for a name with a null character
         raise InputError(f"cannot be decoded ({error}): must be in the encoding that it declares") from None
     if not is_same:  # some encodings have several ways to write a character
         raise InputError(f"a copy in {encoding} would have other bytes: must be in UTF-8")

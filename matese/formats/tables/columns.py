@@ -90,7 +90,7 @@ class _Layout:
                 raise InputError(f"index is {values['index']!r}: must be a whole number")
             extra[self.columns["index"][0]] = values["index"]
         stated_id = values.get("index")
-        name = f"{unit} {line}" if stated_id is None else f"{self.columns['index'][0]} {stated_id}"
+        name = f"{unit} {line}" if stated_id in (None, "") else f"{self.columns['index'][0]} {stated_id}"
         test_set, pair, system, document, domain = (
             _name(values.get(role)) for role in ("test_set", "lang_pair", "system", "document", "domain")
         )
@@ -191,7 +191,7 @@ def holds_ratings(row: Mapping[str, object]) -> bool:
         return True
     # "erors": [...]
     lists = [name for name, value in row.items() if isinstance(value, list) or str(value).startswith("[")]
-    return any(difflib.get_close_matches(name, ["errors"], cutoff=0.8) for name in lists)
+    return any(map(jsonl.is_almost_errors, lists))
 
 
 def headings(names: Sequence[str], chosen: Columns, *, is_read_by_name: bool = True) -> dict[str, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,13 +25,13 @@ from matese.files import head_of, name_of, not_utf8, open_binary
 from matese.formats import validation
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, TableStyle, WriteOptions
-from matese.formats.row_issues import located
+from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, jsonl
 
 CAPABILITIES = Capabilities(lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
 
 _JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
-_IGNORED = ("score", "expected_score")
+_SCORES = ("score", "expected_score")
 _MAX_CELL = 1 << 28
 _MARK = "\ufeff"
 _HEAD_BYTES = 1 << 16
@@ -40,6 +41,7 @@ _LEAST_VALUES = 2
 _N_APPRAISE = 12
 _APPRAISE_KINDS = ("TGT", "REF", "BAD", "CHK")
 _NUMBERED = re.compile(r"(line|row) \d+")
+_CELL = re.compile(r'"(?:[^"]|"")*"')
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 
@@ -126,7 +128,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     with open_binary(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         try:
-            rows = read_rows(lines, path, options.columns, options.naming)
+            rows = read_rows(lines, path, options)
             yield from columns.ratings(
                 rows, path, options.columns, options.lang_pair, naming=options.naming, unit="line"
             )
@@ -134,29 +136,30 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
             lines.detach()  # standard input stays open
 
 
-def read_rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: str) -> Iterator[tuple[int, object]]:
-    """Yields each row with the number of its last line.
+def read_rows(lines: Iterator[str], path: str | Path, options: ReadOptions) -> Iterator[tuple[int, object]]:
+    """Yields each row with the number of its last line; rows without any text, as spreadsheets have them, are skipped.
 
     Args:
         lines: with their line ends as they are.
         path: in messages.
-        chosen: columns that the user has named, by role.
-        naming: how the user names a column, for messages, see `columns.ratings`.
+        options: `columns`, `naming` and `report` are used.
 
     Raises:
         FormatError: at the first line that is not a row.
     """
     csv.field_size_limit(_MAX_CELL)
+    chosen = options.columns
+    empty: list[int] = []
     number = 1
     try:
-        first = next(lines, "")
+        first = _first_row(lines)
         delimiter, names = _header(first)
         if not chosen:
             _check_header(names, path)
-        to_row = row_maker(names, path, chosen, naming=naming)
+        to_row = row_maker(names, path, chosen, naming=options.naming)
         is_raw = delimiter == "\t" and not first.startswith('"')
         rows = csv.reader(
-            chain([first], lines),
+            chain(io.StringIO(first, newline=""), lines),
             delimiter=delimiter,
             quoting=csv.QUOTE_NONE if is_raw else csv.QUOTE_MINIMAL,
             strict=True,
@@ -164,8 +167,14 @@ def read_rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: s
         next(rows, None)
         for cells in rows:
             number = rows.line_num
-            if not cells and not any(line.strip("\r\n") for line in lines):
-                return  # empty lines at the end
+            if not cells or (len(names) > 1 and not any(cells)):
+                empty.append(number)
+                continue
+            if empty and len(names) == 1:  # maybe a blank translation, which other files have, too
+                raise FormatError(name_of(path), empty[0], "empty line: a blank cell must be in quotation marks")
+            for line in empty:  # those at the end do not count
+                RowIssues(name_of(path), options.report, line).skip("empty row", None)
+            empty.clear()
             if len(cells) != len(names):
                 n_cells = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 counts = f"{n_cells}, but {len(names)} columns in the header"
@@ -200,11 +209,25 @@ def row_maker(
     return to_row
 
 
+def _first_row(lines: Iterator[str]) -> str:
+    """Returns the lines of the header: in quotation marks, a name may have several."""
+    row = next(lines, "")
+    is_raw = "\t" in row and not row.startswith('"')
+    while not is_raw and row.count('"') % 2 and (line := next(lines, "")):
+        row += line
+    return row
+
+
 def _header(line: str) -> tuple[str, Sequence[str]]:
-    """Returns the delimiter that a header has most often, and the names of the columns."""
-    delimiter = max("\t,;", key=line.count)
+    r"""Returns the delimiter that a header has most often between names, and the names of columns, each in a line.
+
+    >>> _header('"Source, EN";"Target,\n DE"')
+    (';', ['Source, EN', 'Target, DE'])
+    """
+    delimiter = max("\t,;", key=_CELL.sub("", line).count)
     try:
-        return delimiter, [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
+        cells = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [])
+        return delimiter, [re.sub(r"\s*[\r\n]\s*", " ", name.strip()) for name in cells]
     except csv.Error:
         return delimiter, []
 
@@ -229,6 +252,17 @@ def _unquoted(cell: str) -> str:
 def _value(name: str, cell: object) -> object:
     if name == "hypothesis" or name not in jsonl.KEYS or not isinstance(cell, str):
         return cell
-    if not cell or name in _IGNORED:
+    if not cell:
         return None
+    if name in _SCORES:
+        return _score(cell)
     return validation.from_json(cell, Any) if name in _JSON else cell
+
+
+def _score(cell: str) -> float | str:
+    """Returns the number in a cell, or the cell if that has none."""
+    try:
+        number = float(cell)
+    except ValueError:
+        return cell
+    return number if math.isfinite(number) else cell

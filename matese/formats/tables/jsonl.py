@@ -4,8 +4,9 @@ A line is an object in UTF-8 and ends at a line feed. Our lines have all keys of
 `votes` of spans, in its order. Missing values are null; lists without items are empty. Offsets are half-open and count
 Unicode code points.
 
-A line from another program may omit every key except `hypothesis`. `read` ignores `score`, `expected_score`
-and `tokens`, because they follow from the rest. A `text` (of an omission: `words`)
+A line from another program may omit every key except `hypothesis`. `read` ignores `tokens`, a `score` that can be
+that of the errors, and an `expected_score` beside an `estimate`, because they follow from the rest; other scores are
+kept as other keys are. A `text` (of an omission: `words`)
 that differs from the text at its offsets is an error, because offsets in other units would cause it. Other keys are
 kept in `Segment.extra` and written again; one that is almost a key that the line lacks is an error, because a misspelt
 `errors` would otherwise read as a segment whose spans were not annotated. Later versions may add keys but change none.
@@ -57,6 +58,10 @@ from matese.formats.tables.jsonl_keys import (
 # Legal in JSON unescaped. But DEL and the C1 controls steer terminals, and many programs end a line at U+0085, U+2028
 # and U+2029. (JSON itself escapes the controls below U+0020.)
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
+
+
+_ERRORS = ("errors", "error_spans", "errorspans")
+"""Names of a list of errors, in any case."""
 
 
 class _TokensOfLine(msgspec.Struct):
@@ -222,8 +227,19 @@ def own_name(segment: Segment) -> str | None:
     return None if segment.name in ("", *of_number) else segment.name
 
 
+def is_almost_errors(name: str) -> bool:
+    """Whether a key that is not `errors` is meant to be: misspelt, or as COMET's models call it in Python.
+
+    >>> [is_almost_errors(name) for name in ("erors", "error_spans", "error_rate")]
+    [True, True, False]
+    """
+    return name.casefold() in _ERRORS or bool(difflib.get_close_matches(name, ["errors"], cutoff=0.8))
+
+
 def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
     for name in names:
+        if "errors" in missing and name.casefold() in _ERRORS:
+            raise InputError(f"unknown key {name!r}, did you mean 'errors'? must be {one_of(KEYS)}")
         if difflib.get_close_matches(name.casefold(), missing, n=1, cutoff=0.8):
             raise InputError(unknown("key", name, missing, allowed=one_of(KEYS)))
 
@@ -234,6 +250,8 @@ def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int
     overall = row.overall
     estimate = row.estimate
     known_key = None if key == _NO_KEY else key
+    if foreign := _foreign_scores(row):
+        extra = {**(extra or {}), **foreign}
     name = None if row.segment_name is UNSET else row.segment_name
     segment = Segment(row.hypothesis, row.source, row.references or (), known_key, extra, number, name)
     return Rating(
@@ -247,6 +265,14 @@ def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int
         estimate=None if estimate is None else _estimate(estimate),
         error_free=_error_free(row.error_free),
     )
+
+
+def _foreign_scores(row: Line) -> dict[str, object]:
+    """Returns the scores of a line that do not follow from its errors and its estimate, by their names."""
+    score = row.score
+    is_of_errors = isinstance(score, int | float) and score <= 0 and row.errors is not None
+    given = {} if score is None or is_of_errors else {"score": score}
+    return given if row.expected_score is None or row.estimate else {**given, "expected_score": row.expected_score}
 
 
 def _estimate(row: EstimateKeys) -> Estimate:

@@ -8,13 +8,15 @@ sheet is read, with the columns of our CSV or of a table of translations.
 
 A formula is read as the value that a spreadsheet program has stored with it. Without one it is refused, as is an error
 such as #N/A. An empty cell in a column of translations is an empty translation; any other empty cell is a missing
-value. More than 32,767 characters in a cell are an error.
+value. Of merged cells all but the first are empty, which is reported if they are in several rows. More than 32,767
+characters in a cell are an error.
 
 Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +42,9 @@ _REFERENCE = re.compile(r"reference \d+")
 _WIDE = 45
 _NARROW = 14
 _ESCAPED = re.compile(r"_x[0-9A-Fa-f]{4}_|^\s|\s$|\s\s|[\t\n\r]")
+_CONTROL = re.compile("_x(00[01][0-9A-Fa-f])_")
+"""Control characters as Excel writes them, which openpyxl leaves as they are: a line end of Windows is `_x000D_` and a
+line feed."""
 _LONGEST = 32_767
 """Characters of a cell; https://support.microsoft.com "Excel specifications and limits"."""
 _LARGEST = 1 << 28
@@ -213,6 +218,8 @@ def _other_cell(sheet: Any, value: object) -> Any:  # noqa: ANN401  (of openpyxl
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=jsonl.plain)
     return "" if value is None else str(value)
 
 
@@ -272,6 +279,9 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         if len(titles := _titles(path)) > 1:
             what = f"only the first of {len(titles)} sheets is read; save each of the others as a file"
             RowIssues(name_of(path), options.report, 1).assume(what)
+        for cells, row in _merged_cells(path):
+            what = f"cells {cells} are merged, and all but the first are read as empty; unmerge them and fill each"
+            RowIssues(name_of(path), options.report, row).assume(what)
         yield from columns.ratings(_rows(path, options.columns), path, options.columns, options.lang_pair)
 
 
@@ -374,6 +384,8 @@ def _rows(
     """Yields the rows of a sheet, whose columns get other names than their headings according to `renamed`."""
     rows = _cells(path, title)
     headings = [_text(name).strip() for name in next(rows, ())]
+    if not any(headings) and any(map(any, rows)):
+        raise FormatError(name_of(path), 1, "row 1 is empty: must be the header; remove the empty rows above it")
     header = [(renamed or {}).get(name, name) for name in headings]
     to_row = csv_table.row_maker([name for name in header if name], path, chosen)
     translations = {
@@ -385,6 +397,8 @@ def _rows(
 
     def read_cell(name: str, cell: object) -> object:
         is_ours = name in named or name in keys or columns.role_of(name) is not None
+        if isinstance(cell, str) and title is None:
+            return _CONTROL.sub(lambda match: chr(int(match[1], 16)), cell)
         return _text(cell) if is_ours else _other_value(cell)
 
     for number, cells in enumerate(rows, start=2):
@@ -402,6 +416,19 @@ def _text(cell: object) -> str:
     if isinstance(cell, float):
         return f"{cell:.15G}"
     return "" if cell is None else str(cell).upper() if isinstance(cell, bool) else str(cell)
+
+
+def _merged_cells(path: str | Path) -> Iterator[tuple[str, int]]:
+    """Yields each range of merged cells of several rows in the first sheet ("A2:A4"), with its first row."""
+    import openpyxl
+
+    with open_binary(path) as stream:
+        archive = ZipFile(stream)
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        if any(b"mergeCell " in archive.read(name) for name in sheets):  # read as a whole, which takes more memory
+            for cells in openpyxl.load_workbook(stream).worksheets[0].merged_cells.ranges:
+                if cells.min_row < cells.max_row:
+                    yield cells.coord, cells.min_row
 
 
 def _titles(path: str | Path) -> list[str]:

@@ -35,7 +35,8 @@ import msgspec
 
 from matese import severities
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
-from matese.errors import InputError, UsageError, one_of
+from matese.errors import FormatError, InputError, UsageError, one_of
+from matese.files import read_lines
 from matese.formats import json_stream, languages, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
@@ -68,6 +69,8 @@ _SPACE = (
 _SPACE += "\u3000\ufeff"
 _Place = tuple[str | None, str | None, int | None]
 """System, document and number of a segment."""
+_Codes = tuple[str, str]
+"""Source and target language, as the task of a batch states them."""
 _NO_KEY = SegmentKey()
 
 
@@ -107,12 +110,14 @@ class _BatchItem:
         spans: None if it is not annotated.
         line: the first of its batch.
         kind: as the item states it; `_TUTORIAL` for an item that teaches the annotators.
+        codes: of its task.
     """
 
     segment: Segment
     spans: Sequence[EsaSpan] | None
     line: int
     kind: str
+    codes: _Codes
 
 
 def matches(head: FileHead) -> bool:
@@ -227,7 +232,10 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     batches = folder / BATCHES
     if results:
         # A check may have the place of the item that it is made of.
-        items = {_place(item.segment): item for item in _items(batches) if item.kind in (_RATED, _TUTORIAL)}
+        items: dict[_Place, dict[_Codes, _BatchItem]] = {}
+        for item in _items(batches):
+            if item.kind in (_RATED, _TUTORIAL):
+                items.setdefault(_place(item.segment), {})[item.codes] = item
         yield from _results(results, items, options)
         return
     for item in _items(batches):
@@ -267,6 +275,7 @@ def _items(path: Path) -> Iterator[_BatchItem]:
                 marks.payload if marks.payload or item.annotated else None,
                 element.line,
                 item.itemType if marks.tutorial is None else _TUTORIAL,
+                (batch.task.sourceLanguage, batch.task.targetLanguage),
             )
 
 
@@ -281,30 +290,47 @@ def _lang_pair(source_id: str, source_lang: str, target_lang: str) -> str | None
         return source_id if _codes(source_id) == (source_lang, target_lang) else None
 
 
-def _results(paths: Sequence[Path], items: Mapping[_Place, _BatchItem], options: ReadOptions) -> Iterator[Rating]:
+def _results(
+    paths: Sequence[Path], items: Mapping[_Place, Mapping[_Codes, _BatchItem]], options: ReadOptions
+) -> Iterator[Rating]:
     last: dict[tuple[Segment, str | None], Rating] = {}
     for path in paths:
-        with open(path, encoding="utf-8", newline="") as stream:
-            rows = csv.reader(stream)
-            for fields in rows:
-                issues = RowIssues(str(path), options.report, rows.line_num)
-                with located(path, rows.line_num):
-                    rating = _result(fields, items, issues)
-                if rating is not None:
-                    last[rating.segment, rating.rater] = rating
+        for number, fields in _rows(path):
+            issues = RowIssues(str(path), options.report, number)
+            with located(path, number):
+                rating = _result(fields, items, issues)
+            if rating is not None:
+                last[rating.segment, rating.rater] = rating
     yield from last.values()
 
 
-def _result(fields: Sequence[str], items: Mapping[_Place, _BatchItem], issues: RowIssues) -> Rating | None:
+def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yields the cells of each row with the number of its last line."""
+    rows = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
+    try:
+        yield from ((rows.line_num, fields) for fields in rows if fields)
+    except csv.Error as error:
+        raise FormatError(str(path), rows.line_num, f"not CSV ({error})") from None
+
+
+def _result(
+    fields: Sequence[str], items: Mapping[_Place, Mapping[_Codes, _BatchItem]], issues: RowIssues
+) -> Rating | None:
     """Returns the rating of a row, None if it is to be skipped."""
     if len(fields) != len(COLUMNS):
         raise InputError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
     row = dict(zip(COLUMNS, fields, strict=True))
-    place = row["system"], row["document"], parse_whole_number(row["item"]) or 0
     if not _is_rated(row["kind"], issues):
         return None
-    if (item := items.get(place)) is None:
-        issues.skip("item is not in the batches", f"{place} must be one of {BATCHES}")
+    if (number := parse_whole_number(row["item"])) is None:
+        raise InputError(f"item {row['item']!r}: must be a whole number")
+    place = row["system"], row["document"], number
+    by_codes = items.get(place, {})
+    codes = row["source"], row["target"]
+    # With one language pair, its codes may be written in another way than in the task.
+    if (item := by_codes.get(codes) if len(by_codes) > 1 else next(iter(by_codes.values()), None)) is None:
+        reason = "item is in batches of several other language pairs" if by_codes else "item is not in the batches"
+        issues.skip(reason, f"{(*place, *codes)} must be one of {BATCHES}")
         return None
     if not _is_rated(item.kind, issues):
         return None

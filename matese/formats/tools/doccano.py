@@ -13,7 +13,7 @@ therefore every line has every key, and the index is text.
 Other versions of doccano write `labels`, `entities` (objects of `start_offset`, `end_offset` and `label`) or, the
 oldest, `annotations` (such objects with the number of a `user`) in place of `label`. Each user of `annotations` is a
 rater. Their labels may be numbers, whose names are not in the file: these are reported as not understood, as are
-relations and comments.
+relations and comments. An object without any of these lists is a text without spans.
 """
 
 from __future__ import annotations
@@ -76,6 +76,11 @@ class _Example(msgspec.Struct):
     document: str | None = None
     index: int | float | str | None = None
 
+    @property
+    def is_annotated(self) -> bool:
+        """Whether it has a list of labels, which may be empty."""
+        return any(labels is not None for labels in (self.label, self.labels, self.entities, self.annotations))
+
     def raters(self) -> Iterator[tuple[str | None, list[_Span]]]:
         """Yields each rater with start, end and label of the rater's spans."""
         spans = [*(entity.span for entity in self.entities or ()), *(self.label or ()), *(self.labels or ())]
@@ -130,7 +135,7 @@ def _ratings(example: _Example, issues: RowIssues) -> Iterator[Rating]:
     for rater, given in example.raters():
         spans = [_error(Utf16Text(example.text), span, issues) for span in given]
         errors = tuple(span for span in spans if span is not None)
-        is_unknown = not errors and bool(given or any(remarks.values()))
+        is_unknown = not example.is_annotated or (not errors and bool(given or any(remarks.values())))
         yield Rating(segment, rater, None if is_unknown else errors)
 
 

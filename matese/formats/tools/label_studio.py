@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -242,7 +243,8 @@ def _ratings(task: _Task, issues: RowIssues, *, is_predicted: bool) -> Iterator[
     texts = Texts.of(task.segment(), task.data, [result for one in finished for result in one.result or ()])
     for judgement in finished:
         rater = judgement.model_version if is_predicted else judgement.annotator()
-        yield judgement.id, label_studio_regions.rating(texts, judgement.result or (), rater, issues)
+        rating = label_studio_regions.rating(texts, judgement.result or (), rater, issues)
+        yield judgement.id, rating if judgement.result is not None else replace(rating, errors=None)
     for _ in range(len(judgements) - len(finished)):
         issues.skip("annotation was cancelled", None)
     if not finished:

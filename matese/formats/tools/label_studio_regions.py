@@ -236,6 +236,8 @@ def _omission(span: ErrorSpan, name: TextName, segment: Segment, issues: RowIssu
         raise InputError(f"missing words {span.start}..{span.end} of {name}: {allowed}")
     begin = starts(segment)
     number = bisect_right(begin, span.start) - 1
+    if number == len(segment.references):
+        raise InputError(f"missing words {span.start}..{span.end}: must be within the references ({begin[-1] - 1})")
     last = begin[number + 1] - 1
     if span.end > last:
         issues.repair("region of several references", "must be within one; read up to the end of the first")

@@ -64,6 +64,12 @@ class _Annotation(msgspec.Struct):
     textfield: str | None = None
 
 
+class _Entry(msgspec.Struct):
+    """What is read as it is of an entry of the log."""
+
+    user_id: int | str | None = None
+
+
 class _Item(msgspec.Struct):
     tgt: dict[str, str]
     error_spans: dict[str, list[EsaSpan] | None] | None = None
@@ -142,7 +148,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
                 for item in _items(_campaign_data(element)):
                     yield from _ratings(item, None, None, issues)
             elif entry["annotation"] == _RESET:
-                reset = campaign, entry.get("user_id")
+                reset = campaign, _user(entry)
                 last = {key: rating for key, rating in last.items() if (key[0], key[2]) != reset}
             else:
                 # A user's later annotation of a segment replaces the earlier one.
@@ -169,6 +175,12 @@ def _items(value: object) -> Iterator[_Item]:
         yield validation.convert(value, _Item)
 
 
+def _user(entry: Mapping[str, Any]) -> str | None:
+    """Returns the user of an entry of the log."""
+    user = validation.convert(entry, _Entry).user_id
+    return None if user is None else str(user)
+
+
 def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
     """Yields the ratings of an entry of the log."""
     if not isinstance(entry.get("item_i"), int):
@@ -178,6 +190,7 @@ def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
     if isinstance(actions, list) and any(isinstance(act, dict) and act.get("action") == _SKIPPED for act in actions):
         issues.skip("annotation that the user has skipped", None)
         return
+    user = _user(entry)
     items = entry.get("item", entry.get("payload_items"))
     annotations = entry["annotation"]
     if not isinstance(items, list) or not isinstance(annotations, list) or len(items) != len(annotations):
@@ -185,10 +198,10 @@ def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
     for item, annotation in zip(items, annotations, strict=True):
         if annotation is not None and not (isinstance(item, dict) and "form" in item):
             by_system = {
-                shown: rated and validation.convert(rated, _Annotation)
+                shown: None if rated is None else validation.convert(rated, _Annotation)
                 for shown, rated in validation.convert(annotation, dict[str, Any]).items()
             }
-            yield from _ratings(validation.convert(item, _Item), by_system, entry.get("user_id"), issues)
+            yield from _ratings(validation.convert(item, _Item), by_system, user, issues)
 
 
 def _ratings(

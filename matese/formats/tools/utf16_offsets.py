@@ -19,6 +19,7 @@ from matese.text import Utf16Text
 
 MISSING = "missing"
 """The offset of an error without a place."""
+_MISSING_TOKEN = " [missing]"
 
 
 def to_range(text: Utf16Text, start: int, end: int, *, issues: RowIssues) -> tuple[int, int]:
@@ -78,8 +79,8 @@ def from_esa(
     """Returns a rating, with a score of 0-100 if people gave one.
 
     An offset of `MISSING`, or a first one beyond the text, where interfaces show a token [missing], is an omission.
-    Ends beyond the text, offsets within a character, which is then included, and spans with an unknown severity, which
-    are left out, are reported.
+    What is reported: spans that begin beyond that token, ends beyond the text, offsets within a character, which is
+    then included, and spans with an unknown severity, which are left out.
 
     Args:
         segment: what is rated.
@@ -115,6 +116,8 @@ def _error(text: Utf16Text, span: EsaSpan, issues: RowIssues) -> ErrorSpan | Unp
     if isinstance(first, str) or isinstance(last, str) or not 0 <= first <= last:
         raise InputError(f"error span {first}..{last}: must have integers 0 <= start_i <= end_i, or {MISSING}")
     if first >= text.n_units:
+        if first > text.n_units + len(_MISSING_TOKEN):
+            issues.repair("span begins beyond the text", f"{first} must be less than {text.n_units}")
         return UnplacedError(severity, category)
     if last >= text.n_units:
         issues.repair("span ends beyond the text", f"{last} must be less than {text.n_units}")

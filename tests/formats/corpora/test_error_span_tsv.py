@@ -86,6 +86,7 @@ EMPTY = "span is empty or reversed"
         (row("4", "8.0"), None, "skipped, offset is not a number"),
         (row(errors="bad"), None, "skipped, unknown severity"),
         (row("4 -1", "8 -1", "major no-error"), None, "skipped, unknown severity"),
+        (row("4", "8", "no-error"), None, "skipped, place without an error"),
     ],
 )
 def test_errors_and_what_is_wrong_with_them(write: Write, given: str, expected: str | None, issue: str | None) -> None:

@@ -32,11 +32,13 @@ def row(
     severity: str = "Major",
     *,
     source: str = "A tree.",
-    category: str = "c",
+    category: str | None = None,
     rater: str = "r1",
     index: str = "1",
     system: str = "A",
 ) -> str:
+    if category is None:
+        category = "No-error" if severity.casefold() == "no-error" else "c"
     return "\t".join((system, "doc", "1", index, rater, source, target, category, severity))
 
 
@@ -88,6 +90,8 @@ MOVED = "repaired, target differs from other rows, span moved"
           free(rater="r2", index="2"), free(rater="r2", index="2", system="B")],
          ["r2: Ein Haus. | 4-8 major c, 8-9 neutral c", f"{HOUSE}0-3 minor c", *["r2: Ein Haus. | "] * 2], []),
         # What is marked otherwise than once on one side.
+        *(([row(text)], [f"r1: {text} | - major c"], ["!2: repaired, tags other than <v> and </v> taken as text"])
+          for text in ("Ein <V>Haus</V>.", "Ein &lt;v&gt;Haus&lt;/v&gt;.")),
         ([row("Ein <v></v>Haus.")], [f"{HOUSE}- major c"], ["!2: repaired, marked span is empty"]),
         ([row("Ein Haus.", source="A <v></v>")], [f"{HOUSE}- major c"], ["!2: repaired, marked span is empty"]),
         ([row("<v>Ein</v> <v>Haus</v>.")], [f"{HOUSE}0-8 major c"], ["!2: repaired, several marked spans"]),
@@ -209,6 +213,7 @@ def test_words_that_the_target_lacks_are_written_and_count(write: Write) -> None
         (row(severity="Severe"), "unknown severity"),
         (row("<v>Ein</v> Haus.", severity="No-error"), "marked words without an error"),
         (row("<v>Ein Haus.", severity="No-error"), "marked words without an error"),
+        (row("Ein Haus.", severity="No-error", category="Style"), "category without an error"),
     ],
 )
 def test_what_is_not_understood_is_never_free_of_errors(write: Write, faulty: str, reason: str) -> None:

@@ -83,6 +83,8 @@ def test_ratings_with_their_texts(tmp_path: Path) -> None:
         ("A", "1 fields"),
         ("A\t{", ""),
         ("A\t[]", ""),
+        ("A\t{}", ""),  # not free of errors
+        ('A\t{"errors": null}', ""),
         (f"A\t{RATING % ('bad', 'false')}", "unknown severity 'bad'"),
         (f"B\t{RATING % ('minor', 'false')}", "line 1 of system B"),
         (f"A\t{RATING % ('minor', 'false')}\nA\t{RATING % ('minor', 'false')}", "error span 0..2"),

@@ -201,6 +201,8 @@ NOT_UNDERSTOOD: list[tuple[dict[str, object], tuple[ErrorSpan, ...] | None]] = [
     ({"errors": [GOOD_ERROR | {"start": "0"}]}, None),
     ({"errors": [GOOD_ERROR | {"severity": 3}]}, None),
     ({"errors": [], "omission": "huge"}, None),
+    ({"errors": None}, None),
+    ({"error_spans": [GOOD_ERROR]}, None),
 ]
 
 

@@ -95,6 +95,8 @@ def test_notes_are_of_the_form_with_their_number(tmp_path: Path) -> None:
         ("UTF-8", r"gr\303\274n", "grün"),
         ("UTF-8", r"gr\xc3\xbcn", "grün"),
         ("UTF-8", 'gr\\303"\n"\\274n', "grün"),
+        ("UTF-8", 'gr" "ün" "\\" \\"', 'grün" "'),  # strings that follow each other are one
+        ("UTF-8", 'a "grün" b', 'a "grün" b'),
         ("ISO-8859-1", r"gr\374n\t\"\x41\\x41\0411", 'grün\t"A\\x41!1'),
     ],
 )

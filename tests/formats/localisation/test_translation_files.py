@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
-from matese.errors import FormatError
+from matese.errors import FormatError, InputError
 from matese.formats import detection
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.localisation import translation_files
@@ -199,10 +199,14 @@ def test_placeholders_are_not_marked() -> None:
         (XLIFF_1.replace("?>", ' encoding="rot13"?>', 1), "cannot be decoded"),
         (XLIFF_1.replace("?>", ' encoding="ascii"?>', 1), "cannot be decoded"),
         (XLIFF_1[:-9], "not XML \\(unclosed token"),
+        (XLIFF_1.partition("<target>")[0] + "<target/></tra", "not XML \\(unclosed token"),
+        (XLIFF_1.replace("?>", ' encoding="UTF\0-8"?>', 1), "cannot be decoded"),
         (XLIFF_1.replace("<source>B</source>", "<source>&a; &lt;</source>"), "not XML \\(undefined entity"),
         (f"# [matese] 1 (texts without a note have no errors)\n{PO}", "note '1'"),
         (PO + "x", "line 13 is 'x': must be a comment or a text"),
         ('msgid "a"\nmsgstr "b"\nmsgstr "c"\n', "line 3 is a second msgstr: must be one for each msgid"),
+        (PO + '\nmsgid "cut off"\n', "the entry from line 14 has no msgstr"),
+        (PO + '\nmsgctxt "cut off"\n', "the entry from line 14 has no msgid"),
         (PO.replace("UTF-8", "x"), "cannot be decoded \\(unknown encoding: x\\)"),
     ],
 )
@@ -254,6 +258,26 @@ def test_ratings_of_other_texts(tmp_path: Path) -> None:
     changed = put(tmp_path / "changed.po", PO.replace("# old", "# [matese] null\n# Minor error: »Das« [0..3]"))
     with pytest.raises(FormatError, match=r"changed.po:5: unit 'A tree %s.n': .*»Das«"):
         list(translation_files.read(changed))
+
+
+@pytest.mark.parametrize("text", [XLIFF_1, XLIFF_2, PO])
+@pytest.mark.parametrize("n_rated", [9, 1])  # with and without a note in the header
+def test_a_persons_rating_is_in_a_file_once(tmp_path: Path, text: str, n_rated: int) -> None:
+    path = put(tmp_path / "texts", text + ("" if text == PO else "\n"))
+    marks = (ErrorSpan(0, 3, Severity.MAJOR), ErrorSpan(1, 2, Severity.MINOR, "Style"))
+    rated = [replace(rating, rater="anna", errors=()) for rating in read(path)[:n_rated]]
+    rated[0] = replace(rated[0], errors=marks)
+    translation_files.save(rated, tmp_path / "once", WriteOptions(template=path))
+    bobs = replace(rated[0], rater="bob")
+    sentences: list[str] = []
+    how = WriteOptions(template=tmp_path / "once", report=sentences.append)
+    translation_files.save([*read(tmp_path / "once")[: len(rated)], bobs], tmp_path / "twice", how)
+    written = [rating for rating in read(tmp_path / "twice") if rating.rater]
+    assert sorted(map(repr, written)) == sorted(map(repr, [*rated, bobs]))
+    assert [sentence.partition(" ")[0] for sentence in sentences] == [str(len(rated))]
+    for changed in (replace(rated[0], errors=marks[:1]), replace(rated[-1], errors=marks[1:])):
+        with pytest.raises(InputError, match="another note by anna"):
+            translation_files.save([changed], tmp_path / "changed", how)
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, text, _ in CASES])

@@ -126,6 +126,14 @@ def test_a_rejected_translation_is_never_free_of_errors(tmp_path: Path, old: str
     assert ([rating.errors for rating in ratings], issues) == ([None, ()], ["!ignored, rejected translation"])
 
 
+@pytest.mark.parametrize("header", ["", f"<header><note>{FREE}</note></header>"])
+def test_a_unit_with_two_targets(tmp_path: Path, header: str) -> None:
+    units = f"<trans-unit id='1'>{SHOP}<target state='odd'>Das Geschäft</target></trans-unit>"
+    (rating,), issues = read(tmp_path, xliff_1(units, header=header))
+    assert (rating.segment.hypothesis in SHOP, rating.errors) == (True, None)
+    assert issues == ["!ignored, further translation of a unit"]
+
+
 @pytest.mark.parametrize(
     ("unit", "reason"),
     [

@@ -36,6 +36,8 @@ def read(path: Path, text: str | bytes, **named: Sequence[str]) -> list[Segment]
         ("a", 'SRC,refA,"Target"\n"A tree.","Ein Baum.",Ein Haus.'),
         ("a.tsv", "hyp\tsrc\treference 1\nEin Haus.\tA tree.\tEin Baum.\n"),
         ("a.csv", "src,ref,mt\nA tree.,Ein Baum.,Ein Haus.\n\n\r\n"),
+        ("a.csv", '"Source\nText";ref;"mt"\r\nA tree.;Ein Baum.;Ein Haus.\r\n'),
+        ("a.csv", 'ref;mt;"Source\r\nText"\r\nEin Baum.;Ein Haus.;A tree.\r\n'),
         ("a.tsv", "src\tref\tmt\nA tree.\tEin Baum.\tEin Haus.\n\n"),
         ("a.jsonl", COMET),
         ("a.json", f"[{COMET}]"),
@@ -84,6 +86,8 @@ def test_keys_and_other_columns(tmp_path: Path) -> None:
     first, second = read(tmp_path / "a.csv", text)
     assert (first.key, first.extra) == (SegmentKey(None, "en-de", "A", "talk", 7), {"topic": "news", "score": "0.50"})
     assert (second.key, second.extra) == (SegmentKey(None, "en-de", "B"), {"topic": "", "score": "", "id": "x-1"})
+    (unnumbered,) = read(tmp_path / "a.csv", "id,mt\n,Ja\n")
+    assert [one.label for one in (first, second, unnumbered)] == ["id 7", "id x-1", "line 2"]
     written = json.loads(jsonl.dumps(Rating(first, "m", ())))
     assert (written["topic"], written["score"], written["input_score"]) == ("news", 0.0, "0.50")
 
@@ -157,7 +161,7 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:1: columns mt and target can both be the hypothesis; choose one"),
         ("a.csv", "src,mt,src\na,b,c\n", r"a\.csv:1: several columns are named 'src': must be a header of different"),
         ("a.csv", "en1,SYS,7,TGT,eng,jpn,80,doc#1,False,[],1.5,2.5\n", r"a\.csv:1: no header: 7 and 80 are values"),
-        ("a.csv", "src,mt\na,b\n\nc,d\n", r"a\.csv:3: 0 cells, but 2 columns in the header; every row needs"),
+        ("a.csv", "mt\na\n\nd\n", r"a\.csv:3: empty line"),
         ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: 1 cell, but 2 columns in the header; every row needs"),
         ("a.csv", 'hypothesis,index\n"a', r"a\.csv:2: not CSV"),
         ("a.csv", "hypothesis,index,errors\na,x,[]\n", r"a\.csv:2: not JSON"),
@@ -167,6 +171,12 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         ("a.jsonl", '{"mt": 5, "src": "a"}', r"a\.jsonl:1: mt is 5: must be a translation"),
         ("a.jsonl", '{"mt": "b", "src": 1}', r"a\.jsonl:1: src is 1: must be a text"),
         ("a.jsonl", '{"mt": "b", "erors": []}', r"a\.jsonl:1: unknown key 'erors', did you mean 'errors'\?"),
+        (
+            "a.jsonl",
+            '{"mt": "b", "error_spans": []}',
+            r"a\.jsonl:1: unknown key 'error_spans', did you mean 'errors'\?",
+        ),
+        ("a.csv", "src,mt,Errors\na,b,[]\n", r"a\.csv:2: unknown key 'Errors', did you mean 'errors'\?"),
         ("a.csv.gz", gzip.compress(b"src,mt\n" + b"a,b\n" * 9, mtime=0)[:-9], r"a\.csv\.gz: gzip data are cut off or"),
     ],
 )

@@ -12,6 +12,8 @@ from matese.cli import main
 from matese.formats import detection, writing
 from matese.formats.format import WriteOptions
 from matese.formats.tables import csv_table
+from tests.formats import reading
+from tests.formats.one_rating import put
 
 
 @pytest.mark.parametrize(
@@ -52,3 +54,23 @@ def test_a_comment_that_the_first_text_lacks(tmp_path: Path, ending: str) -> Non
     assert main(["convert", str(tmp_path / "in.po"), str(path)]) in (0, None)
     back = list(detection.read(path))
     assert [(rating.segment.extra or {}).get("comment") or None for rating in back] == [None, "Zwei?"]
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        ("src;mt\r\n;\r\nA;Ein\r\n\r\n;\r\nB;Zwei\r\n;\r\n;\r\n", [2, 4, 5]),
+        ("src\tmt\nA\tEin\n\nB\tZwei\n\t\n", [3]),
+        ("src,mt\nA,Ein\nB,Zwei\n,\n", []),
+    ],
+)
+def test_empty_rows_as_spreadsheets_write_them(tmp_path: Path, text: str, notes: list[int]) -> None:
+    ratings, issues = reading.read(put(tmp_path / "in.csv", text))
+    assert [rating.segment.hypothesis for rating in ratings] == ["Ein", "Zwei"]
+    assert issues == [f"{line}: skipped, empty row" for line in notes]
+
+
+def test_a_score_of_another_program_is_kept(tmp_path: Path) -> None:
+    path = put(tmp_path / "in.csv", "mt,score,expected_score,errors\na,87,,[]\nb,-5.0,0.5,[]\nc,good,,[]\n")
+    extra = [rating.segment.extra for rating in detection.read(path)]
+    assert extra == [{"score": 87.0}, {"expected_score": 0.5}, {"score": "good"}]

@@ -220,8 +220,27 @@ def test_only_the_hypothesis_must_be_there() -> None:
 
 
 def test_what_follows_from_the_rest_is_not_read() -> None:
-    line = jsonl.to_json(PREDICTION) | {"score": "?", "expected_score": [], "tokens": {}}
+    line = jsonl.to_json(PREDICTION) | {"score": -3, "expected_score": [], "tokens": {}}
     assert jsonl.from_json(line) == PREDICTION
+
+
+@pytest.mark.parametrize(
+    ("line", "extra"),
+    [
+        ({"errors": [], "score": 0}, None),
+        ({"errors": [], "score": None, "expected_score": None}, None),
+        ({"errors": [], "score": 87}, {"score": 87}),
+        ({"errors": [], "score": "good", "n": 1}, {"n": 1, "score": "good"}),
+        ({"errors": None, "score": -3.5}, {"score": -3.5}),
+        ({"errors": [], "expected_score": 0.8}, {"expected_score": 0.8}),
+    ],
+)
+def test_scores_of_another_program_are_kept(line: dict[str, object], extra: dict[str, object] | None) -> None:
+    rating = jsonl.loads(json.dumps({"hypothesis": "a", **line}))
+    assert rating.segment.extra == extra
+    assert jsonl.loads(jsonl.dumps(rating)).segment.extra == (
+        extra and {name if name == "n" else f"input_{name}": value for name, value in extra.items()}
+    )
 
 
 LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'

@@ -14,6 +14,8 @@ from matese.cli import main
 from matese.formats import detection, writing
 from matese.formats.format import ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssue
+from matese.formats.tables import xlsx
+from tests.formats import reading
 
 openpyxl = pytest.importorskip("openpyxl")
 MINOR = Severity.MINOR
@@ -237,3 +239,42 @@ def test_a_text_that_is_too_long_leaves_no_unfinished_sheet(tmp_path: Path) -> N
     with pytest.raises(InputError):
         writing.write([Rating(Segment("a" * 32_768), None, ())], tmp_path / "a.xlsx", "xlsx")
     gc.collect()
+
+
+def workbook(path: Path, *rows: list[Any], merged: str | None = None) -> Path:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    if merged:
+        book.active.merge_cells(merged)
+    book.save(path)
+    return path
+
+
+def test_a_header_that_is_not_in_the_first_row(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", [None, None], ["Source", "MT"], ["A", "Ein"])
+    with pytest.raises(FormatError, match=r"a\.xlsx:1: row 1 is empty"):
+        list(xlsx.read(path))
+    assert list(xlsx.read(workbook(tmp_path / "a.xlsx"))) == []
+
+
+@pytest.mark.parametrize(("merged", "notes"), [("A2:A3", ["2: assumed, cells A2:A3 are merged"]), ("B2:C2", [])])
+def test_merged_cells_are_reported(tmp_path: Path, merged: str, notes: list[str]) -> None:
+    rows: list[list[Any]] = [["Source", "MT", "Note"], ["A", "Ein", None], [None, "Eins", None]]
+    ratings, issues = reading.read(workbook(tmp_path / "a.xlsx", *rows, merged=merged))
+    assert [rating.segment.source for rating in ratings] == ["A", None]
+    assert [issue[: issue.index(",", 12)] for issue in issues] == notes
+
+
+def test_control_characters_as_excel_writes_them(tmp_path: Path) -> None:
+    text = "a_x000D_\nb_x0009_c _x0041_ _x000d"
+    (rating,) = xlsx.read(workbook(tmp_path / "a.xlsx", ["Source", "MT", "Note"], [text, text, text]))
+    read = "a\r\nb\tc _x0041_ _x000d"
+    assert (rating.segment.source, rating.segment.hypothesis, rating.segment.extra) == (read, read, {"Note": read})
+
+
+def test_other_columns_with_lists_are_json_in_both_sheets(tmp_path: Path) -> None:
+    segment = Segment("Ein", "A", extra={"tags": {"a": ["ä", None]}})
+    xlsx.save([Rating(segment, "r", ())], tmp_path / "a.xlsx", WriteOptions())
+    (rating,) = xlsx.read(tmp_path / "a.xlsx")
+    assert rating.segment.extra == {"tags": '{"a": ["ä", null]}'}

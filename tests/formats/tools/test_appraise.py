@@ -61,10 +61,39 @@ def test_appraise_results_find_their_texts_in_the_batches(tmp_path: Path) -> Non
     assert notes == ["!3: skipped, item is not in the batches"]
 
 
-@pytest.mark.parametrize("row", ["a,b", "ann,A,0,TGT,eng,deu,83,talk,False,[,1,2", row(0, score="x")])
+@pytest.mark.parametrize(
+    "row",
+    [
+        "a,b",
+        "ann,A,0,TGT,eng,deu,83,talk,False,[,1,2",
+        row(0, score="x"),
+        row(0).replace(",0,", ",nought,"),
+        row(0).replace('"[]"', '"[]'),
+    ],
+)
 def test_appraise_rows_at_fault(tmp_path: Path, row: str) -> None:
     with pytest.raises(FormatError, match=r"results\.csv:1: "):
         list(appraise.read(batch(tmp_path, [item(0)], row)))
+
+
+def test_results_that_a_spreadsheet_has_written(tmp_path: Path) -> None:
+    folder = batch(tmp_path, [item(0)])
+    (folder / "results.csv").write_bytes(b"\xef\xbb\xbf" + row(0).replace("\n", "\r\n").encode() + b"\r\n")
+    (rating,), notes = read(folder)
+    assert (rating.rater, notes) == ("ann", [])
+    (folder / "results.csv").write_bytes(row(0).replace("ann", "Jürg").encode("latin-1"))
+    with pytest.raises(FormatError, match=r"results\.csv:1: "):
+        list(appraise.read(folder))
+
+
+def test_one_place_in_batches_of_two_language_pairs(tmp_path: Path) -> None:
+    czech = {"items": [item(0, sourceID="wmt", targetText="Dům.")], "task": {**TASK, "targetLanguage": "ces"}}
+    german = {"items": [item(0)], "task": TASK}
+    put(tmp_path / "batches.json", json.dumps([german, czech]))
+    put(tmp_path / "results.csv", row(0) + row(0).replace("deu", "ces") + row(0).replace("deu", "fra"))
+    ratings, notes = read(tmp_path)
+    assert [rating.segment.hypothesis for rating in ratings] == ["Ein Haus.", "Dům."]
+    assert notes == ["!3: skipped, item is in batches of several other language pairs"]
 
 
 @pytest.mark.parametrize(

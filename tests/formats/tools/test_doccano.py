@@ -46,6 +46,9 @@ def entity(label: object, **more: object) -> dict[str, object]:
         ({"label": [[7, 11, 12], [7, 11, "Minor"]]}, ["None: 6-10 minor"], 1),
         ({"entities": [], "relations": [{"id": 1, "from_id": 2, "to_id": 3, "type": "x"}]}, ["None: no spans"], 1),
         ({"label": [], "Comments": ["All wrong."]}, ["None: no spans"], 1),
+        # Nobody has labelled it.
+        ({"label": None}, ["None: no spans"], 0),
+        ({"annotations": None, "label": []}, ["None: "], 0),
     ],
 )  # fmt: skip
 def test_annotations_and_what_is_not_understood(

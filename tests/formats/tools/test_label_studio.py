@@ -135,6 +135,15 @@ def test_missing_words_of_several_references_end_with_the_first(tmp_path: Path) 
         path = export(tmp_path, task(labels("Missing: Minor", place=place, to=name), data=other))
         with pytest.raises(FormatError, match=rf"missing words 6\.\.13 of {name}"):
             list(label_studio.read(path))
+    short = {"hypothesis": EMOJI, "references": ["Er", "Sie"]}
+    path = export(tmp_path, task(labels("Minor", place=place | {"start": 7}, to="reference"), data=short))
+    with pytest.raises(FormatError, match=r"export\.json:1: missing words 7\.\.13: must be within the references"):
+        list(label_studio.read(path))
+
+
+def test_an_annotation_without_results_is_not_free_of_errors(tmp_path: Path) -> None:
+    path = export(tmp_path, task(annotations=[{"id": 2, "completed_by": 3, "result": None}]))
+    assert [rating.errors for rating in label_studio.read(path)] == [None]
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,26 @@ def test_what_is_not_understood(tmp_path: Path, annotation: Json, expected: str,
 
 
 @pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"user_id": 7}, f"7: {EMOJI} | "),
+        ({"user_id": None}, f"None: {EMOJI} | "),
+        ({"annotation": [{"A": {}}]}, f"ann: {EMOJI} | no spans"),
+        ({"user_id": ["ann"]}, None),
+        ({"annotation": [{"A": []}]}, None),
+        ({"annotation": "__RESET__", "user_id": {"name": "ann"}}, None),
+    ],
+)
+def test_odd_users_and_annotations(tmp_path: Path, changes: Json, expected: str | None) -> None:
+    path = file(tmp_path, answer("ann", [], **changes))
+    if expected is None:
+        with pytest.raises(FormatError, match=r"annotations\.json:1: "):
+            list(pearmut.read(path))
+    else:
+        assert shown(path) == ([expected], [])
+
+
+@pytest.mark.parametrize(
     ("item", "key"),
     [
         ({"item_id": "en-de_#_news_#_talk_#_3"}, SegmentKey(None, "en-de", "A", "news_#_talk", 3)),
@@ -168,6 +188,7 @@ def test_the_key_of_an_item(tmp_path: Path, item: Json, key: SegmentKey) -> None
         ({"start_i": -1, "end_i": 2}, None),
         ({"start_i": 1}, None),
         ({"start_i": 1, "end_i": 40}, None),
+        ({"start_i": 40, "end_i": 41}, None),  # not the token [missing]
         # Within a character of two units: widened.
         ({"start_i": 5, "end_i": 8}, "4-8 minor"),
     ],
