@@ -6,8 +6,8 @@
 A probe is `configs/mini-judgments.yaml` from the encoder (no earlier stage), with the data or the settings of `PROBES`.
 `--steps 450` are 1.8 million tokens, a quarter of an hour on one core. Each seed is a run of its own. The folder
 `--output` keeps runs and figures: a probe that is there is not trained again, and one that was stopped goes on. The
-table shows every probe in that folder, with the mean over its seeds and, for one seed, the standard error of the ruler
-(`benchmarks.ruler`, with `--every`); for several, the standard deviation between seeds.
+table shows every probe in that folder by the ruler (`benchmarks.ruler`, with `--every`), by reference / by source, as
+means over seeds. Its last rows are the standard error of a figure and, where there are several seeds, their deviation.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import json
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import NamedTuple
 
 import yaml
 
@@ -88,7 +89,7 @@ PROBES = {
 
 def main() -> None:
     """Trains and measures the probes, and prints the table of all that are in the folder."""
-    parser = markdown.parser(__doc__, "--every", "--json")
+    parser = markdown.parser(__doc__, "--every")
     parser.add_argument("probes", nargs="*", metavar="PROBE", help="see --list")
     parser.add_argument("--list", action="store_true", help="print the probes")
     parser.add_argument("--encoder", default="intfloat/multilingual-e5-small", help="default: %(default)s")
@@ -108,11 +109,10 @@ def main() -> None:
             run = arguments.output / f"{name}.{seed}"
             train(PROBES[name], run, arguments.prepared, encoder=arguments.encoder, steps=arguments.steps, seed=seed)
             measure(run, arguments.prepared, encoder=arguments.encoder, every=arguments.every)
-    figures = read(arguments.output)
-    if not figures:
+    measured = read(arguments.output)
+    if not measured:
         raise UsageError(f"no probe was measured in {arguments.output}; name one of {', '.join(PROBES)}")
-    print(*table(figures), sep="\n")
-    markdown.write_json(arguments.json, figures)
+    print(*table(measured), sep="\n")
 
 
 def train(probe: Probe, run: Path, prepared: Path, *, encoder: str, steps: int, seed: int) -> None:
@@ -167,44 +167,64 @@ def measure(run: Path, prepared: Path, *, encoder: str, every: int) -> None:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def read(output: Path) -> dict[str, dict[str, dict[str, list[float]]]]:
-    """Returns the values of each figure by probe and column, a value for each seed and then the standard errors."""
-    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+class Measured(NamedTuple):
+    """A figure of one run and its standard error."""
+
+    value: float
+    error: float
+
+
+Column = tuple[str, bool]
+"""A kind of input, and whether the similarity of the encoder was added to the score."""
+Runs = dict[Column, dict[str, list[Measured]]]
+"""A value for each seed, by column and name of the figure."""
+
+
+def read(output: Path) -> dict[str, Runs]:
+    """Returns the figures of all measured probes."""
+    found: dict[str, Runs] = {}
     for name in PROBES:
-        columns: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        runs: Runs = defaultdict(lambda: defaultdict(list))
         for path in sorted(output.glob(f"{name}.*/ruler.json")):
             of_run = json.loads(path.read_text(encoding="utf-8"))["figures"]
             for title, figures in of_run.items():
                 model, _, inputs = title.partition(" | ")
-                column = f"{inputs}, with similarity" if "similarity" in model else inputs
                 for figure, both in figures.items():
                     if figure in ruler.MAIN and both["value"] is not None:
-                        columns[column][figure] += [both["value"]]
-                        columns[f"{column} errors"][figure] += [both["error"]]
-        if columns:
-            found[name] = {column: dict(figures) for column, figures in columns.items()}
+                        runs[inputs, "similarity" in model][figure].append(Measured(both["value"], both["error"]))
+        if runs:
+            found[name] = runs
     return found
 
 
-def table(figures: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iterator[str]:
-    """Yields a table for each kind of input."""
-    for inputs in ruler.INPUTS:
-        names = [name for name in ruler.MAIN if any(name in columns.get(inputs, {}) for columns in figures.values())]
-        shown = [(inputs, names), (f"{inputs}, with similarity", ["acc*eq", "systems"])]
-        rows = [
-            [probe, *(_cell(columns, column, name) for column, own in shown for name in own)]
-            for probe, columns in figures.items()
-        ]
-        yield from ("", f"By {inputs}:", "")
-        yield from markdown.table(["probe", *names, "acc*eq, with similarity", "systems, with similarity"], rows)
+def table(probes: Mapping[str, Runs]) -> Iterator[str]:
+    """Yields the table: each figure by reference / by source, and what may be noise in the last rows."""
+    columns = [(name, False) for name in ruler.MAIN] + [("acc*eq", True)]
+    heads = [f"{name}, with similarity" if is_blend else name for name, is_blend in columns]
+    rows = [[name, *(_cell(runs, column, _mean) for column in columns)] for name, runs in probes.items()]
+    errors = [[_cell(runs, column, _error) for column in columns] for runs in probes.values()]
+    rows.append(["standard error", *errors[0]])
+    seeds = [runs for runs in probes.values() if any(len(found) > 1 for of in runs.values() for found in of.values())]
+    rows += [["deviation between seeds", *(_cell(runs, column, _deviation) for column in columns)] for runs in seeds]
+    yield from markdown.table(["probe", *heads], rows)
 
 
-def _cell(columns: Mapping[str, Mapping[str, list[float]]], column: str, name: str) -> str:
-    values = columns.get(column, {}).get(name, [])
-    if not values:
-        return "-"
-    spread = stdev(values) if len(values) > 1 else columns[f"{column} errors"][name][0]
-    return f"{fmean(values):.3f} ± {spread:.3f}"
+def _cell(runs: Runs, column: tuple[str, bool], figure: Callable[[Sequence[Measured]], float]) -> str:
+    name, is_blend = column
+    found = [runs.get((inputs, is_blend), {}).get(name) for inputs in ruler.INPUTS]
+    return " / ".join(f"{figure(values):.3f}" if values else "-" for values in found)
+
+
+def _mean(values: Sequence[Measured]) -> float:
+    return fmean(one.value for one in values)
+
+
+def _error(values: Sequence[Measured]) -> float:
+    return fmean(one.error for one in values)
+
+
+def _deviation(values: Sequence[Measured]) -> float:
+    return stdev(one.value for one in values)
 
 
 if __name__ == "__main__":

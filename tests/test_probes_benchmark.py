@@ -32,8 +32,14 @@ def test_table(tmp_path: Path) -> None:
     for run, value in (("people.1", 0.50), ("gpt4.1", 0.52), ("gpt4.2", 0.54)):
         (tmp_path / run).mkdir()
         figure = {"acc*eq": {"value": value, "error": 0.011, "n": 9}}
-        columns = {"model@1 | reference": figure, "model@1 + 0.3 similarity | reference": figure}
+        columns = {"model@1 | reference": figure, "model@1 + 0.3 similarity | source": figure}
         (tmp_path / run / "ruler.json").write_text(json.dumps({"figures": columns}))
-    lines = "\n".join(probes.table(probes.read(tmp_path)))
-    assert "| people | 0.500 ± 0.011 | 0.500 ± 0.011 |" in lines
-    assert "| gpt4 | 0.530 ± 0.014 | 0.530 ± 0.014 |" in lines
+    heads, _, *rows = [[cell.strip() for cell in line.split("|")] for line in probes.table(probes.read(tmp_path))]
+    alone = heads.index("acc*eq")
+    blend = heads.index("acc*eq, with similarity")
+    assert [(row[1], row[alone], row[blend]) for row in rows] == [
+        ("people", "0.500 / -", "- / 0.500"),
+        ("gpt4", "0.530 / -", "- / 0.530"),
+        ("standard error", "0.011 / -", "- / 0.011"),
+        ("deviation between seeds", "0.014 / -", "- / 0.014"),
+    ]
