@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import Rating, TokenScores
-from matese.errors import UsageError
+from matese.errors import UsageError, check_list, shortened
 from matese.evaluation.metrics.correlation_options import DEFAULTS
 from matese.evaluation.metrics.correlation_options import CorrelationOptions as CorrelationOptions
 from matese.evaluation.metrics.correlation_options import ScoreSelection as ScoreSelection
@@ -138,6 +138,7 @@ def evaluate(
     from matese.evaluation.spans.pair_statistics import FigureOptions
     from matese.evaluation.systems import raters
 
+    check_list(by=by)
     rated = _named(gold, "gold")
     tagging = tag_units.tagging(unit)
     penalties = mqm.find_weights(weights)
@@ -245,6 +246,7 @@ def read_scores(
     from matese.formats import detection
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
+    check_list(metrics=metrics)
     selected = selection or ScoreSelection()
     made = baselines.make_for_correlation(
         selected.baselines, encoder=selected.encoder, layer=selected.layer, weights=mqm.GOOGLE
@@ -296,6 +298,7 @@ def compare(
     from matese.evaluation.systems import comparison
     from matese.evaluation.systems.differences import ResamplingOptions
 
+    check_list(filters=filters)
     every = _by_system(systems, untranslated=True)
     return comparison.compare(
         {name: _one_per_segment(ratings, rater, merge, name).ratings for name, ratings in every.items()},
@@ -410,21 +413,29 @@ def _named(ratings: RatingsOrFile, otherwise: str, *, untranslated: bool = False
         return ratings
     if isinstance(ratings, str | PathLike):
         return NamedRatings(str(ratings), read(ratings, untranslated=untranslated), read_tokens(ratings))
-    return NamedRatings(otherwise, list(ratings))
+    if not isinstance(ratings, Iterable):
+        raise UsageError(f"{otherwise} is a {type(ratings).__name__}: must be a file or a list of ratings")
+    given = list(ratings)
+    if others := [value for value in given if not isinstance(value, Rating)]:
+        raise UsageError(f"{otherwise} holds {shortened(others[0])}: must be ratings")
+    return NamedRatings(otherwise, given)
 
 
 def _by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tuple[Rating, ...]]:
     from matese.evaluation import alignment
 
-    if isinstance(systems, Mapping):
-        return {
-            name: tuple(_named(ratings, name, untranslated=untranslated).ratings) for name, ratings in systems.items()
-        }
     if isinstance(systems, str | PathLike):
         raise UsageError(f"{systems} is one file: give a list of files, or of lists of ratings")
-    paths = [str(path) for path in systems if isinstance(path, str | PathLike)]
+    given = systems if isinstance(systems, Mapping) else list(systems)
+    if not given:
+        raise UsageError("no system is given: must be one or more")
+    if isinstance(given, Mapping):
+        return {
+            name: tuple(_named(ratings, name, untranslated=untranslated).ratings) for name, ratings in given.items()
+        }
+    paths = [str(path) for path in given if isinstance(path, str | PathLike)]
     if several := next((path for path in paths if paths.count(path) > 1), None):
         raise UsageError(f"{several} is given {paths.count(several)} times; give it once")
     names = dict(zip(paths, short_names(paths), strict=True))
-    named = [_named(ratings, f"system {n}", untranslated=untranslated) for n, ratings in enumerate(systems, start=1)]
+    named = [_named(ratings, f"system {n}", untranslated=untranslated) for n, ratings in enumerate(given, start=1)]
     return alignment.by_system({names.get(system.name, system.name): system.ratings for system in named})

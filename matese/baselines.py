@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from matese import mqm
-from matese.errors import UsageError, one_of, unknown
+from matese.errors import UsageError, check_list, one_of, unknown
 from matese.evaluation.metrics import lexical_metrics, sentinels
 from matese.evaluation.metrics.correlation_options import (
     BASELINES,
@@ -65,8 +65,7 @@ def make_baselines(
 sentinel-src, sentinel-mt, sentinel-src-fit, sentinel-mt-fit, bertscore, bertscore-idf, yisi, \
 or a model: an embedded one, a directory or a hub id
     """
-    if isinstance(metrics, str):
-        raise UsageError(f"metrics {metrics!r}: must be a list of names, not one text")
+    check_list(metrics=metrics)
     chosen = list(dict.fromkeys(metric for metric in metrics if isinstance(metric, str)))
     if fitted := [name for name in FITTED_BASELINES if name in chosen]:
         raise UsageError(f"{fitted[0]} is fitted to human scores, which only correlate has: must be another metric")

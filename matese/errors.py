@@ -144,6 +144,17 @@ def check_probability(**numbers: float | None) -> None:
             raise UsageError(f"{name} {number}: must be greater than 0 and less than 1")
 
 
+def check_list(**values: object) -> None:
+    """Checks that no text is given where a list of texts is meant, whose letters would be taken for its items.
+
+    Raises:
+        UsageError: for the first that is a text.
+    """
+    for name, value in values.items():
+        if isinstance(value, str):
+            raise UsageError(f"{name} {value!r}: must be a list, not one text")
+
+
 def check_installed(what: str, package: str, *, extra: str) -> None:
     """Raises a UsageError where a package that an extra of ours installs is missing; `what` needs it."""
     if importlib.util.find_spec(package) is None:

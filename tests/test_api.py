@@ -55,6 +55,8 @@ def test_keys_name_the_systems_of_a_list() -> None:
     keyed = [[Rating(Segment("x", key=SegmentKey(system=name, index=0)), "m", ())] for name in ("A", "B")]
     assert list(matese.compare(keyed, n_resamples=0).ratings) == ["A", "B"]
     assert list(matese.compare([OLD, NEW], n_resamples=0).ratings) == ["system 1", "system 2"]
+    generated = (iter(ratings) for ratings in (OLD, NEW))
+    assert list(matese.compare(generated, n_resamples=0).ratings) == ["system 1", "system 2"]  # type: ignore[arg-type]
 
 
 def test_filters_select_segments() -> None:
@@ -186,7 +188,7 @@ def test_baselines_of_ratings() -> None:
         system: [rating for rating in golds if rating.segment.key and rating.segment.key.system == system][::2]
         for system in "AB"
     }
-    with pytest.raises(InputError, match=r"^metrics 'chrf': must be a list of names, not one text"):
+    with pytest.raises(InputError, match=r"^metrics 'chrf': must be a list"):
         matese.compare(systems, metrics="chrf")
     metrics = matese.compare(systems, metrics=("chrf", "mini"), n_resamples=10, n_permutations=10).metrics
     assert list(metrics) == ["chrF", "mini", "mini.expected"]
@@ -235,6 +237,14 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
         (lambda: matese.read("x.jsonl", format="jsnol"), "format 'jsnol' cannot be read, did you mean 'jsonl'"),
         (lambda: matese.evaluate(OLD, NEW, n_resamples=-1), "n_resamples -1"),
         (lambda: matese.evaluate(OLD, NEW, n_resamples=9, seed=-1), "seed -1"),
+        (lambda: matese.evaluate(OLD, NEW, by="severity"), "by 'severity'"),  # type: ignore[arg-type]
+        (lambda: matese.evaluate(OLD, NEW[0]), "prediction is a Rating"),  # type: ignore[arg-type]
+        (lambda: matese.compare(OLD), "system 1 is a Rating"),  # type: ignore[arg-type]
+        (lambda: matese.compare({"A": OLD, "B": ["x"]}), "B holds 'x'"),  # type: ignore[list-item]
+        (lambda: matese.compare([OLD, NEW], filters="number"), "filters 'number'"),
+        (lambda: matese.compare({}), "no system is given"),
+        (lambda: matese.report([]), "no system is given"),
+        (lambda: matese.correlate(OLD, "scores.tsv"), "metrics 'scores.tsv'"),
         (lambda: matese.compare([OLD, NEW], n_permutations=0), "n_permutations 0"),
         (lambda: matese.gate(OLD, baseline=NEW, alpha=0), "alpha 0"),
         (lambda: CorrelationOptions(n_flips=0), "n_flips 0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -449,3 +450,54 @@ def test_the_server_saves_in_one_file(window: Page, tmp_path: Path) -> None:
         expect(window.locator("#progress")).to_have_text("0 of 2 reviewed")
     assert given.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["given.jsonl", "given.reviewed.jsonl"]
+
+
+def test_what_the_server_has_not_saved_is_kept_until_it_has(window: Page, tmp_path: Path) -> None:
+    given = write(tmp_path / "given.jsonl", [PLAIN, FREE])
+    saved = tmp_path / "given.reviewed.jsonl"
+    told = window.locator("#told")
+    with started(str(given)) as (_, address):
+        window.goto(address)
+        window.evaluate("localStorage.clear()")
+        window.reload()
+        push(window, "Marks are right")
+        expect(window.locator("#unnamed")).to_be_visible()
+        window.fill("#reviewer", "anna")
+        window.keyboard.press("Tab")
+        expect(window.locator("#unnamed")).to_be_hidden()
+        expect(told).to_have_text(re.compile("^Saved 1"))
+    window.locator("mark.major").click()
+    push(window, "3 Critical")
+    expect(told).to_have_text(re.compile("^Not saved"))
+    with started(str(given), "--port", address.rstrip("/").rpartition(":")[2]), browser.without_problems(window):
+        window.reload()
+        expect(window.locator("mark.critical")).to_have_count(1)
+        expect(told).to_have_text(re.compile("^Saved 1"))
+        assert marks(list(jsonl.read(saved)))[0][0] == ("Hanna", CRITICAL, "Accuracy")
+        assert window.evaluate("Object.keys(localStorage)") == ["matese:reviewer"]
+
+
+def test_pages_do_not_undo_what_another_page_has_saved(window: Page, tmp_path: Path) -> None:
+    given = write(tmp_path / "given.jsonl", [PLAIN, ODD, FREE])
+    saved = tmp_path / "given.reviewed.jsonl"
+    opened = window.context.browser
+    assert opened is not None
+    with started(str(given)) as (_, address), opened.new_page() as other:
+        window.goto(address)
+        window.evaluate("localStorage.clear()")
+        other.goto(address)
+        for page, name, numbers in ((window, "anna", (0, 1)), (other, "ben", (1, 2))):
+            page.fill("#reviewer", name)
+            page.keyboard.press("Tab")
+            for number in numbers:
+                page.locator(".row").nth(number).get_by_role("button", name="No error").click()
+            expect(page.locator("#told")).to_have_text(
+                re.compile("^Saved 2" if page is window else "^Not saved: another")
+            )
+        other.locator(".row").nth(1).locator(".comment").fill("mine")
+        expect(other.locator("#told")).to_have_text(re.compile("^Not saved: another"))
+        assert [rating.segment for rating in jsonl.read(saved)] == [PLAIN.segment, ODD.segment]
+        other.reload()
+        expect(other.locator("#progress")).to_have_text("3 of 3 reviewed")
+        expect(other.locator("#told")).to_have_text(re.compile("^Saved 3.* 1 translation that you changed"))
+        assert [rating.segment.extra for rating in jsonl.read(saved)] == [None, None, None]

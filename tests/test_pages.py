@@ -224,7 +224,11 @@ def test_comparison_shows_what_became_of_errors(window: Page, tmp_path: Path) ->
 
 
 def test_a_narrow_page_does_not_overflow_and_its_tables_scroll(window: Page, tmp_path: Path) -> None:
-    names = ("a-system-with-a-long-name-and-no-space-in-it", "another-system-with-a-name-that-is-as-long", "short")
+    names = (
+        f"a-system-with-a-long-name-and-no-space-in-it{40 * 'x'}",
+        "another-system-with-a-name-that-is-as-long",
+        "short",
+    )
     for system in names:
         errors = (ErrorSpan(3, 6, MAJOR, confidence=0.5), ErrorSpan(7, 12, MINOR, confidence=0.9))
         segment = Segment("Er sah Hanna 1999.", "He saw Anna.", ("Er sah Anna.",), SegmentKey(system=system, index=0))
@@ -307,16 +311,52 @@ def test_missing_words_are_marked_in_the_context(window: Page, tmp_path: Path) -
     expect(window.locator("mark")).to_have_count(0)
 
 
-def test_the_label_of_a_first_word_stays_on_the_page(window: Page, tmp_path: Path) -> None:
-    segment = Segment("افتح الباب.", "Do not open.", ("لا تفتح الباب.",))
-    rating = Rating(segment, "m", (), omissions=(Omission("reference", 0, 0, 2, MAJOR),))
+@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("reference", ["لا تفتح الباب.", "I do not open it."])
+def test_the_label_of_a_first_word_stays_on_the_page(window: Page, tmp_path: Path, reference: str, width: int) -> None:
+    rating = Rating(Segment("x", None, (reference,)), "m", (), omissions=(Omission("reference", 0, 0, 1, MAJOR),))
     page = tmp_path / "report.html"
     assert main(["report", str(write(tmp_path / "a.jsonl", [rating])), "--output", str(page)]) == 0
-    show(window, page)
-    label = window.locator("sup .label").bounding_box()
-    width = window.evaluate("document.documentElement.clientWidth")
+    opened = window.context.browser
+    assert opened is not None
+    with opened.new_page(viewport={"width": width, "height": 900}) as window:
+        show(window, page)
+        label = window.locator("sup .label").bounding_box()
     assert label is not None
+    assert label["x"] >= 0
     assert label["x"] + label["width"] <= width
+
+
+def test_errors_that_end_at_one_place_share_a_label(window: Page, tmp_path: Path) -> None:
+    errors = (ErrorSpan(0, 4, MINOR), ErrorSpan(0, 4, MAJOR, "Style"))
+    page = tmp_path / "report.html"
+    assert (
+        main(
+            ["report", str(write(tmp_path / "a.jsonl", [Rating(Segment("Haus"), "m", errors)])), "--output", str(page)]
+        )
+        == 0
+    )
+    show(window, page)
+    assert window.locator("sup").all_inner_texts() == ["Major +1"]
+
+
+def test_errors_of_the_source_are_those_of_each_system(window: Page, tmp_path: Path) -> None:
+    for system, source_errors in (
+        ("A", (ErrorSpan(0, 2, MINOR),)),
+        ("B", (ErrorSpan(0, 2, MINOR), ErrorSpan(3, 6, MAJOR))),
+    ):
+        segment = Segment("He is", "Er ist", (), SegmentKey(system=system, index=0))
+        write(tmp_path / f"{system}.jsonl", [Rating(segment, "m", (), source_errors)])
+    page = tmp_path / "report.html"
+    files = [str(tmp_path / f"{system}.jsonl") for system in ("A", "B")]
+    assert main(["report", *files, "--output", str(page)]) == 0
+    show(window, page)
+    assert window.locator("sup").all_inner_texts() == ["Minor", "Major"]
+    for _ in range(2):
+        window.keyboard.press("n")
+    assert window.locator("#details").inner_text() == "In the source, by the ratings of B, Major\nist"
+    window.click("#systems input[value=B]")
+    expect(window.locator("mark")).to_have_count(1)
 
 
 def test_scores_are_rounded_as_in_the_terminal(window: Page, tmp_path: Path) -> None:

@@ -81,6 +81,9 @@ def make_candidates(
     for number, translations in enumerate(lists):
         if not all(isinstance(text, str) for text in translations):
             raise TypeError(f"candidates {translations!r} of source {number}: must be strings, which may be empty")
+    for number, source in enumerate(() if sources is None else sources):
+        if not isinstance(source, str):
+            raise TypeError(f"source {number} is {source!r}: must be a string")
     for name, others in (("sources", sources), ("model_scores", model_scores)):
         if others is not None and len(others) != len(texts):
             raise UsageError(

@@ -23,8 +23,9 @@ The answer is {"ratings": [...]}, each as matese tag --format jsonl writes it. A
 /docs describes the interface, and /health answers as soon as the model is loaded. Pages of other sites cannot use it.
 There is no password: with --host, anyone who can reach the port can use the server.
 
-With FILE, the page shows its translations and marks. What you correct is saved at once in --output, and in no other
-file; run the same command again to go on. No model is loaded, and only this machine can use the page.
+With FILE, the page shows its translations and marks. Type your name: what you correct is then saved at once in
+--output, and in no other file; run the same command again to go on. No model is loaded, and only this machine can use
+the page.
 
 examples:
   matese serve

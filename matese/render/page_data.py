@@ -58,10 +58,12 @@ class Saving:
 
     Attributes:
         path: the file, as the page names it.
+        version: of the file, which a page must know to replace it.
         reviewer: who has saved ratings before; None if nobody has.
     """
 
     path: str
+    version: str
     reviewer: str | None
 
 
@@ -75,7 +77,12 @@ def dumps(segments: Sequence[PageSegment], weights: mqm.Weights, saving: Saving 
     digest = hashlib.sha256(rows.encode(errors="surrogatepass")).hexdigest()[:16]
     head: dict[str, object] = {"id": digest, "systems": systems}
     if saving is not None:
-        head |= {"saves": saving.path, "reviewer": saving.reviewer, "reviews": _reviews(segments)}
+        head |= {
+            "saves": saving.path,
+            "version": saving.version,
+            "reviewer": saving.reviewer,
+            "reviews": _reviews(segments),
+        }
     return f'{_dumps(head)[:-1]},"rows":{rows}}}'
 
 

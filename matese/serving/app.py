@@ -217,11 +217,13 @@ def _numbered(ratings: Iterable[Rating], *, knows_all: bool = False) -> list[Seg
     """Returns the segments, counted from 0; `knows_all` refuses columns that are not recognised."""
     numbered = []
     for index, segment in enumerate(rating.segment for rating in ratings):
-        foreign = [name for name in segment.extra or () if columns.role_of(name) is None]
-        if knows_all and foreign:
-            raise HTTPException(
-                422, f"segments[{index}]: {unknown('key', foreign[0], RequestSegment.__struct_fields__)}"
-            )
+        for name in segment.extra or () if knows_all else ():
+            role = columns.role_of(name)
+            if role is None:
+                problem = unknown("key", name, RequestSegment.__struct_fields__)
+                raise HTTPException(422, f"segments[{index}]: {problem}")
+            if role in RequestSegment.__struct_fields__:
+                raise HTTPException(422, f"segments[{index}]: {name} is another {role}: must be given once")
         key = replace(segment.key or SegmentKey(), index=index)
         if knows_all:  # objects of JSON, which have no line
             segment = replace(segment, extra=None, line=None, name=f"line {index + 1}")

@@ -7,6 +7,7 @@ content type of what is saved needs a preflight request, which is refused.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,10 @@ from matese.serving.limits import Limits
 from matese.serving.middleware import Guard, LimitedBody
 
 CONTENT_TYPE = "application/jsonl"
+
+
+class OutdatedError(Exception):
+    """The output is no longer what the page was made of."""
 
 
 class Review:
@@ -62,11 +67,16 @@ class Review:
         """Returns the page with what has been saved."""
         saved = self._saved()
         reviewer = next((rating.rater for rating in saved), None)
-        reviews = report_page.Reviews(Saving(self._output.name, reviewer), saved)
+        reviews = report_page.Reviews(Saving(self._output.name, self._version(), reviewer), saved)
         return report_page.render(", ".join(self._systems), self._systems, weights=self._weights, reviews=reviews)
 
-    def save(self, lines: str) -> int:
-        """Replaces the output by ratings in JSONL; returns their number. Raises InputError for any other text."""
+    def save(self, lines: str, version: str | None) -> tuple[int, str]:
+        """Replaces the output by ratings in JSONL; returns their number and the new version of the output.
+
+        Raises:
+            InputError: for any other text.
+            OutdatedError: if another page has saved since the one that knows this version.
+        """
         ratings = []
         for number, line in enumerate(filter(None, lines.split("\n")), start=1):
             try:
@@ -74,10 +84,17 @@ class Review:
             except (InputError, AnnotationError) as error:
                 raise InputError(f"line {number}: {error}") from None
         self._check(ratings)
+        if version != self._version():
+            raise OutdatedError
         with replacing(self._output) as target:
             text = "".join(f"{jsonl.dumps(rating, weights=self._weights)}\n" for rating in ratings)
             target.write_text(text, encoding="utf-8", newline="\n")
-        return len(ratings)
+        return len(ratings), self._version()
+
+    def _version(self) -> str:
+        """Returns a digest of the output: pages that show another one must not replace it."""
+        content = self._output.read_bytes() if self._output.exists() else b""
+        return f'"{hashlib.sha256(content).hexdigest()}"'
 
     def _saved(self) -> list[Rating]:
         return list(jsonl.read(self._output)) if self._output.exists() else []
@@ -98,15 +115,20 @@ def make_app(review: Review) -> Starlette:
     limits = review.limits
 
     async def show(request: Request) -> Response:
-        return HTMLResponse(await asyncio.to_thread(review.page))
+        async with lock:
+            return HTMLResponse(await asyncio.to_thread(review.page))
 
     async def save(request: Request) -> Response:
         if request.headers.get("content-type") != CONTENT_TYPE:  # no plain text: other sites may send that
             raise HTTPException(415, f"the content type must be {CONTENT_TYPE}")
         body = await request.body()
+        known = request.headers.get("if-match")
         try:
             async with lock:
-                return JSONResponse({"saved": await asyncio.to_thread(review.save, body.decode())})
+                count, version = await asyncio.to_thread(review.save, body.decode(), known)
+            return JSONResponse({"saved": count, "version": version})
+        except OutdatedError:
+            raise HTTPException(412, "another page has saved in the file since: reload this page") from None
         except (InputError, UnicodeDecodeError) as error:
             raise HTTPException(422, str(error)) from None
         except OSError as error:

@@ -119,6 +119,7 @@ def test_two_stages(tiny_model_dir: Path) -> None:
     [
         ({"candidates": ["ab"]}, TypeError, "candidates is a str"),
         ({"candidates": [["a"], ["a", None]]}, TypeError, r"candidates \('a', None\) of source 1: must be strings"),
+        ({"candidates": [["a"]], "sources": [3]}, TypeError, "source 0 is 3"),
         ({"candidates": [[]]}, InputError, "a source has no candidates"),
         ({"candidates": [["a"]], "sources": ["x", "y"]}, UsageError, "candidates of 1 source and 2 sources"),
         ({"candidates": [["a"]], "prune": 0}, UsageError, "prune 0"),

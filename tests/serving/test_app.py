@@ -131,6 +131,8 @@ def test_blank_texts_are_missing_and_counted(client: TestClient) -> None:
         ({"hypothesis": "a", "references": [1]}, "references"),
         ({"hypothesis": "a", "refs": []}, "reference"),
         ({"hypothesis": "a", "source": "b", "referenze": ["c"]}, "did you mean 'references'"),
+        ({"mt": "a", "hypothesis": "b", "source": "c"}, "another hypothesis"),
+        ({"hypothesis": "a", "source": "b", "src": "c"}, "another source"),
         ({"hypothesis": "a"}, "model tiny"),
     ],
 )

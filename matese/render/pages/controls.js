@@ -139,7 +139,7 @@ const stepError = (by) => { // to the next or previous error, in this segment or
     at += by;
   }
   while (at >= 0 && at < rows.length) {
-    const marks = ROWS[rows[at]].translations.some((text) => isShown(text.system) && text.errors.length + text.omissions.length) ? list.reveal(at).querySelectorAll("mark") : [];
+    const marks = ROWS[rows[at]].translations.some((text) => isShown(text.system) && text.errors.length + text.omissions.length + text.source_errors.length) ? list.reveal(at).querySelectorAll("mark") : [];
     if (marks.length) {
       marks[by > 0 ? 0 : marks.length - 1].focus({ preventScroll: true });
       return;

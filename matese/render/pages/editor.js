@@ -21,6 +21,7 @@ const showProgress = () => {
   byId("share").value = nReviewed;
   byId("undo").disabled = !undone.length;
   byId("storage").hidden = isKept || Boolean(DATA.saves);
+  byId("unnamed").hidden = !DATA.saves || Boolean(reviewer.value.trim());
 };
 // Draws a segment anew; the focus stays at the mark of this place, or in the segment.
 const redraw = (text, place = null) => {
@@ -431,6 +432,7 @@ const leftOut = () => {
   const noted = nCommented ? ` (${plural(nCommented, "comment")} with ${others.length === 1 ? "it" : "them"})` : "";
   return ` ${plural(others.length, "translation")} not reviewed ${others.length === 1 ? "is" : "are"} left out${noted}.`;
 };
+const overruled = () => (nOverruled ? ` ${plural(nOverruled, "translation")} that you changed had been saved by another page meanwhile, and stays so.` : "");
 const save = async () => {
   const name = reviewer.value.trim(), count = UNITS.filter((text) => text.isReviewed).length;
   if (!name) {
@@ -449,6 +451,7 @@ const save = async () => {
 };
 // On the page of `matese serve FILE`, ratings are written to its file soon after each change.
 let isWaitingToSave = 0, sending = Promise.resolve();
+let { version } = DATA; // of the file, which another page may have changed
 const saveSoon = () => {
   clearTimeout(isWaitingToSave);
   if (DATA.saves && reviewer.value.trim()) isWaitingToSave = setTimeout(() => send(reviewer.value.trim()), 500);
@@ -456,11 +459,15 @@ const saveSoon = () => {
 const send = (name) => {
   clearTimeout(isWaitingToSave);
   sending = sending.then(async () => { // one at a time: the last one counts
-    const count = UNITS.filter((text) => text.isReviewed).length;
+    const states = new Map(UNITS.filter((text) => text.isReviewed).map((text) => [text, printed(stateOf(text))])), count = states.size;
     try {
-      const answer = await fetch("ratings", { method: "POST", headers: { "Content-Type": "application/jsonl" }, body: ratings(name) });
-      if (!answer.ok) throw new Error((await answer.json()).detail);
-      tell(`Saved ${plural(count, "rating")} in ${DATA.saves}.${leftOut()}`);
+      const headers = { "Content-Type": "application/jsonl", "If-Match": version };
+      const answer = await fetch("ratings", { method: "POST", headers, body: ratings(name) });
+      const said = await answer.json().catch(() => ({ detail: `the server answers ${answer.status}` }));
+      if (!answer.ok) throw new Error(said.detail);
+      version = said.version;
+      noteSaved(states);
+      tell(`Saved ${plural(count, "rating")} in ${DATA.saves}.${leftOut()}${overruled()}`);
     } catch (error) {
       tell(`Not saved: ${error instanceof TypeError ? "the server does not answer" : error.message}. This browser keeps your changes.`);
     }
@@ -484,8 +491,14 @@ byId("edit").addEventListener("click", () => setEditing(!isEditing));
 byId("undo").addEventListener("click", takeBack);
 byId("save").addEventListener("click", save);
 reviewer.value = DATA.reviewer ?? store(() => localStorage.getItem(NAME)) ?? "";
-reviewer.addEventListener("change", () => { store(() => localStorage.setItem(NAME, reviewer.value.trim())); saveSoon(); });
+reviewer.addEventListener("change", () => {
+  store(() => localStorage.setItem(NAME, reviewer.value.trim()));
+  showProgress();
+  saveSoon();
+});
 window.addEventListener("beforeunload", (event) => { if (!isKept && undone.length) event.preventDefault(); });
 byId("edit").hidden = false;
-if (DATA.saves || UNITS.some((text) => text.isReviewed || JSON.stringify(stateOf(text)) !== GIVEN.get(text.id))) setEditing(true);
+if (DATA.saves || UNITS.some((text) => text.isReviewed || !isKnown(text))) setEditing(true);
 else if (UNITS.some(({ comment }) => comment)) list.redraw();
+if (nOverruled) tell(overruled());
+if (!UNITS.every(isKnown)) saveSoon();

@@ -20,16 +20,19 @@ const makeList = (box, draw, guess) => {
   const show = (first, last) => {
     for (const [at, node] of drawn) if (at < first || at >= last) { node.remove(); drawn.delete(at); }
     let after = null;
+    const added = [];
     for (let at = last - 1; at >= first; at--) {
       if (!drawn.has(at)) {
         const node = draw(order[at], at, order.length);
         drawn.set(at, node);
         box.insertBefore(node, after);
+        added.push(node);
       }
       after = drawn.get(at);
     }
     box.style.paddingTop = `${offsets[first]}px`;
     box.style.paddingBottom = `${offsets[order.length] - offsets[last]}px`;
+    added.forEach(keepLabelsInside); // measures: not before the list has its height again, or the browser would scroll
   };
   const measure = () => { // whether a row was otherwise than guessed
     let isNew = false;
@@ -61,7 +64,7 @@ const makeList = (box, draw, guess) => {
     requestAnimationFrame(() => { isAsked = false; render(); });
   };
   window.addEventListener("scroll", ask, { passive: true });
-  window.addEventListener("resize", () => { heights = []; place(); ask(); });
+  window.addEventListener("resize", () => { heights = []; place(); ask(); keepLabelsInside(box); });
   // On paper there is nothing to scroll: everything that the filters leave is drawn.
   window.addEventListener("beforeprint", () => {
     isWhole = true;
@@ -78,6 +81,7 @@ const makeList = (box, draw, guess) => {
       if (!old) return null;
       const node = draw(row, at, order.length);
       old.replaceWith(node);
+      keepLabelsInside(node);
       drawn.set(at, node);
       render();
       return node;

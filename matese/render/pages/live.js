@@ -72,6 +72,7 @@ const draw = (ratings) => {
   byId("saving").hidden = !ratings.length;
   const rows = ratings.map(toRow), texts = rows.flatMap((row) => row.translations), hasSpans = texts.every((text) => text.score !== null);
   byId("list").replaceChildren(...rows.map((row) => drawRow(row, [""], () => true)));
+  keepLabelsInside(byId("list"));
   const nErrors = texts.reduce((sum, text) => sum + text.errors.length + text.omissions.length, 0);
   const mean = texts.reduce((sum, text) => sum + scoreOf(text), 0) / texts.length;
   const figures = [counted(texts.length, "segment"), ...(hasSpans ? [counted(nErrors, "error")] : []),

@@ -15,17 +15,40 @@ const asSeen = ({ errors, omissions, source_errors, unplaced }) => {
   return { errors: errors.map(ofPerson), omissions: omissions.map(ofPerson), source_errors: source_errors.map(ofPerson), unplaced };
 };
 
+// A state as a text to compare, whatever the order of its marks and of their keys.
+const LISTS = ["errors", "omissions", "source_errors", "unplaced"], KEYS = ["text", "start", "end", "severity", "category"];
+const printed = (state) => JSON.stringify([state.comment, state.isReviewed,
+  ...LISTS.map((name) => state[name].map((mark) => JSON.stringify(mark, KEYS)).sort())]);
+
 let isKept = true; // whether the browser keeps what is decided: it may forbid that, or have no room
 const store = (act) => { try { return act(); } catch { isKept = false; return null; } };
-const GIVEN = new Map(UNITS.map((text) => [text.id, JSON.stringify(stateOf(text))]));
+const GIVEN = new Map(UNITS.map((text) => [text.id, printed(stateOf(text))])); // as the page was made
+const known = new Map(GIVEN); // or as its server has saved them: the browser keeps what differs
+const isKnown = (text) => printed(stateOf(text)) === known.get(text.id);
 const keep = (text) => store(() => {
-  const state = JSON.stringify(stateOf(text));
-  if (state === GIVEN.get(text.id)) localStorage.removeItem(STORE + text.id); else localStorage.setItem(STORE + text.id, state);
+  const base = known.get(text.id), state = { ...stateOf(text), base: base === GIVEN.get(text.id) ? undefined : base };
+  if (isKnown(text)) localStorage.removeItem(STORE + text.id); else localStorage.setItem(STORE + text.id, JSON.stringify(state));
 });
+let nOverruled = 0; // unsaved decisions about translations that have been saved otherwise since
 for (const text of UNITS) {
-  const saved = DATA.reviews?.[text.id], kept = store(() => localStorage.getItem(STORE + text.id));
-  if (saved || kept) setState(text, saved ?? JSON.parse(kept));
+  const saved = DATA.reviews?.[text.id];
+  if (saved) {
+    setState(text, saved);
+    known.set(text.id, printed(saved));
+  }
+  const kept = store(() => JSON.parse(localStorage.getItem(STORE + text.id)));
+  if (!kept) continue;
+  const { base = GIVEN.get(text.id), ...state } = kept;
+  if (base === known.get(text.id)) setState(text, state);
+  else if (printed(state) !== known.get(text.id)) nOverruled += 1;
 }
+// Called with the states that the server has saved, by translation.
+const noteSaved = (states) => {
+  for (const text of UNITS) {
+    known.set(text.id, states.get(text) ?? GIVEN.get(text.id));
+    keep(text);
+  }
+};
 
 const undone = []; // states before each change, the last one last
 const change = (text, changes) => {

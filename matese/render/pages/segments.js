@@ -65,19 +65,29 @@ const marked = (text, errors, differences = [], heat = []) => {
     mark.errors = here.map((error) => ({ error, text: text.slice(error.start, error.end) }));
     mark.setAttribute("aria-label", `${visible(mark.errors[0].text)}: ${here.map(describe).join("; ")}`);
     box.append(mark);
-    for (const error of here.filter((error) => error.end === end && (!error.missing || error === worst))) {
-      const missing = error.missing ? " missing" : "";
-      const change = !missing && error.change && error.change !== "kept" ? element("span", "change", `, ${CHANGES[error.change]}`) : "";
-      const label = element("sup", SEVERITIES[error.severity], element("span", "label", capital(SEVERITIES[error.severity]) + missing, change));
-      label.setAttribute("aria-hidden", "true");
-      box.append(label);
-    }
+    const ending = here.filter((error) => error.end === end && (!error.missing || error === worst));
+    if (!ending.length) return;
+    const last = ending.reduce((found, error) => (error.severity > found.severity ? error : found)); // the others have no room
+    const missing = last.missing ? " missing" : "", nMore = last.where ? 0 : ending.length - 1; // systems share a label
+    const change = !missing && last.change && last.change !== "kept" ? element("span", "change", `, ${CHANGES[last.change]}`) : "";
+    const label = element("sup", SEVERITIES[last.severity], element("span", "label", capital(SEVERITIES[last.severity]) + missing, change, nMore ? ` +${nMore}` : ""));
+    label.setAttribute("aria-hidden", "true");
+    box.append(label);
   });
   return box;
 };
+// A label ends where its error ends, unless it would begin or end outside of the page.
+const keepLabelsInside = (box) => {
+  const width = document.documentElement.clientWidth;
+  for (const label of box.querySelectorAll(".label")) {
+    label.style.translate = "none";
+    const { left, right } = label.getBoundingClientRect();
+    label.style.translate = `${left < 0 ? -left : Math.min(0, width - right)}px`;
+  }
+};
 const named = ({ severity, category }) => `${capital(SEVERITIES[severity])}${category ? ` ${visible(category)}` : ""}`;
-const describe = ({ severity, category, confidence, change, missing, votes }) => [
-  missing ?? "",
+const describe = ({ severity, category, confidence, change, missing, where, votes }) => [
+  missing ?? where ?? "",
   named({ severity, category }),
   confidence == null ? "" : `confidence ${Math.round(100 * confidence)} %`,
   votes ? `marked by ${Math.round(100 * votes.share)} % of the predictions` : "",
@@ -117,7 +127,10 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     box.append(line("context", label, content));
   };
   if (row.difference !== undefined) head.append(`difference ${row.difference > 0 ? "+" : ""}${number(row.difference)}`);
-  if (row.source !== null) context("source", row.source, -1, (first.source_errors ?? []).map((error) => ({ ...error, of: error, owner: first })));
+  if (row.source !== null) {
+    context("source", row.source, -1, row.translations.filter((text) => shown(text.system)).flatMap((text) => (text.source_errors ?? [])
+      .map((error) => ({ ...error, of: error, owner: text, where: isOne ? undefined : `In the source, by the ratings of ${visible(systems[text.system])}` }))));
+  }
   for (const text of row.translations.filter((text) => shown(text.system))) {
     const figures = text.score === null ? [] : [`score ${text.isReviewed ? "before review " : ""}${number(text.score)}`];
     if (text.whole) {
