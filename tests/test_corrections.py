@@ -440,6 +440,8 @@ def test_the_server_saves_in_one_file(window: Page, tmp_path: Path) -> None:
             (line + line, kind, 422),
             ("{", kind, 422),
             (b"\xff", kind, 422),
+            (line, kind | {"If-Match": '"another"'}, 412),
+            (line, kind, 200),  # of a script, which shows nothing that could be out of date
         ):
             assert httpx.post(f"{address}ratings", content=body, headers=headers).status_code == code
         assert saved.read_text(encoding="utf-8") == line

@@ -75,7 +75,7 @@ class Review:
 
         Raises:
             InputError: for any other text.
-            OutdatedError: if another page has saved since the one that knows this version.
+            OutdatedError: if another page has saved since the one that knows this version; never for None.
         """
         ratings = []
         for number, line in enumerate(filter(None, lines.split("\n")), start=1):
@@ -84,7 +84,7 @@ class Review:
             except (InputError, AnnotationError) as error:
                 raise InputError(f"line {number}: {error}") from None
         self._check(ratings)
-        if version != self._version():
+        if version not in (None, self._version()):
             raise OutdatedError
         with replacing(self._output) as target:
             text = "".join(f"{jsonl.dumps(rating, weights=self._weights)}\n" for rating in ratings)
