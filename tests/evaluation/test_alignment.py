@@ -53,6 +53,11 @@ def test_what_cannot_be_compared(first: list[Rating], second: list[Rating], prob
         alignment.align({"A": first})
 
 
+def test_equal_texts_without_a_place_are_common_as_often_as_all_sides_have_them() -> None:
+    sides = [[one(text) for text in texts] for texts in ("aaba", "xaab")]
+    assert alignment.common(sides) == [[0, 1, 2], [1, 2, 3]]
+
+
 def test_systems_are_named_by_their_ratings_or_else_by_their_file() -> None:
     own = one("a", system="A")
     other = one("b", system="B")
