@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from matese.errors import InputError
 from matese.evaluation.metrics import (
     averages,
     correlation,
@@ -216,6 +217,15 @@ def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> N
     values = {name: one["segment.pearson"].value for name, one in found.items()}
     compare = metric_ranking.bootstrap_test(values, {name: one["segment.pearson"] for name, one in samples.items()})
     assert metric_ranking.rank(values, compare).clusters == (1, 2)
+
+
+def test_the_test_by_bootstrap_needs_one_unit_for_all_metrics() -> None:
+    pair = lang_pair()
+    mixed = replace(pair, metrics={**pair.metrics, "m0": replace(pair.metrics["m0"], segment=None)})
+    options = replace(FEW, test="bootstrap", n_samples=5)
+    with pytest.raises(InputError, match="m0 has no segment scores"):
+        meta_evaluation.correlate([mixed], options)
+    assert meta_evaluation.correlate([pair], options).rankings["en-de"].metrics == ("m0", "m1")
 
 
 def test_bootstrap_of_systems_where_only_they_are_scored() -> None:
