@@ -146,7 +146,7 @@ def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions
             for name, metric in segments.items()
         }
         is_pair = np.isfinite(pair_differences(gold)).any(axis=1)
-        weights = is_pair / max(1, int(is_pair.sum()))
+        weights = np.asarray(is_pair / max(1, int(is_pair.sum())), dtype=np.float64)
     else:
         calibrated = {name: pairwise_accuracy.acc_eq(gold, metric) for name, metric in segments.items()}
         verdicts = {

@@ -195,7 +195,7 @@ def test_averages_are_tested_by_the_samples_of_their_parts(figure: str) -> None:
 
 def test_undefined_samples_of_an_average_count_as_no_better() -> None:
     rng = np.random.default_rng(54)
-    tables = [rng.integers(0, n, (3, 4)) * 1.0 for n in (3, 2, 2)]  # a swapped metric is sometimes constant
+    tables = [rng.integers(0, n, (3, 4)).astype(np.float64) for n in (3, 2, 2)]  # a swapped metric is sometimes constant
     gold, *metrics = [scored(name, table) for name, table in zip(("mqm", "m0", "m1"), tables, strict=True)]
     test = averages.average_test([LangPairScores.of("en-de", gold, metrics)], "average.wmt23", FEW)
     found = test("m0", "m1")
