@@ -195,7 +195,8 @@ def test_averages_are_tested_by_the_samples_of_their_parts(figure: str) -> None:
 
 def test_undefined_samples_of_an_average_count_as_no_better() -> None:
     rng = np.random.default_rng(54)
-    tables = [rng.integers(0, n, (3, 4)).astype(np.float64) for n in (3, 2, 2)]  # a swapped metric is sometimes constant
+    # A swapped metric is sometimes constant.
+    tables = [rng.integers(0, n, (3, 4)).astype(np.float64) for n in (3, 2, 2)]
     gold, *metrics = [scored(name, table) for name, table in zip(("mqm", "m0", "m1"), tables, strict=True)]
     test = averages.average_test([LangPairScores.of("en-de", gold, metrics)], "average.wmt23", FEW)
     found = test("m0", "m1")
@@ -225,6 +226,8 @@ def test_the_test_by_bootstrap_needs_one_unit_for_all_metrics() -> None:
     options = replace(FEW, test="bootstrap", n_samples=5)
     with pytest.raises(InputError, match="m0 has no segment scores"):
         meta_evaluation.correlate([mixed], options)
+    of_segments = replace(options, rank_by="segment.pearson")
+    assert meta_evaluation.correlate([mixed], of_segments).rankings["en-de"].metrics == ("m1",)
     assert meta_evaluation.correlate([pair], options).rankings["en-de"].metrics == ("m0", "m1")
 
 
