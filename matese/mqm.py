@@ -139,6 +139,7 @@ _MAIN_CATEGORIES = {name.casefold(): name for name in CATEGORIES} | {
     "unintelligible": "Other",
     "non-translation": "Other",
     "source error": "Other",
+    "source issue": "Other",
 }
 
 PRESETS = {weights.name: weights for weights in (MATESE, GOOGLE, UNBABEL, NO_OMISSIONS)}

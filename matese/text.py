@@ -34,8 +34,8 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
 _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _PLACEHOLDER = re.compile(
-    # Behind a digit it is a per cent sign: "5% off".
-    r"(?<![\d%])%(?:\(\w+\))?[-+#0]*\d*(?:\.\d+)?(?:\$[-+#0]*\d*)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcrspn@]"
+    # Behind a digit it is a per cent sign: "5% off". Possessive, because a zero is a flag or a digit.
+    r"(?<![\d%])%(?:\(\w+\))?[-+#0]*+\d*+(?:\.\d+)?(?:\$[-+#0]*+\d*+)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcrspn@]"
     r"|\{[^{}]*\}|</?[a-zA-Z][^<>]*>|&(?:#\w+|[a-zA-Z]\w*);"
 )
 _FIRST_ASTRAL = "\U00010000"

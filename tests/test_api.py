@@ -15,6 +15,7 @@ import sacrebleu
 
 import matese
 from matese import InputError, ModelError, Rating, Segment, SegmentKey
+from matese.annotation import Estimate
 from matese.evaluation.metrics.correlation_options import CorrelationOptions, ScoreSelection
 from matese.evaluation.systems import segment_filters
 from matese.formats.row_issues import RowIssue
@@ -76,6 +77,13 @@ def test_gate(tmp_path: Path) -> None:
         ("max-errors-per-1k", True, ()),
         ("min-score", False, (0, 1, 2)),
     ]
+
+
+def test_segments_below_the_limit_of_a_scale_without_zero_are_to_blame() -> None:
+    scores = {"a": 0.9, "b": 0.5, "c": 0.2}
+    ratings = [Rating(Segment(text), "m", None, estimate=Estimate(score, "comet")) for text, score in scores.items()]
+    (check,) = matese.gate(ratings, min_score=0.8).checks
+    assert (check.segments, check.losses) == ((2, 1), (-0.2, -0.5))
 
 
 def test_units_without_a_translation_are_blank(tmp_path: Path) -> None:

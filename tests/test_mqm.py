@@ -33,6 +33,11 @@ def test_penalties_by_severity(weights: Weights, penalties: tuple[float, ...]) -
     assert tuple(mqm.penalty(ErrorSpan(0, 1, severity), weights) for severity in severities) == penalties
 
 
+@pytest.mark.parametrize("category", ["Source error", "Source issue", "Non-translation!", "Other"])
+def test_categories_of_wmt_beside_the_main_ones(category: str) -> None:
+    assert mqm.main_category(category) == "Other"
+
+
 @pytest.mark.parametrize(
     ("severity", "category", "penalty"),
     [

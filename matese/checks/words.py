@@ -148,11 +148,12 @@ def _loops(words: Sequence[str], at: int, less: int) -> Iterator[tuple[int, int]
     """Yields length in words and number of repeats of each loop that starts here and repeats too often."""
     for size in range(1, min(_LONGEST_REPEAT, (len(words) - at) // 2) + 1):
         unit = words[at : at + size]
-        times = 1
+        # Numbers may repeat, and there may be many of them: their repeats are not even counted.
+        if words[at + size : at + 2 * size] != unit or not any(word.isalpha() for word in unit):
+            continue
+        times = 2
         while words[at + times * size : at + (times + 1) * size] == unit:
             times += 1
-        if times == 1 or not any(word.isalpha() for word in unit):
-            continue
         if texts.is_unspaced(words[at][0]):
             needed = 2 if size > 3 else max(3, 8 // size)
         else:

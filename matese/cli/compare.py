@@ -30,7 +30,7 @@ filters (--filter):
   severity=NAME,...  segments in which a system has an error of this severity: {_SEVERITIES}; none: no error
   number, name       sources with a digit; with a capitalised word that does not begin a sentence
   glossary=FILE      sources with a term of this file, one per line
-  unique             the first segment of each source
+  unique             the first segment of each source in each language pair
 
 examples:
   matese compare old.jsonl new.jsonl

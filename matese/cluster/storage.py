@@ -51,6 +51,7 @@ def find(source: str, output: str, kind: str | None = None) -> dict[str, str]:
         raise InputError(f"--input {source} has no files; give a file, a folder or a pattern that matches files")
     root = posixpath.commonpath([posixpath.dirname(name) for name in names])
     targets: dict[str, str] = {}
+    written: set[str] = set()
     for name in names:
         suffix = next((suffix for suffix in reversed(_KINDS) if name.endswith(suffix)), None)
         if suffix is None:
@@ -58,8 +59,9 @@ def find(source: str, output: str, kind: str | None = None) -> dict[str, str]:
             raise InputError(f"{name}: {allowed}")
         stem = posixpath.relpath(name, root).removesuffix(suffix)
         target = f"{other.unstrip_protocol(folder)}/{stem}.{kind or _KINDS[suffix]}"
-        if target in targets.values():
+        if target in written:
             raise InputError(f"two files, {name} and another, would be written to {target}; rename one of them")
+        written.add(target)
         targets[system.unstrip_protocol(name)] = target
     return targets
 

@@ -118,7 +118,8 @@ def _places(sides: Sequence[Sequence[Rating]], place: Sequence[str]) -> list[lis
 def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
     """Returns for each side which of its ratings are of segments that all sides have, in the order of the first side.
 
-    Segments are the same if all keys state the same place, or else, if they have the same hypothesis.
+    Segments are the same if all keys state the same place, or else, if they have the same hypothesis; of equal
+    hypotheses of one rater, the first of each side are of one segment, and so are the second, and so on.
 
     Raises:
         InputError: if no segment is common to all.
@@ -130,7 +131,7 @@ def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
     """
     places = _places(sides, (*_PLACE, "system"))
     if places is None:
-        places = [[(rating.segment.hypothesis,) for rating in side] for side in sides]
+        places = [_numbered(side) for side in sides]
     shared = set.intersection(*map(set, places))
     if not shared:
         raise InputError("no segment is common to all files: they must have segments of the same place or text")
@@ -141,6 +142,17 @@ def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
         sorted((number for number, place in enumerate(side) if place in shared), key=lambda number: order[side[number]])
         for side in places
     ]
+
+
+def _numbered(ratings: Sequence[Rating]) -> list[tuple[object, ...]]:
+    """Returns the hypothesis of each rating with the number of equal ones of its rater before it."""
+    counts: Counter[tuple[str, str | None]] = Counter()
+    numbered: list[tuple[object, ...]] = []
+    for rating in ratings:
+        text = rating.segment.hypothesis
+        numbered.append((text, counts[text, rating.rater]))
+        counts[text, rating.rater] += 1
+    return numbered
 
 
 def describe_segment(segment: Segment) -> str:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from matese import mqm, severities
 from matese import text as texts
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
-from matese.errors import InputError, shortened
+from matese.errors import InputError, one_of, shortened
 from matese.formats import validation
 from matese.formats.format import rating_of
 from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
@@ -97,8 +98,11 @@ def read(
     estimate = None
     if name == "esa" and has_score:
         estimate = _estimate(answer.score)
-    rows = [(error, _severity(error.severity), _category(error.category)) for error in dict.fromkeys(answer.errors)]
-    placed = [_placed(error, severity, category, segment, prompt, counts) for error, severity, category in rows]
+    rows = [
+        (replace(error, text=_text_name(error.text, segment)), _severity(error.severity), _category(error.category))
+        for error in answer.errors
+    ]
+    placed = [_placed(*row, segment, prompt, counts) for row in dict.fromkeys(rows)]
     unique = dict.fromkeys(pair for pair in placed if not isinstance(pair[0], UnplacedError))
     unplaced = [error for error, _ in placed if isinstance(error, UnplacedError)]
     in_source = [error for error, is_in_source in unique if is_in_source and isinstance(error, ErrorSpan)]
@@ -113,7 +117,9 @@ def read_errors(text: str) -> list[dict[str, Any]]:
         AnswerError: if the answer does not have the requested form.
     """
     names = ("text", "quote", "occurrence", "severity")
-    return [{name: getattr(error, name) for name in names} for error in dict.fromkeys(_parse(text).errors)]
+    # Half of a surrogate pair, which JSON can escape, cannot be sent.
+    errors = [replace(error, quote=error.quote.encode(errors="replace").decode()) for error in _parse(text).errors]
+    return [{name: getattr(error, name) for name in names} for error in dict.fromkeys(errors)]
 
 
 def read_score(text: str) -> Estimate:
@@ -139,19 +145,21 @@ def _placed(
     if category == NON_TRANSLATION:
         return UnplacedError(severity, category), False
     counts.n_quotes += 1
-    is_elsewhere = error.text.casefold() != "translation"
+    is_elsewhere = error.text != "translation"
     place = None if is_elsewhere else _place(segment.hypothesis, error, counts)
     if place is not None:
         return ErrorSpan(*place, severity, category), False
-    context = (segment.source if prompt.context == "source" else segment.references[0]) or ""
+    context = prompt.context
+    if is_elsewhere:
+        context = "source" if error.text == "source" else "reference"
     if is_elsewhere or category == OMISSION:
-        place = _place(context, error, counts)
+        place = _place((segment.source if context == "source" else segment.references[0]) or "", error, counts)
     if place is None:
         counts.kinds[MISSING] += 1
         return UnplacedError(severity, category), False
-    if category in (OMISSION, None) or prompt.context == "reference":
-        number = None if prompt.context == "source" else 0
-        return Omission(prompt.context, number, *place, severity, category or OMISSION), False
+    if category in (OMISSION, None) or context == "reference":
+        number = None if context == "source" else 0
+        return Omission(context, number, *place, severity, category or OMISSION), False
     return ErrorSpan(*place, severity, category), True
 
 
@@ -202,6 +210,16 @@ def _objects(text: str, key: str) -> Iterator[tuple[dict[str, Any], int]]:
         if isinstance(value, dict) and key in value:
             yield value, end
             place = end - 1
+
+
+def _text_name(name: str, segment: Segment) -> str:
+    """Returns "translation", "source" or "reference". Raises an AnswerError for a text that the prompt did not show."""
+    has_text = {"translation": True, "source": segment.source is not None, "reference": bool(segment.references)}
+    cleaned = name.strip().casefold()
+    if not has_text.get(cleaned):
+        allowed = one_of([known for known, is_there in has_text.items() if is_there])
+        raise AnswerError(f"text {shortened(name)}: must be {allowed}")
+    return cleaned
 
 
 def _severity(name: str) -> Severity:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -51,6 +52,13 @@ def test_what_cannot_be_compared(first: list[Rating], second: list[Rating], prob
         alignment.align({"A": first, "B": second})
     with pytest.raises(InputError, match=r"^A is the only system"):
         alignment.align({"A": first})
+
+
+def test_equal_texts_without_a_place_are_common_as_often_as_all_sides_have_them() -> None:
+    sides = [[one(text) for text in texts] for texts in ("aaba", "xaab")]
+    assert alignment.common(sides) == [[0, 1, 2], [1, 2, 3]]
+    raters = [replace(one("a"), rater=name) for name in ("anna", "ben", "anna")]
+    assert alignment.common([raters, [one("a")]]) == [[0, 1], [0]], "all raters of a segment are kept"
 
 
 def test_systems_are_named_by_their_ratings_or_else_by_their_file() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
-from matese.language_model import answers
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
+from matese.language_model import answers, prompts
 
 ERROR = '{"quote": "Hund", "severity": "major"}'
 
@@ -35,3 +39,34 @@ def test_errors_of_an_answer(answer: str, n_errors: int | None) -> None:
             answers.read_errors(answer)
     else:
         assert len(answers.read_errors(answer)) == n_errors
+
+
+SEGMENT = Segment("Das ist Berlin.", "This is Berlin.", ("Hier ist Berlin.",))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (" Translation", ErrorSpan(8, 14, Severity.MAJOR, "Accuracy/Omission")),
+        ("source", Omission("source", None, 8, 14, Severity.MAJOR, "Accuracy/Omission")),
+        ("Reference", Omission("reference", 0, 9, 15, Severity.MAJOR, "Accuracy/Omission")),
+        ("target", None),
+    ],
+)
+def test_quotes_are_looked_up_in_the_text_that_is_named(text: str, found: ErrorSpan | Omission | None) -> None:
+    error = {"quote": "Berlin", "severity": "major", "text": text, "category": "Accuracy/Omission"}
+
+    def read(segment: Segment) -> Rating:
+        prompt = prompts.build("mqm", segment)
+        return answers.read(
+            json.dumps({"errors": [error]}), segment, prompt, "mqm", answers.QuoteCounts(), rater="tiny"
+        )
+
+    if found is None:
+        with pytest.raises(answers.AnswerError):
+            read(SEGMENT)
+    else:
+        assert read(SEGMENT).all_errors == (found,)
+    if text == "Reference":
+        with pytest.raises(answers.AnswerError):
+            read(replace(SEGMENT, references=()))

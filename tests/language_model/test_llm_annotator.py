@@ -109,6 +109,18 @@ def test_the_score_of_esa_in_a_second_step(tmp_path: Path) -> None:
     assert (shown["source"], shown["translation"]) == (SOURCES[0], TEXTS[0])
 
 
+def test_half_a_character_in_a_quote_can_be_shown_in_the_second_step(tmp_path: Path) -> None:
+    def behave(handler: Handler, number: int, body: dict[str, Any]) -> None:
+        handler.answer(json.dumps({"errors": [error("\ud83d")]} if number == 1 else {"score": 35}))
+
+    with serving(behave) as endpoint:
+        (rating,) = model(endpoint, tmp_path, prompt="esa", steps=2).annotate(["Gut 👍"], sources=["Good"])
+    assert (rating.unplaced, rating.estimate) == (
+        (UnplacedError(Severity.MAJOR, "Fluency/Grammar"),),
+        Estimate(35, "esa"),
+    )
+
+
 @pytest.mark.parametrize("second", ["Good.", '{"score": 101}', '{"score": "high"}', '{"errors": []}'])
 def test_a_second_step_without_a_score_is_no_rating(tmp_path: Path, second: str) -> None:
     with serving(lambda handler, number, body: handler.answer(GOOD if number % 4 == 1 else second)) as endpoint:

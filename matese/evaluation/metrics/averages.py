@@ -99,7 +99,8 @@ def average_test(pairs: Sequence[LangPairScores], figure: str, options: Correlat
         length = max(len(part.samples) for part, _ in parts)
         samples = sum(np.resize(part.samples, length) * weight for part, weight in parts)
         difference = math.fsum(part.difference * weight for part, weight in parts)
-        return MetricTest(float(np.mean(samples >= difference - 1e-12)), difference, np.asarray(samples))
+        # As in the tests of single figures, NaN counts as no better.
+        return MetricTest(float(np.mean(~(samples < difference - 1e-12))), difference, np.asarray(samples))
 
     return test
 

@@ -311,10 +311,10 @@ def _score_by_torchmetrics(name: EditName, title: str, systems: Systems) -> Base
     rate = _word_edits if name == "wer" else _extended_edit_distance
     tables = {system: np.array([rate(segment) for segment in translated]) for system, translated in readable.items()}
     statistics = {
-        system: AdditiveStatistic(-table * [1, -1], lambda sums: {SCORE: sums[:, 0] / sums[:, 1]})
+        system: AdditiveStatistic(table, lambda sums: {SCORE: 0 - sums[:, 0] / sums[:, 1]})
         for system, table in tables.items()
     }
-    segments = {system: -table[:, 0] / table[:, 1] for system, table in tables.items()}
+    segments = {system: 0 - table[:, 0] / table[:, 1] for system, table in tables.items()}  # never -0
     packages = f"torchmetrics:{torchmetrics.__version__}|sacrebleu:{sacrebleu.__version__}"
     return BaselineScores(title, "torchmetrics", f"{name}|{packages}|negated:yes", segments, statistics)
 

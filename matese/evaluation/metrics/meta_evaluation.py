@@ -168,6 +168,8 @@ def _test(
     if options.test == "none":
         return None
     if options.test == "bootstrap":
+        if options.rank_by.startswith("system."):
+            _check_same_units(pair)
         of_figure = {
             name: by_figure[options.rank_by] for name, by_figure in samples.items() if options.rank_by in by_figure
         }
@@ -175,6 +177,14 @@ def _test(
     # Ranked pairs are 1 and 0, and have been chosen already.
     chosen = options if pair.ranked is None else replace(options, darr_threshold=0)
     return metric_ranking.significance_test(pair, options.rank_by, chosen)
+
+
+def _check_same_units(pair: LangPairScores) -> None:
+    """Raises an InputError if segments are drawn for some metrics, and systems for those that score systems only."""
+    lacking = [name for name, metric in pair.metrics.items() if metric.segment is None]
+    if pair.gold.segment is not None and 0 < len(lacking) < len(pair.metrics):
+        problem = f"{lacking[0]} has no segment scores, which the bootstrap draws for the others"
+        raise InputError(f"{pair.lang_pair}: {problem}; choose another test, or leave it out")
 
 
 def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationOptions) -> PairTest | None:

@@ -240,6 +240,5 @@ def _soft(
         is_enough = np.isfinite(gold)[:, drawn].any(axis=2).sum(axis=0) >= MIN_SYSTEMS
         for name, table in tables.items():
             distances = np.abs(human - permutation_test.p_values(table, signs, drawn))
-            mean = distances.sum(axis=1) / max(1, distances.shape[1])  # a single system has no pairs
-            accuracies[name].append(np.where(is_enough, 1.0 - mean, np.nan))
+            accuracies[name].append(np.where(is_enough, 1.0 - row_means(distances), np.nan))
     return {name: np.concatenate(values) if values else np.zeros(0) for name, values in accuracies.items()}

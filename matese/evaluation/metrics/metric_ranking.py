@@ -14,7 +14,7 @@ from matese.evaluation.metrics import correlation, metric_figures, pairwise_accu
 from matese.evaluation.metrics.correlation_options import DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
 from matese.evaluation.metrics.significance import MetricTest
-from matese.evaluation.statistics.arrays import FloatArray, row_means
+from matese.evaluation.statistics.arrays import FloatArray, pair_differences, row_means
 
 PairTest = Callable[[str, str], MetricTest]
 """Tests whether the first metric, by name, agrees better with humans than the second."""
@@ -142,10 +142,11 @@ def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions
     if figure == "system.spa":
         signs = metric_figures.sign_flips(pair, options)
         verdicts = {
-            name: 1.0 - pairwise_accuracy.soft_distances(gold, metric, signs) for name, metric in segments.items()
+            name: np.nan_to_num(1.0 - pairwise_accuracy.soft_distances(gold, metric, signs))
+            for name, metric in segments.items()
         }
-        n_pairs = len(gold) * (len(gold) - 1) // 2
-        weights = np.full(n_pairs, 1.0 / max(1, n_pairs))
+        is_pair = np.isfinite(pair_differences(gold)).any(axis=1)
+        weights = np.asarray(is_pair / max(1, int(is_pair.sum())), dtype=np.float64)
     else:
         calibrated = {name: pairwise_accuracy.acc_eq(gold, metric) for name, metric in segments.items()}
         verdicts = {

@@ -56,7 +56,10 @@ def agreements(gold: FloatArray, metric: FloatArray, is_pair: BoolArray | None =
 
 
 def soft_distances(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> FloatArray:
-    """Returns the absolute difference of the p-values of each pair. Shape: (systems, segments) twice to (pairs,)."""
+    """Returns the absolute difference of the p-values of each pair of systems, NaN if they share no rated segment.
+
+    Shape: (systems, segments) twice to (pairs,).
+    """
     rated = (np.where(np.isfinite(gold), values, np.nan) for values in (gold, metric))
     human, score = (permutation_test.p_values(values, signs)[0] for values in rated)
     return np.asarray(np.abs(human - score))
@@ -68,7 +71,10 @@ def soft(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> Measurement
     if few is not None:
         return few
     distances = soft_distances(gold, metric, signs)
-    return Measurement(1.0 - float(distances.mean()), len(distances))
+    known = distances[np.isfinite(distances)]
+    if not len(known):
+        return Measurement(None, 0, problem="no two systems have human scores of the same segment")
+    return Measurement(1.0 - float(known.mean()), len(known))
 
 
 N_PARTS = 5

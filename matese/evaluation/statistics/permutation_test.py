@@ -24,7 +24,7 @@ def draw_signs(n_segments: int, rng: np.random.Generator, n_flips: int) -> Float
 def p_values(scores: FloatArray, signs: FloatArray, drawn: IntArray | None = None) -> FloatArray:
     """Returns the p-value of "the first is better than the second" of each pair of systems on samples of the segments.
 
-    A pair is compared on the segments that are rated (not NaN) for both systems.
+    A pair is compared on the segments that are rated (not NaN) for both systems; without any, its p-value is NaN.
 
     Args:
         scores: (systems, segments), NaN where missing.
@@ -37,6 +37,7 @@ def p_values(scores: FloatArray, signs: FloatArray, drawn: IntArray | None = Non
     drawn = np.arange(scores.shape[1])[np.newaxis] if drawn is None else drawn
     first, second = np.triu_indices(len(scores), 1)
     is_rated = np.isfinite(scores)
+    is_shared = is_rated[first] & is_rated[second]
     known = np.where(is_rated, scores, 0.0)
     if (is_rated == is_rated.any(axis=0)).all():
         # Every segment is rated for all systems or for none: the sums of a pair are differences of system sums.
@@ -44,7 +45,6 @@ def p_values(scores: FloatArray, signs: FloatArray, drawn: IntArray | None = Non
         minuend = first
         subtrahend = second
     else:
-        is_shared = is_rated[first] & is_rated[second]
         values = np.concatenate([known[first] * is_shared, known[second] * is_shared])
         minuend = np.arange(len(first))
         subtrahend = np.arange(len(first)) + len(first)
@@ -55,7 +55,7 @@ def p_values(scores: FloatArray, signs: FloatArray, drawn: IntArray | None = Non
     flipped = (rows.reshape(-1, rows.shape[2]) @ signs.T).reshape(*rows.shape[:2], -1)  # (rows, samples, flips)
     observed = totals[minuend] - totals[subtrahend] - slack
     exceeds = flipped[minuend] - flipped[subtrahend] >= observed[..., np.newaxis]
-    return np.asarray(exceeds.mean(axis=2).T)
+    return np.where(is_shared[:, drawn].any(axis=2), exceeds.mean(axis=2), np.nan).T
 
 
 def two_sided_p(

@@ -52,7 +52,7 @@ class Check:
         limit: what it is compared with.
         passed: whether the limit is kept.
         segments: numbers of the segments that are responsible, worst first; empty if the limit is kept.
-        losses: of these segments: errors, or by how much their score is below 0 or that of the other system.
+        losses: of these segments: errors, minus their score, or by how much it is below that of the other system.
         p: p-value of the permutation test, for "baseline" only.
         notice: what readers should know about the check; empty if nothing.
         is_significant: whether the test finds a difference, in either direction; None except for "baseline".
@@ -123,7 +123,12 @@ def check(
     if limits.min_score is not None:
         scores = quality.segment_scores(ratings, weights, basis)
         score = mqm.corpus_score(scores.tolist())
-        checks.append(_check("min-score", quality.SCORES[basis], score, limits.min_score, -scores, is_lowest=True))
+        # Of another scale than MQM, on which 0 is perfect, only scores below the limit are to blame.
+        harmless = 0.0 if is_mqm else -limits.min_score
+        quantity = quality.SCORES[basis]
+        checks.append(
+            _check("min-score", quantity, score, limits.min_score, -scores, is_lowest=True, harmless=harmless)
+        )
     if limits.min_error_free is not None:
         checks.append(_error_free_check(ratings, limits.min_error_free))
     is_blank = [mqm.is_untranslated(rating.segment) for rating in ratings]
@@ -183,10 +188,14 @@ def _check(
     losses: Sequence[float] | FloatArray,
     *,
     is_lowest: bool = False,
+    harmless: float = 0.0,
 ) -> Check:
-    """Returns the result for a limit, with the segments of a violated one; `losses` is (segments,)."""
+    """Returns the result for a limit, with the segments of a violated one.
+
+    `losses` is (segments,); a segment with one of at most `harmless` is not to blame.
+    """
     passed = value >= limit if is_lowest else value <= limit
-    return Check(name, quantity, value, limit, passed, *(((), ()) if passed else _worst_first(losses)))
+    return Check(name, quantity, value, limit, passed, *(((), ()) if passed else _worst_first(losses, harmless)))
 
 
 def _baseline_check(
@@ -218,8 +227,10 @@ def _baseline_check(
     return Check("baseline", quantity, difference, 0.0, passed, *worst, p, notice, p <= alpha)
 
 
-def _worst_first(losses: Sequence[float] | FloatArray) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Returns the numbers of the segments with a loss, the largest first, and their losses."""
+def _worst_first(
+    losses: Sequence[float] | FloatArray, harmless: float = 0.0
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Returns the numbers of the segments with a loss of more than `harmless`, the largest first, and their losses."""
     order = sorted(range(len(losses)), key=lambda number: -losses[number])
-    worst = tuple(number for number in order if losses[number] > 0)
+    worst = tuple(number for number in order if losses[number] > harmless)
     return worst, tuple(float(losses[number]) for number in worst)

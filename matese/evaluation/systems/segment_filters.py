@@ -116,10 +116,11 @@ def _is_within(number: int, low: int, high: int | None) -> bool:
 
 
 def without_duplicates() -> Filter:
-    """Selects the first segment of each source."""
+    """Selects the first segment of each source in each language pair."""
 
     def keep(segments: Segments) -> list[bool]:
-        judged = [judged_text(ratings[0].segment) for ratings in segments]
+        first_segments = [ratings[0].segment for ratings in segments]
+        judged = [(segment.key and segment.key.lang_pair, judged_text(segment)) for segment in first_segments]
         first = {text: number for number, text in reversed(list(enumerate(judged)))}
         return [first[text] == number for number, text in enumerate(judged)]
 

@@ -122,6 +122,8 @@ def test_rates_are_negated_and_those_of_systems_are_of_all_words() -> None:
     (eed,) = lexical_metrics.of_torchmetrics("eed").score(systems)
     assert eed.segments["B"][1] == pytest.approx(0, abs=0.1)
     assert eed.systems["A"] == pytest.approx(eed.segments["A"].mean())
+    (wer,) = lexical_metrics.of_torchmetrics("wer").score({"A": [Segment("same", None, ("same",))]})
+    assert (str(wer.systems["A"]), str(wer.segments["A"][0])) == ("0.0", "0.0")
     # The authors' example in the documentation of torchmetrics.
     lines = ["this is the prediction", "here is an other sample"]
     (eed,) = lexical_metrics.of_torchmetrics("eed").score(

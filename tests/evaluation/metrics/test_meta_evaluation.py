@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from matese.errors import InputError
 from matese.evaluation.metrics import (
     averages,
     correlation,
@@ -128,8 +129,13 @@ def test_a_good_metric_is_ranked_above_noise(figure: str, test: Test) -> None:
         assert found.clusters == (1, 2)
 
 
-def test_differences_that_are_tested_are_those_of_the_figures() -> None:
+@pytest.mark.parametrize("n_rated", [6, 7])
+def test_differences_that_are_tested_are_those_of_the_figures(n_rated: int) -> None:
     pair = lang_pair()
+    assert pair.gold.segment is not None
+    # A system may have human scores of none of its segments.
+    is_rated = np.arange(7)[:, np.newaxis] < n_rated
+    pair = replace(pair, gold=replace(pair.gold, segment=np.where(is_rated, pair.gold.segment, np.nan)))
     found = figures(pair)
     for figure in ("system.pearson", "system.accuracy", "system.spa", "segment.acc_eq", "segment.kendall_b_by_item"):
         compare = metric_ranking.significance_test(pair, figure, replace(FEW, n_samples=1))
@@ -187,6 +193,18 @@ def test_averages_are_tested_by_the_samples_of_their_parts(figure: str) -> None:
     assert found.p_value < 0.05
 
 
+def test_undefined_samples_of_an_average_count_as_no_better() -> None:
+    rng = np.random.default_rng(54)
+    # A swapped metric is sometimes constant.
+    tables = [rng.integers(0, n, (3, 4)).astype(np.float64) for n in (3, 2, 2)]
+    gold, *metrics = [scored(name, table) for name, table in zip(("mqm", "m0", "m1"), tables, strict=True)]
+    test = averages.average_test([LangPairScores.of("en-de", gold, metrics)], "average.wmt23", FEW)
+    found = test("m0", "m1")
+    is_undefined = np.isnan(found.samples)
+    assert is_undefined.any()
+    assert found.p_value == pytest.approx(is_undefined.mean() + (found.samples >= found.difference - 1e-12).mean())
+
+
 def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> None:
     pair = lang_pair(noise=(1.0, 8.0))
     found = figures(pair)
@@ -200,6 +218,17 @@ def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> N
     values = {name: one["segment.pearson"].value for name, one in found.items()}
     compare = metric_ranking.bootstrap_test(values, {name: one["segment.pearson"] for name, one in samples.items()})
     assert metric_ranking.rank(values, compare).clusters == (1, 2)
+
+
+def test_the_test_by_bootstrap_needs_one_unit_for_all_metrics() -> None:
+    pair = lang_pair()
+    mixed = replace(pair, metrics={**pair.metrics, "m0": replace(pair.metrics["m0"], segment=None)})
+    options = replace(FEW, test="bootstrap", n_samples=5)
+    with pytest.raises(InputError, match="m0 has no segment scores"):
+        meta_evaluation.correlate([mixed], options)
+    of_segments = replace(options, rank_by="segment.pearson")
+    assert meta_evaluation.correlate([mixed], of_segments).rankings["en-de"].metrics == ("m1",)
+    assert meta_evaluation.correlate([pair], options).rankings["en-de"].metrics == ("m0", "m1")
 
 
 def test_bootstrap_of_systems_where_only_they_are_scored() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Segment, Severity
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.evaluation.systems import segment_filters
 from matese.evaluation.systems.segment_filters import Filter
 from tests.evaluation.material import major, minor
@@ -33,6 +33,14 @@ def rows(*texts: str) -> list[tuple[Rating, ...]]:
 )
 def test_by_source(selected_by: Filter, texts: tuple[str, ...], kept: list[bool]) -> None:
     assert selected_by.keep(rows(*texts)) == [bool(one) for one in kept]
+
+
+def test_a_source_in_two_language_pairs_is_no_duplicate() -> None:
+    segments = [
+        (Rating(Segment("x", source="a", key=SegmentKey(lang_pair=pair)), None, ()),)
+        for pair in ("en-de", "en-ru", "en-de")
+    ]
+    assert segment_filters.without_duplicates().keep(segments) == [True, True, False]
 
 
 def judged(*errors: ErrorSpan) -> Rating:
