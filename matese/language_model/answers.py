@@ -185,7 +185,8 @@ def _last(text: str, key: str, kind: type[_AnswerT]) -> tuple[_AnswerT, dict[str
     Models may think aloud before it, or fence it. What they try out on the way is no answer, even where the last object
     is faulty or cut off.
     """
-    *_, last = [None, *_objects(text, key)]
+    found = [*_objects(text, key)]
+    last = found[-1] if found else None
     rest = text if last is None else text[last[1] :]
     if last is None or re.search(rf'"{key}"\s*:', rest):
         raise AnswerError(f"no JSON object with `{key}` in {shortened(rest.strip())}; it must be the requested JSON")

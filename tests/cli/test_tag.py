@@ -280,7 +280,7 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
 
 def test_a_minimum_confidence_is_explained_by_the_calibration(run: Run) -> None:
     for command in ("tag", "score"):
-        assert "above 0.33: on the calibration data (measured at 0.35), " in (
+        assert "from 0.33 on: on the calibration data (measured at 0.35), " in (
             run(command, *FILES, "--min-confidence", "0.33").err
         )
     assert "calibration" not in run("score", *FILES, "--min-confidence", "0.33", "--quiet").err

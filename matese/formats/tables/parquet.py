@@ -204,13 +204,16 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pyarrow.Table:
     for name in rows[0] if rows else types:
         values = [row.get(name) for row in rows]
         try:
-            arrays[name] = pyarrow.array(values, types.get(name))
+            array = pyarrow.array(values, types.get(name))
         except (pyarrow.ArrowException, OverflowError) as error:
             if name in types:
                 raise InputError(f"a table cannot hold this {name} ({error}): must fit into 64 bits") from None
-            texts = [
-                None if value is None else json.dumps(value, ensure_ascii=False, default=jsonl.plain)
-                for value in values
-            ]
-            arrays[name] = pyarrow.array(texts)
+            array = None
+        if array is None or "struct<>" in str(array.type):  # Parquet holds no objects without keys
+            array = pyarrow.array([None if value is None else _as_json(value) for value in values])
+        arrays[name] = array
     return pyarrow.table(arrays)
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=jsonl.plain)
