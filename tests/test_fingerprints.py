@@ -16,8 +16,8 @@ CARD = ROOT / "matese" / "models" / "mini" / "README.md"
 README = ROOT / "README.md"
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 EARLIER = {"mini@c3611808"}
-"""Weights of pages that were not measured again; these pages say so."""
-RESULTS = [path for path in card.RESULTS.glob("*-mini.json") if path.stem != "choosing-mini"]
+"""Weights that pages compare with; these pages say so."""
+RESULTS = sorted(card.RESULTS.glob("*-mini.json"))
 AGAIN = "measure again, then: python -m benchmarks.card"
 
 
