@@ -5,9 +5,10 @@
 
 A probe is `configs/mini-judgments.yaml` from the encoder (no earlier stage), with the data or the settings of `PROBES`.
 `--steps 450` are 1.8 million tokens, a quarter of an hour on one core. Each seed is a run of its own. The folder
-`--output` keeps runs and figures: a probe that is there is not trained again, and one that was stopped goes on. The
-table shows every probe in that folder by the ruler (`benchmarks.ruler`, with `--every`), by reference / by source, as
-means over seeds. Its last rows are the standard error of a figure and, where there are several seeds, their deviation.
+`--output` keeps runs and figures: a probe that is there is neither trained nor measured again, and one that was stopped
+goes on; other steps, encoders or sources need another folder. The table shows every probe in that folder by the ruler
+(`benchmarks.ruler`, with `--every`), by reference / by source, as means over seeds. Its last rows are the standard
+error of a figure and, where a probe has several seeds, their deviation.
 """
 
 from __future__ import annotations
@@ -204,8 +205,9 @@ def table(probes: Mapping[str, Runs]) -> Iterator[str]:
     rows = [[name, *(_cell(runs, column, _mean) for column in columns)] for name, runs in probes.items()]
     errors = [[_cell(runs, column, _error) for column in columns] for runs in probes.values()]
     rows.append(["standard error", *errors[0]])
-    seeds = [runs for runs in probes.values() if any(len(found) > 1 for of in runs.values() for found in of.values())]
-    rows += [["deviation between seeds", *(_cell(runs, column, _deviation) for column in columns)] for runs in seeds]
+    for name, runs in probes.items():
+        if all(len(found) > 1 for of_column in runs.values() for found in of_column.values()):
+            rows.append([f"{name}, deviation between seeds", *(_cell(runs, column, _deviation) for column in columns)])
     yield from markdown.table(["probe", *heads], rows)
 
 

@@ -41,5 +41,5 @@ def test_table(tmp_path: Path) -> None:
         ("people", "0.500 / -", "- / 0.500"),
         ("gpt4", "0.530 / -", "- / 0.530"),
         ("standard error", "0.011 / -", "- / 0.011"),
-        ("deviation between seeds", "0.014 / -", "- / 0.014"),
+        ("gpt4, deviation between seeds", "0.014 / -", "- / 0.014"),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -114,7 +115,7 @@ def vectors_of(rows: Tensor, shares: Tensor | None) -> Tensor:
         return shares @ rows
 
 
-class HeadTargets:
+class HeadTargets(ABC):
     """What a head learns.
 
     Attributes:
@@ -140,6 +141,7 @@ class HeadTargets:
         """Returns why a rating teaches the head nothing, for a training of this head alone; None if it may."""
         return None
 
+    @abstractmethod
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of all segments.
 
@@ -148,7 +150,6 @@ class HeadTargets:
             tokens: of each text.
             skipped: counts of what is not learned, by reason; the head adds its own.
         """
-        raise NotImplementedError
 
     def missing(self, columns: Columns) -> str | None:
         """Returns what the training data lack if the head can learn nothing from them; None if it can."""
@@ -166,10 +167,11 @@ class HeadTargets:
         """Returns the targets of a batch of whole segments, by name; none by default."""
         return {}
 
+    @abstractmethod
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401  (TrainingConfig, which is above)
         """Returns the weight of each loss, by name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def losses(self, output: Any, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:  # noqa: ANN401
         """Returns each loss, in the order of `weights`.
 
@@ -178,7 +180,6 @@ class HeadTargets:
             targets: of all heads, by name.
             batch: what else the losses depend on.
         """
-        raise NotImplementedError
 
 
 def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,10 +16,11 @@ Outputs = Mapping[str, Any]
 """What heads say of a batch, by their names."""
 
 
-class HeadNetwork(nn.Module):
+class HeadNetwork(nn.Module, ABC):
     """The layers of a head. A subclass may also be one of torch's modules, whose names its tensors then have."""
 
     @classmethod
+    @abstractmethod
     def of(cls, config: ModelConfig, width: int, inner: int | None) -> HeadNetwork:
         """Returns the head with random weights.
 
@@ -27,8 +29,8 @@ class HeadNetwork(nn.Module):
             width: of the states.
             inner: inner width of transformer layers; None for four times the outer.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def forward(self, states: States, outputs: Outputs) -> Outputs:
         """Returns the outputs that the head adds or replaces, in float32 even under autocast.
 
@@ -36,7 +38,6 @@ class HeadNetwork(nn.Module):
             states: what the head reads.
             outputs: what the heads before say.
         """
-        raise NotImplementedError
 
     def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
         """Returns the score of each reading, (readings,), from embeddings of its texts, which were read alone.
@@ -51,9 +52,9 @@ class HeadNetwork(nn.Module):
         return ()
 
     @staticmethod
+    @abstractmethod
     def rows(output: Any, encodings: Sequence[Encoding]) -> Sequence[Any]:  # noqa: ANN401  (the head's own)
         """Returns the output for each row of a batch, without padding, in numpy; None for a row without any."""
-        raise NotImplementedError
 
 
 def in_sequence(layers: nn.Sequential, states: Tensor) -> Tensor:
