@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         correlate,
         evaluate,
         gate,
-        read,
         report,
     )
     from matese.choosing.mbr import mbr
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from matese.explanation.explainer import explain
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator, annotate, load, operating_points
-    from matese.ratings import Ratings, write
+    from matese.ratings import Ratings, read, write
 
 __all__ = [
     "Annotator",
@@ -86,10 +85,10 @@ _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "model.annotator"),
     **dict.fromkeys(("CorrelationOptions", "ScoreSelection"), "api"),
     "explain": "explanation.explainer",
-    **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report"), "api"),
+    **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "report"), "api"),
     "LanguageModel": "language_model.llm_annotator",
     "mbr": "choosing.mbr",
-    **dict.fromkeys(("Ratings", "write"), "ratings"),
+    **dict.fromkeys(("Ratings", "read", "write"), "ratings"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }
 

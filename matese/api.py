@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matese import mqm
-from matese.annotation import Rating, TokenScores
+from matese.annotation import Rating
 from matese.errors import UsageError, check_list, shortened
 from matese.evaluation.metrics.correlation_options import DEFAULTS
 from matese.evaluation.metrics.correlation_options import CorrelationOptions as CorrelationOptions
 from matese.evaluation.metrics.correlation_options import ScoreSelection as ScoreSelection
 from matese.files import short_names
-from matese.ratings import Ratings
+from matese.ratings import read as read
+from matese.ratings import read_tokens as read_tokens
 
 if TYPE_CHECKING:
     from matese import merging
@@ -31,58 +32,11 @@ if TYPE_CHECKING:
     from matese.evaluation.systems.gate import GateResult
     from matese.evaluation.systems.quality import Basis
     from matese.evaluation.systems.segment_filters import Filter
-    from matese.formats.row_issues import RowIssue
 
     RatingsOrFile = str | PathLike[str] | Iterable[Rating] | NamedRatings
     """A file of ratings, or the ratings themselves, perhaps with a name for messages and results."""
     Systems = Mapping[str, RatingsOrFile] | Sequence[str | PathLike[str] | Sequence[Rating]]
     """Ratings by the name of their system, or a list of files or of lists of ratings, whose keys name the systems."""
-
-
-def read(
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002
-    lang_pair: str | None = None,
-    report: Callable[[RowIssue], None] | None = None,
-    untranslated: bool = False,
-) -> Ratings:
-    """Returns the ratings of a file in any format that can be read.
-
-    Args:
-        path: of the file; "-" is standard input.
-        format: name of the format; None to detect it.
-        lang_pair: of the segments ("en-de"), for formats that do not state it.
-        report: is called with each row that is skipped or repaired; None raises a FormatError at such a row.
-        untranslated: read XLIFF and PO units without a translation as blank translations, as `compare` and `gate` do.
-
-    Raises:
-        FormatError: if the format is unknown, or the file has a faulty row or no rating.
-        OSError: if the file cannot be read.
-    """
-    from matese.formats import detection
-    from matese.formats.format import ReadOptions
-
-    try:
-        options = ReadOptions(report, lang_pair=lang_pair, untranslated=untranslated)
-        return Ratings(detection.read(str(path), options, name=format))
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file or directory: check the path") from None
-
-
-def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:
-    """Returns the token scores of each rating of a JSONL file; None if there are none, or it can be read only once.
-
-    Raises:
-        FormatError: if token scores are not as their format says.
-    """
-    from matese.formats import detection
-    from matese.formats.tables import jsonl
-
-    if not Path(path).is_file() or detection.detect(str(path)) != "jsonl":
-        return None
-    tokens = list(jsonl.read_tokens(str(path)))
-    return tokens if any(scores is not None for scores in tokens) else None
 
 
 def evaluate(

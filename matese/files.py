@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import gzip
 import io
 import os
@@ -32,6 +33,19 @@ _TEMPORARY = ".matese-"
 _OPEN_STREAMS = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 LONGEST_LINE = 1 << 28
 """Bytes; a small archive can hold a line that fits into no memory."""
+# By error number: what is wrong, and what is allowed.
+_REASONS = {
+    errno.ENOENT: ("no such file or directory", "check the path"),
+    errno.ENOTDIR: ("part of the path is a file", "it must be a directory"),
+    errno.EISDIR: ("is a directory", "give a file"),
+    errno.EACCES: ("permission denied", "this user needs access to it"),
+    errno.EPERM: ("permission denied", "this user needs access to it"),
+    errno.EROFS: ("the file system is read-only", "write to another one"),
+    errno.ENOSPC: ("no space left on the disk", "free some space, or write to another disk"),
+    errno.EDQUOT: ("disk quota exceeded", "free some space, or write to another disk"),
+    errno.EADDRINUSE: ("address already in use", "choose another --port"),
+    errno.EADDRNOTAVAIL: ("not an address of this machine", "choose another --host"),
+}
 
 
 def name_of(path: str | Path) -> str:
@@ -325,3 +339,22 @@ def not_utf8(error: UnicodeDecodeError) -> str:
             error.object.decode(encoding)
             break
     return f"{place}; the file may be {encoding}: convert it, for example with iconv -f {encoding} -t utf-8"
+
+
+def reason(failure: OSError) -> str:
+    """Returns what is wrong, without the file name.
+
+    >>> reason(OSError(errno.EISDIR, "Is a directory"))
+    'is a directory'
+    """
+    text = failure.strerror or str(failure) or type(failure).__name__
+    return _REASONS.get(failure.errno or 0, (text.lower(), ""))[0]
+
+
+def remedy(failure: OSError) -> str:
+    """Returns what a user can do about it.
+
+    >>> remedy(OSError(errno.EISDIR, "Is a directory"))
+    'give a file'
+    """
+    return _REASONS.get(failure.errno or 0, ("", "check that it can be read or written"))[1]

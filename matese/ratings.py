@@ -1,20 +1,22 @@
-"""A list of ratings that a notebook draws, and that becomes a data frame or a file."""
+"""Ratings from a file, to a file, and as a list that a notebook draws and that becomes a data frame."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from matese import mqm
-from matese.annotation import Rating
+from matese.annotation import Rating, TokenScores
 from matese.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from matese.formats.row_issues import RowIssue
 
 
 class Ratings(list[Rating]):
@@ -66,6 +68,52 @@ class Ratings(list[Rating]):
     ) -> Counter[str]:
         """Writes the ratings to a file; arguments, result and errors are those of `matese.write`."""
         return write(self, path, format=format, weights=weights, template=template, strict=strict)
+
+
+def read(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    lang_pair: str | None = None,
+    report: Callable[[RowIssue], None] | None = None,
+    untranslated: bool = False,
+) -> Ratings:
+    """Returns the ratings of a file in any format that can be read.
+
+    Args:
+        path: of the file; "-" is standard input.
+        format: name of the format; None to detect it.
+        lang_pair: of the segments ("en-de"), for formats that do not state it.
+        report: is called with each row that is skipped or repaired; None raises a FormatError at such a row.
+        untranslated: read XLIFF and PO units without a translation as blank translations, as `compare` and `gate` do.
+
+    Raises:
+        FormatError: if the format is unknown, or the file has a faulty row or no rating.
+        OSError: if the file cannot be read.
+    """
+    from matese.formats import detection
+    from matese.formats.format import ReadOptions
+
+    try:
+        options = ReadOptions(report, lang_pair=lang_pair, untranslated=untranslated)
+        return Ratings(detection.read(str(path), options, name=format))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such file or directory: check the path") from None
+
+
+def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:
+    """Returns the token scores of each rating of a JSONL file; None if there are none, or it can be read only once.
+
+    Raises:
+        FormatError: if token scores are not as their format says.
+    """
+    from matese.formats import detection
+    from matese.formats.tables import jsonl
+
+    if not Path(path).is_file() or detection.detect(str(path)) != "jsonl":
+        return None
+    tokens = list(jsonl.read_tokens(str(path)))
+    return tokens if any(scores is not None for scores in tokens) else None
 
 
 def write(

@@ -9,28 +9,18 @@ Only the standard library is imported before Ctrl-C is handled, and nothing heav
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
+
+from matese.cli.interrupts import is_caused_by_ctrl_c, raising_ctrl_c
 
 BAD_INPUT = 2
 FAULT = 70
 INTERRUPTED = 130
 CLOSED_PIPE = 141
-
-
-class CtrlC(KeyboardInterrupt):
-    """The user pressed Ctrl-C.
-
-    If a plain KeyboardInterrupt passes through `exec`, which every import uses, the interpreter later ends with the
-    signal instead of our exit code, even if the exception was caught.
-    """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,6 +56,7 @@ def _run(argv: Sequence[str]) -> int:
 def _command(argv: Sequence[str]) -> int:
     from matese.cli import messages, options
     from matese.files import naming
+    from matese.tasks import notices
 
     try:
         args = options.parse(argv)
@@ -76,8 +67,9 @@ def _command(argv: Sequence[str]) -> int:
             _print_version()
             code = 0
         else:
-            with messages.muted(args.quiet):
-                code = options.command(args.command).run(args) or 0
+            module = options.command(args.command)
+            with messages.muted(args.quiet), notices.heard_by(messages):
+                code = (module.run(module.request(args)) if hasattr(module, "request") else module.run(args)) or 0
     if sys.stdout is not None:
         with naming("standard output"):  # report a full disk or a closed pipe here, not when the interpreter ends
             sys.stdout.flush()
@@ -90,43 +82,6 @@ def _print_version() -> None:
 
     model = f"mini@{checkpoint.fingerprint(checkpoint.resolve('mini'))}"
     print(f"matese {__version__}\nmatese|model:{model}|version:{__version__}")
-
-
-@contextlib.contextmanager
-def raising_ctrl_c() -> Iterator[None]:
-    """Lets Ctrl-C raise `CtrlC` in the body, unless the process ignores it or has another handler."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or not _is_main_thread():
-        yield
-        return
-    signal.signal(signal.SIGINT, _raise_ctrl_c)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@contextlib.contextmanager
-def deferring_ctrl_c() -> Iterator[None]:
-    """Delays Ctrl-C until the body ends: a signal while torch loads its C++ libraries aborts the process."""
-    handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler) or not _is_main_thread():
-        yield
-        return
-    pending: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: pending.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    if pending:
-        handler(pending[0], None)
-
-
-def is_caused_by_ctrl_c(error: BaseException | None) -> bool:
-    """Whether Ctrl-C caused an error: an interrupt while a library is loading may turn into another exception."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def use_utf8() -> None:
@@ -144,11 +99,3 @@ def discard_unwritten_output() -> None:
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, sys.stdout.fileno())
         os.close(devnull)
-
-
-def _raise_ctrl_c(number: int, frame: object) -> NoReturn:
-    raise CtrlC
-
-
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()

@@ -7,7 +7,7 @@ import json
 import sys
 
 from matese import mqm
-from matese.cli import inputs, model, options, train
+from matese.cli import inputs, messages, model, options, train
 from matese.errors import check_installed
 
 SUMMARY = "train a small model to agree with a large one"
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     dev = [] if args.dev is None else inputs.all_segments(args, args.dev)
     model.say_licences([args.model])
     rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
-    with model.quiet():
+    with messages.quiet():
         teacher = load(args.model, device=args.device, weights=mqm.MATESE)
     try:
         result = distillation.distil(teacher, settings, segments, dev, console=rich.get_console())

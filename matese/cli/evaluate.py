@@ -6,7 +6,6 @@ import argparse
 import math
 from typing import Any
 
-from matese import cli
 from matese.cli import inputs, messages, model, options, output
 from matese.errors import counted
 
@@ -77,7 +76,7 @@ def add_figures(group: argparse._ArgumentGroup) -> None:
 def figures(args: argparse.Namespace) -> dict[str, Any]:
     """Returns the arguments of `api.evaluate` and `api.agreement` from the options of `add_figures`."""
     if args.unit not in ("word", "character"):
-        with cli.deferring_ctrl_c():  # torch is imported here
+        with messages.undisturbed():  # torch is imported here
             from matese.model import loading  # noqa: F401
     return {"unit": args.unit, "weights": args.weights, "n_resamples": args.bootstrap}
 

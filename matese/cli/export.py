@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from matese import cli
-from matese.cli import model
+from matese.cli import messages, model
 from matese.errors import UsageError
 
 SUMMARY = "write a COMET, MetricX or MaTESe model as a model directory"
@@ -28,9 +27,9 @@ def run(args: argparse.Namespace) -> None:
     directory, target = model.source_and_target(args)
     if checkpoint.is_ours(directory):
         raise UsageError(f"{args.model} is a model of matese already: give a released model")
-    with cli.deferring_ctrl_c():
+    with messages.undisturbed():
         from matese.model import loading
-    with model.quiet():
+    with messages.quiet():
         loading.convert(directory, target, name=args.model)
     model.say_licences([args.model])
     print(f"model\t{target}")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import errno
+import logging
 import os
 import re
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from matese.cli.interrupts import deferring_ctrl_c
 from matese.errors import InputError
+from matese.files import reason, remedy
 from matese.render.labels import show
 
 if TYPE_CHECKING:
@@ -28,19 +31,6 @@ _REPORTING = 30.0
 """Seconds between lines of progress where there is no terminal."""
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
-# By error number: what is wrong, and what is allowed.
-_REASONS = {
-    errno.ENOENT: ("no such file or directory", "check the path"),
-    errno.ENOTDIR: ("part of the path is a file", "it must be a directory"),
-    errno.EISDIR: ("is a directory", "give a file"),
-    errno.EACCES: ("permission denied", "this user needs access to it"),
-    errno.EPERM: ("permission denied", "this user needs access to it"),
-    errno.EROFS: ("the file system is read-only", "write to another one"),
-    errno.ENOSPC: ("no space left on the disk", "free some space, or write to another disk"),
-    errno.EDQUOT: ("disk quota exceeded", "free some space, or write to another disk"),
-    errno.EADDRINUSE: ("address already in use", "choose another --port"),
-    errno.EADDRNOTAVAIL: ("not an address of this machine", "choose another --host"),
-}
 
 
 _is_muted: ContextVar[bool] = ContextVar("is_muted", default=False)
@@ -78,23 +68,13 @@ def describe(failure: Exception) -> str | None:
     if isinstance(failure, InputError):
         return str(failure)
     if isinstance(failure, OSError):
-        allowed = _REASONS.get(failure.errno or 0, ("", "check that it can be read or written"))[1]
+        allowed = remedy(failure)
         name = failure.filename  # a str, bytes, a path, or the number of a descriptor
         place = "" if name is None else f"{name if isinstance(name, int) else os.fsdecode(name) or repr(name)}: "
         return f"{place}{reason(failure)}: {allowed}"
     if type(failure).__name__ == "OutOfMemoryError":  # torch's, which is not imported for this
         return "out of memory on the device; use --device cpu, or a smaller --batch-tokens with tag and score"
     return None
-
-
-def reason(failure: OSError) -> str:
-    """Returns what is wrong, without the file name.
-
-    >>> reason(OSError(errno.EISDIR, "Is a directory"))
-    'is a directory'
-    """
-    text = failure.strerror or str(failure) or type(failure).__name__
-    return _REASONS.get(failure.errno or 0, (text.lower(), ""))[0]
 
 
 def _write(text: str, colour: str) -> None:
@@ -235,3 +215,25 @@ def _start(total: int, unit: str) -> Progress:
     bar.add_task("", total=total, rate="")
     bar.start()
     return bar
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps notices of other libraries off standard error while the body runs."""
+    if "huggingface_hub" in sys.modules:  # the model is from the hub, and was downloaded with a progress bar
+        from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
+
+        disable_progress_bars()
+    disabled = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
+def undisturbed() -> contextlib.AbstractContextManager[None]:
+    """Delays Ctrl-C until the body ends: a library is being loaded."""
+    return deferring_ctrl_c()

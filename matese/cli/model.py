@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import logging
 import re
-import sys
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matese import cli, mqm
+from matese import mqm
 from matese.cli import messages, options, output
 from matese.errors import one_of, unknown
 
@@ -127,8 +124,8 @@ def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[
 
         names = list(uncertainty.parse(how, scale=args.interval_scale).models) or names
     say_licences(names)
-    with quiet():
-        with cli.deferring_ctrl_c():  # torch is imported here, if the model needs it
+    with messages.quiet():
+        with messages.undisturbed():  # torch is imported here, if the model needs it
             from matese.model.annotator import load
 
             annotator = load(**load_options(args), n_segments=n_segments)
@@ -172,23 +169,6 @@ def say_licences(models: Iterable[str]) -> None:
             messages.info(f"licence of {name}: {licence}")
 
 
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Keeps notices of other libraries off standard error while the body runs."""
-    if "huggingface_hub" in sys.modules:  # the model is from the hub, and was downloaded with a progress bar
-        from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
-
-        disable_progress_bars()
-    disabled = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
-
-
 def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
     """Adds an option with this name for the metrics."""
     text = (
@@ -223,8 +203,8 @@ def scoring(metrics: Sequence[str]) -> Iterator[None]:
 
     names = {base_name(name) for name in metrics}
     say_licences(name for name in metrics if base_name(name) not in BASELINES and baselines.is_model(name))
-    with quiet():
+    with messages.quiet():
         if not names <= SACREBLEU_BASELINES.keys():
-            with cli.deferring_ctrl_c():
+            with messages.undisturbed():
                 import torch  # noqa: F401
         yield

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from matese.cli import messages
 from matese.errors import UsageError, counted
-from matese.files import is_device, naming, open_text, replacing
+from matese.files import is_device, naming, open_text, reason, replacing
 from matese.render import json_objects
 from matese.render.labels import show
 from matese.render.tables import Table
@@ -263,7 +263,7 @@ def _reporting_as(output: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{output}: {messages.reason(error)}; choose a file that can be written") from None
+        raise UsageError(f"{output}: {reason(error)}; choose a file that can be written") from None
 
 
 def check_text_format(args: argparse.Namespace) -> None:

@@ -8,8 +8,8 @@ import socket
 from pathlib import Path
 
 from matese.cli import inputs, messages, model, options, output
-from matese.cli.messages import reason
 from matese.errors import UsageError, check_installed
+from matese.files import reason
 from matese.serving import limits
 
 _LAST_PORT = 65535

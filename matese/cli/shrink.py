@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from matese import cli
 from matese.cli import inputs, messages, model, options
 from matese.errors import counted
 
@@ -49,10 +48,10 @@ def run(args: argparse.Namespace) -> None:
         args.input is not None or not (is_chosen or args.pieces), "--heads, --inner-width and --pieces need --data"
     )
     directory, target = model.source_and_target(args)
-    with cli.deferring_ctrl_c():
+    with messages.undisturbed():
         from matese import shrinking
     segments = [] if args.input is None else inputs.all_segments(args, args.input)
-    with model.quiet():
+    with messages.quiet():
         n_skipped = shrinking.write(
             directory,
             target,

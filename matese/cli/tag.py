@@ -278,7 +278,7 @@ def _resumable(
 ) -> Iterator[_Annotating]:
     """Yields an annotator that keeps its ratings beside the output until it is complete, and takes those of before."""
     from matese.formats.segments import in_order
-    from matese.journal import Journal, Origin, digest
+    from matese.tasks.journal import Journal, Origin, digest
 
     texts = digest((system.name, segment) for system, segment in in_order(systems))
     options = digest(sorted((name, value) for name, value in vars(args).items() if name not in _WITHOUT_EFFECT))

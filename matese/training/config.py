@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import re
 import types
 import typing
 from collections.abc import Iterator, Sequence
@@ -16,6 +14,7 @@ import msgspec
 import yaml
 from msgspec import Meta
 
+from matese.docstrings import attribute_docs
 from matese.errors import InputError
 from matese.formats import settings
 from matese.model.config import ModelConfig
@@ -296,13 +295,6 @@ def resolve(config: Config) -> Config:
 def describe(kind: type = Config) -> str:
     """Returns all settings as YAML with their defaults, each under its documentation."""
     return "\n".join(_describe(kind, ""))
-
-
-def attribute_docs(kind: type) -> dict[str, str]:
-    """Returns the documentation of each attribute from the class's docstring."""
-    section = (inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
-    entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", section, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in entries}
 
 
 def _describe(kind: Any, indent: str) -> Iterator[str]:  # noqa: ANN401  (a dataclass)

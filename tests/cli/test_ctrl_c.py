@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from matese import cli
+from matese.cli import interrupts
 
 
 def strike() -> None:
@@ -12,10 +12,10 @@ def strike() -> None:
 
 def test_ctrl_c_is_raised_as_our_own() -> None:
     def body() -> None:
-        with cli.raising_ctrl_c():
+        with interrupts.raising_ctrl_c():
             strike()
 
-    with pytest.raises(cli.CtrlC):
+    with pytest.raises(interrupts.CtrlC):
         body()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -24,7 +24,7 @@ def test_ctrl_c_waits() -> None:
     done = []
 
     def body() -> None:
-        with cli.deferring_ctrl_c():
+        with interrupts.deferring_ctrl_c():
             strike()
             done.append("all of the body")
 
@@ -35,7 +35,7 @@ def test_ctrl_c_waits() -> None:
 
 
 def test_nothing_waits_without_ctrl_c() -> None:
-    with cli.raising_ctrl_c(), cli.deferring_ctrl_c():
+    with interrupts.raising_ctrl_c(), interrupts.deferring_ctrl_c():
         pass
 
 
@@ -43,7 +43,7 @@ def test_what_somebody_else_does_at_ctrl_c_stays() -> None:
     came: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     try:
-        with cli.raising_ctrl_c():
+        with interrupts.raising_ctrl_c():
             strike()
     finally:
         signal.signal(signal.SIGINT, before)
@@ -53,7 +53,7 @@ def test_what_somebody_else_does_at_ctrl_c_stays() -> None:
 @pytest.mark.parametrize("ignored", [signal.SIG_IGN, None])
 def test_ignored_ctrl_c_and_other_threads(ignored: signal.Handlers | None) -> None:
     def body() -> None:
-        with cli.raising_ctrl_c(), cli.deferring_ctrl_c():
+        with interrupts.raising_ctrl_c(), interrupts.deferring_ctrl_c():
             done.append(True)
 
     done: list[bool] = []

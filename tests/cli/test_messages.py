@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from matese import cli
-from matese.cli import messages
+from matese.cli import interrupts, messages
 from matese.errors import FormatError, InputError
 
 
@@ -56,8 +55,8 @@ try:
 except KeyboardInterrupt:
     raise RuntimeError("a module did not load")
 """
-    assert cli.is_caused_by_ctrl_c(caught(act))
-    assert not cli.is_caused_by_ctrl_c(caught("raise RuntimeError"))
+    assert interrupts.is_caused_by_ctrl_c(caught(act))
+    assert not interrupts.is_caused_by_ctrl_c(caught("raise RuntimeError"))
 
 
 @pytest.mark.parametrize(

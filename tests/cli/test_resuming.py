@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from matese import journal
 from matese.errors import FormatError, InputError
 from matese.formats.tables import jsonl
+from matese.tasks import journal
 from tests.cli.conftest import HYPOTHESES, Run, write
 from tests.cli.test_process import MATESE, ROOT, wait_until
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import matese
-from matese import cli, mqm
-from matese.cli import model, options, tag
+from matese import mqm
+from matese.cli import interrupts, model, options, tag
 from matese.errors import one_of
 from tests.cli.conftest import Ran, Run
 
@@ -119,7 +119,7 @@ def test_fault_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     assert ran.err.endswith("KeyError: 'tag'\n")
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, cli.CtrlC, ImportError])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, interrupts.CtrlC, ImportError])
 def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]) -> None:
     def interrupted(args: argparse.Namespace) -> int:
         raise error from KeyboardInterrupt()

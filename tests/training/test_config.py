@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from matese.docstrings import attribute_docs
 from matese.errors import FormatError
 from matese.model.config import ModelConfig
 from matese.training import config
@@ -86,6 +87,6 @@ def test_the_description_is_a_configuration(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [Config, TrainingConfig, DataConfig, ModelConfig])
 def test_every_setting_is_documented(kind: type[Any]) -> None:
-    documented = config.attribute_docs(kind)
+    documented = attribute_docs(kind)
     assert list(documented) == [field.name for field in dataclasses.fields(kind)]
     assert not any("  " in text or "\n" in text for text in documented.values())

@@ -1,0 +1,120 @@
+"""What a task tells while it works: notices of what was left out, repaired or decided, and its progress.
+
+The command line shows both on standard error. From Python, notices are warnings of the logger "matese".
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from typing import Protocol, TextIO, TypeVar
+
+T = TypeVar("T")
+
+
+class Bar(Protocol):
+    """The progress of some work."""
+
+    def advance(self) -> None:
+        """Counts another unit."""
+
+    def make_way(self) -> None:
+        """Hides the bar until the work takes long again."""
+
+
+class Listener(Protocol):
+    """Who is told."""
+
+    def info(self, *texts: str) -> None:
+        """Shows notices, each a sentence."""
+
+    def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Bar]:
+        """Shows the progress of the body."""
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """Keeps other libraries from writing notices of their own in the body."""
+
+    def undisturbed(self) -> AbstractContextManager[None]:
+        """Lets the body end before Ctrl-C does anything: a library is being loaded."""
+
+
+class _NoBar:
+    def advance(self) -> None: ...
+
+    def make_way(self) -> None: ...
+
+
+class _Logger:
+    """Writes notices to the logger "matese"; shows no progress, and lets other libraries do as they like."""
+
+    def info(self, *texts: str) -> None:
+        import logging
+
+        for text in texts:
+            logging.getLogger("matese").warning(text)
+
+    def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Bar]:
+        return contextlib.nullcontext(_NoBar())
+
+    def quiet(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def undisturbed(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+
+_LOGGER = _Logger()
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextlib.contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Tells a listener what the tasks in the body say."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def _heard() -> Listener:
+    return _listener.get() or _LOGGER
+
+
+def info(*texts: str) -> None:
+    """Tells notices, each a sentence."""
+    _heard().info(*texts)
+
+
+def bar(total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Bar]:
+    """Shows the progress of the body; the first `n_earlier` units were done by an earlier run."""
+    return _heard().bar(total, unit, n_earlier=n_earlier)
+
+
+def quiet() -> AbstractContextManager[None]:
+    """Keeps other libraries from writing notices of their own in the body, if there is a command line to keep clear."""
+    return _heard().quiet()
+
+
+def undisturbed() -> AbstractContextManager[None]:
+    """Lets the body end before Ctrl-C does anything: a signal while torch loads its libraries aborts the process."""
+    return _heard().undisturbed()
+
+
+def progress(items: Iterable[T], total: int, unit: str = "segments", *, results: TextIO | None = None) -> Iterator[T]:
+    """Yields the items and shows how many are done.
+
+    Args:
+        items: results of the work.
+        total: their number.
+        unit: what they are.
+        results: where the caller writes them; if that is a terminal, the bar makes way.
+    """
+    with bar(total, unit) as shown:
+        for item in items:
+            if results is not None and results.isatty():
+                shown.make_way()
+            yield item
+            shown.advance()

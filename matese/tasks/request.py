@@ -1,0 +1,68 @@
+"""Requests: frozen dataclasses whose fields are the options of a task, checked when one is made.
+
+A field is written once: `limit: int | None = option(None, Whole(1))`. Its text under Attributes in the docstring is the
+help of the option and the reference of the Python function. Its type of values (`matese.tasks.values`) checks and
+converts what Python users give, and what stands on a command line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from matese.docstrings import attribute_docs
+from matese.errors import UsageError
+from matese.tasks.values import Value
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+_VALUE = "value"
+
+
+def option(default: T, value: Value) -> T:
+    """Returns the default of a field whose values are checked and converted by `value`."""
+    field: T = dataclasses.field(default=default, metadata={_VALUE: value})
+    return field
+
+
+def value_of(field: dataclasses.Field[Any]) -> Value | None:
+    """Returns what checks the values of a field; None if anything is allowed, as for a flag."""
+    value: Value | None = field.metadata.get(_VALUE)
+    return value
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Checked:
+    """A request; fields made by `option` are checked and converted, None where it is the default is not."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            given = getattr(self, field.name)
+            value = value_of(field)
+            if value is None or (given is None and field.default is None):
+                continue
+            try:
+                object.__setattr__(self, field.name, value.take(given))
+            except UsageError as error:
+                raise UsageError(f"{field.name}: {error}") from None
+
+
+def function(request: Callable[P, R], run: Callable[[R], T]) -> Callable[P, T]:
+    """Returns a task as a function of the fields of its request, whose docstring lists them."""
+
+    @functools.wraps(run)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run(request(*args, **kwargs))
+
+    documented = attribute_docs(request) if isinstance(request, type) else {}
+    known = inspect.signature(request)
+    lines = [f"    {name}: {documented.get(name, '')}" for name in known.parameters]
+    given = inspect.cleandoc(run.__doc__ or "")
+    first, _, rest = given.partition("\n\n")
+    call.__doc__ = "\n".join([first, "", "Args:", *lines, *(["", rest] if rest else [])])
+    vars(call)["__signature__"] = known.replace(return_annotation=inspect.signature(run).return_annotation)
+    return call

@@ -1,0 +1,305 @@
+"""Where results go: a stream of the caller, such as standard output, or a file, which appears when it is complete."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from matese.errors import UsageError, counted
+from matese.files import is_device, naming, open_text, reason, replacing
+from matese.render import json_objects
+from matese.render.labels import show
+from matese.render.tables import Table
+from matese.tasks import notices
+
+if TYPE_CHECKING:
+    from matese.annotation import Rating
+    from matese.choosing.choice import Choice
+    from matese.formats.format import TableStyle, WriteOptions
+
+_TABLES = ("csv", "tsv")
+_STDOUT = ("-", "/dev/stdout")
+# Formats of commands by the ending of a file name; `matese.formats.file_endings` has the formats of ratings.
+PAGE = {".html": ("html",)}
+TEXT = {".txt": ("terminal",)}
+LINES = {".jsonl": ("jsonl",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A stream of results.
+
+    Attributes:
+        stream: UTF-8 text.
+        name: name of the output in messages.
+        is_stdout: whether the output is standard output.
+        is_live: whether somebody may already be reading the output, so that every write is flushed.
+        waiting: texts that are not written yet, because files come first; None if everything is written at once.
+    """
+
+    stream: TextIO
+    name: str
+    is_stdout: bool
+    is_live: bool
+    waiting: list[str] | None = None
+
+    def write(self, text: str) -> None:
+        """Writes complete lines; an OSError names the output."""
+        if self.waiting is not None:
+            self.waiting.append(text)
+            return
+        with naming(self.name):
+            self.stream.write(text)
+            if self.is_live:
+                self.stream.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The outputs of a command that measures; None for an output that was not requested."""
+
+    text: Output | None
+    json: Output | None
+    html: Output | None
+
+    def write_text(self, *parts: object) -> None:
+        """Writes texts and tables, fitted to a terminal, unless another output uses standard output."""
+        if self.text is not None:
+            width = shutil.get_terminal_size().columns if self.text.stream.isatty() else None
+            for part in parts:
+                text = part.plain(width) if isinstance(part, Table) else str(part)
+                self.text.write("\n".join(map(show, text.split("\n"))))
+
+    def write_json(self, value: Mapping[str, object]) -> None:
+        """Writes one object; does nothing without `--json`."""
+        if self.json is not None:
+            self.json.write(json_objects.dumps(value))
+
+
+@contextlib.contextmanager
+def opened(path: str | None, stream: TextIO | None = None, option: str = "--output") -> Iterator[Output]:
+    """Opens an output before the work, so that an unwritable place is reported at once.
+
+    A file is replaced as a whole when the body ends; see `matese.files.replacing`. Pipes, terminals and other devices
+    are written directly.
+
+    Args:
+        path: of the output; None or "-" for the stream.
+        stream: standard output, or what stands for it.
+        option: the one that names the path.
+
+    Raises:
+        UsageError: if the file cannot be created, or there is no stream.
+    """
+    if path is None or path in _STDOUT:
+        if stream is None:
+            raise UsageError(f"standard output is closed; give {option} FILE")
+        yield Output(stream, "standard output", is_stdout=True, is_live=True)
+        return
+    is_live = is_device(path)
+    if not is_live:
+        _check_target(path, option)
+    with replacing(path) as target:
+        # With O_CREAT the permissions of a new file are those of the umask.
+        flags = os.O_APPEND if is_live else os.O_CREAT | os.O_EXCL
+        with _reporting_as(f"{option} {path}"):
+            descriptor = os.open(target, os.O_WRONLY | flags, 0o666)
+        with naming(path), open_text(descriptor, path, errors="backslashreplace") as stream:
+            yield Output(stream, path, is_stdout=False, is_live=is_live)
+
+
+@contextlib.contextmanager
+def results(
+    json_path: str | None, inputs: Sequence[str], html_path: str | None = None, *, stream: TextIO | None
+) -> Iterator[Results]:
+    """Opens the outputs of a task that measures, before its work.
+
+    The paths are the values of `--json` and `--html`; None for no such output. "-" is the stream, which then gets no
+    text. None of the outputs may replace one of the inputs. Beside a file, the stream gets its results once the file is
+    in place: whoever reads it may close it after a line. Without a stream, nobody gets the text.
+
+    Raises:
+        UsageError: if an output is one of the inputs or the other output, or cannot be created.
+    """
+    check_distinct(json_path, html_path, "--html")
+    has_file = any(path is not None and path not in _STDOUT for path in (json_path, html_path))
+    with contextlib.ExitStack() as stack:
+        outputs = []
+        for option, path in (("--json", json_path), ("--html", html_path)):
+            check_apart(path, inputs, option)
+            outputs.append(None if path is None else stack.enter_context(opened(path, stream, option)))
+        is_text = stream is not None and "-" not in (json_path, html_path)
+        text = stack.enter_context(opened(None, stream)) if is_text else None
+        made = [
+            replace(one, waiting=[]) if one is not None and one.is_stdout and has_file else one
+            for one in (text, *outputs)
+        ]
+        yield Results(*made)
+    for one in made:
+        if one is not None and one.waiting is not None:
+            replace(one, waiting=None).write("".join(one.waiting))
+
+
+def format_of(
+    path: str | None, name: str | None, known: Mapping[str, tuple[str, ...]], *, option: str = "--format"
+) -> str | None:
+    """Returns the format of an output: the given one, otherwise that of the ending of a file's name.
+
+    For standard output and devices it is the given one, which may be None.
+
+    Raises:
+        UsageError: if the ending belongs to other formats than the given one, or to none of the known.
+    """
+    from matese.formats import file_endings
+
+    if path is None or path in _STDOUT or is_device(path):
+        return name
+    # Any text may be in a file named .txt.
+    known = {ending: names for ending, names in known.items() if ending not in TEXT or name is None}
+    if name is not None and file_endings.of(path) in known:
+        from matese.formats.registry import BY_NAME
+
+        if name in BY_NAME and BY_NAME[name].is_folder:
+            folder = os.path.splitext(path)[0]
+            raise UsageError(f"{path}: {name} writes a folder: give a name without an ending, such as {folder}")
+    return file_endings.format_of(path, name, known, option=option)
+
+
+def write_ratings(
+    ratings: Iterable[Rating],
+    path: str | None,
+    name: str,
+    how: WriteOptions,
+    *,
+    strict: bool = False,
+    stream: TextIO | None = None,
+) -> None:
+    """Writes ratings in the format `name`, atomically, and tells everything that the format cannot hold.
+
+    The path is a file or folder; None or "-" is the stream. With `strict`, nothing may be lost.
+
+    Raises:
+        InputError: if the place cannot be written, or something would be lost with `strict`.
+    """
+    from matese.formats import writing
+    from matese.formats.capabilities import EXPECTED_SCORES
+
+    how = replace(how, report=notices.info)
+    if path is None or path in _STDOUT or is_device(path):
+        writing.check_has_name(name, "standard output" if path is None or path in _STDOUT else path)
+        # Written to a file first, so that nothing is printed if a rating is invalid in the format.
+        with opened(path, stream) as results, tempfile.TemporaryDirectory() as folder:
+            temporary = os.path.join(folder, "output")
+            losses = writing.write(ratings, temporary, name, how, strict=strict)
+            with open(temporary, encoding="utf-8", newline="") as stream:
+                for line in stream:
+                    results.write(line)
+    else:
+        losses = writing.write(ratings, path, name, how, strict=strict)
+    if how.template is not None:  # a copy of a file for translators, which has no place for them in any case
+        losses = Counter({kind: n for kind, n in losses.items() if not kind.startswith(EXPECTED_SCORES)})
+    if losses:
+        notices.info(f"{name}: left out or changed: {writing.describe_losses(losses)}")
+
+
+def table_style(path: str, source_format: str | None, form: str, named: Sequence[str]) -> TableStyle:
+    """Returns how a table is written: if it comes from one of its kind, with its separator, mark and headings.
+
+    Args:
+        path: of the input.
+        source_format: of the input; None to detect it.
+        form: of the output.
+        named: the columns that the user has named, as `--columns` takes them.
+    """
+    from matese.formats import detection
+    from matese.formats.format import TableStyle
+    from matese.formats.tables import columns, csv_table, xlsx
+
+    if form not in (*_TABLES, "xlsx") or not Path(path).is_file():
+        return TableStyle()
+    given = source_format or detection.detect(path)
+    if form == given == "xlsx":
+        return xlsx.style_of(path, columns.parse(named))
+    return csv_table.style_of(path, columns.parse(named)) if {form, given} <= set(_TABLES) else TableStyle()
+
+
+def model_directory(path: str) -> Path:
+    """Returns the directory of a new model; raises a UsageError if it holds anything but another model."""
+    directory = Path(path)
+    is_model = (directory / "config.json").is_file()
+    if directory.exists() and not is_model and (directory.is_file() or any(directory.iterdir())):
+        raise UsageError(f"--output {path}: give a new or empty directory, or one of a model")
+    return directory
+
+
+def check_apart(path: str | None, inputs: Iterable[str], option: str = "--output") -> None:
+    """Raises a UsageError if the output would replace one of the inputs."""
+    if path is None or is_device(path) or not os.path.exists(path):
+        return
+    for name in inputs:
+        if os.path.exists(name) and os.path.samefile(path, name):
+            raise UsageError(f"{option} {path} is the input {name}; choose another file")
+
+
+def check_distinct(json_path: str | None, path: str | None, option: str) -> None:
+    """Raises a UsageError if the outputs of `--json` and of another option are one file, or both standard output."""
+    if json_path is None or path is None or is_device(path):
+        return
+    if os.path.realpath(json_path) == os.path.realpath(path):
+        raise UsageError(f"--json and {option} are both {path}; only one can be")
+
+
+def _check_target(path: str, option: str) -> None:
+    target = Path(os.path.realpath(path))
+    with _reporting_as(f"{option} {path}"):
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "")
+        if not target.parent.is_dir():
+            raise UsageError(f"{option} {path}: its directory does not exist: create it first")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, "")
+
+
+@contextlib.contextmanager
+def _reporting_as(output: str) -> Iterator[None]:
+    """Turns an OSError of the body into a UsageError of the option that names the output."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{output}: {reason(error)}; choose a file that can be written") from None
+
+
+def text_format(path: str | None, name: str | None) -> str:
+    """Returns the format of chosen texts: text or jsonl; a text file may have any unknown ending."""
+    from matese.formats import file_endings
+
+    known = {**file_endings.ENDINGS, **PAGE}
+    if name is None and file_endings.of(path or "") not in known:
+        name = "text"
+    return format_of(path, name, {**known, **LINES} if name else LINES) or "text"
+
+
+def write_choices(choices: Iterable[Choice], n_sources: int, results: Output, form: str, signature: str) -> None:
+    """Writes the choice of each source, with a progress bar, and reports what was chosen."""
+    chosen: Counter[str] = Counter()
+    for number, choice in enumerate(notices.progress(choices, n_sources, "sources", results=results.stream)):
+        if form == "jsonl":
+            line = json.dumps(choice.to_json(number, signature), ensure_ascii=False)
+        elif "\n" in choice.text or "\r" in choice.text:
+            raise UsageError(f"candidate of source {number} has a line break; use --format jsonl")
+        else:  # a terminal would interpret control characters; programs get the text unchanged
+            line = show(choice.text) if results.stream.isatty() else choice.text
+        results.write(f"{line}\n")
+        systems = choice.candidates.systems
+        chosen[systems[choice.index] if systems else "another" if choice.index else "the first"] += 1
+    counts = ", ".join(f"{name} {count:,}" for name, count in chosen.most_common())
+    notices.info(f"chosen for {counted(n_sources, 'source')}: {counts}")

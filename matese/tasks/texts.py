@@ -1,0 +1,453 @@
+"""Requests for texts and ratings, and how they are found: systems of segments, candidates, systems of ratings."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress, islice
+from os import PathLike
+from typing import TYPE_CHECKING, Protocol
+
+from matese.annotation import Rating, Segment
+from matese.errors import ModelError, UsageError, near_miss, shortened
+from matese.files import short_names, shown
+from matese.ratings import read, read_tokens
+from matese.tasks import notices
+from matese.tasks.request import Checked, option
+from matese.tasks.values import File, OneOf, Several, Text
+
+if TYPE_CHECKING:
+    from matese.evaluation.spans.evaluation import NamedRatings
+    from matese.formats.candidates import Candidates
+    from matese.formats.format import ReadOptions
+    from matese.formats.segments import SystemSegments
+
+    RatingsOrFile = str | PathLike[str] | Iterable[Rating] | NamedRatings
+    """A file of ratings, or the ratings themselves, perhaps with a name for messages and results."""
+    Systems = Mapping[str, RatingsOrFile] | Sequence[str | PathLike[str] | Sequence[Rating]]
+    """Ratings by the name of their system, or a list of files or of lists of ratings, whose keys name the systems."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Checked):
+    """How files are read.
+
+    Attributes:
+        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
+        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
+    """
+
+    lang_pair: str | None = option(None, Text("PAIR"))
+    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts(Reading):
+    """Translations: text files or tables.
+
+    Attributes:
+        hyp: translations, one file per system; a folder stands for all its files.
+        src: the source.
+        input: CSV, TSV, XLSX, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads; also text files
+            (.txt), with --src or --ref of as many lines; several files of one system are joined.
+    """
+
+    hyp: Sequence[str] = option((), Several())
+    src: Sequence[str] = option((), Several(is_repeated=True))
+    input: Sequence[str] = option((), Several())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translations(Texts):
+    """Translations with what they are compared with.
+
+    Attributes:
+        src: the source; given a reference too, mini reads the reference alone.
+        ref: a reference; repeatable.
+        test_set: source and references of this test set of sacreBLEU.
+        system: name of the system, in place of the name that the file has or states.
+        skip_incomplete: leave out segments without the texts that the model needs, and report their number.
+        ignore_references: leave out the references of --input, so that the model reads the source alone.
+    """
+
+    ref: Sequence[str] = option((), Several(is_repeated=True))
+    test_set: str | None = option(None, Text())
+    system: str | None = option(None, Text())
+    skip_incomplete: bool = False
+    ignore_references: bool = False
+
+    @property
+    def text_files(self) -> list[str]:
+        """All files that are named."""
+        return [*self.hyp, *self.ref, *self.src, *self.input]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raters(Checked):
+    """Which of several raters of a segment counts.
+
+    Attributes:
+        rater: take the ratings of this rater.
+        merge: merge the raters' errors: union or majority.
+    """
+
+    rater: str | None = option(None, Text())
+    merge: str | None = option(None, OneOf("merging method", ("union", "majority")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateTexts(Texts):
+    """Candidates of the same source.
+
+    Attributes:
+        nbest: an n-best list; - is standard input.
+    """
+
+    nbest: str | None = option(None, File())
+
+
+class Reads(Protocol):
+    """An annotator, as far as `readable` asks it."""
+
+    @property
+    def needed(self) -> str:
+        """The texts that it needs at least."""
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether a segment has them."""
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises a ModelError if a segment lacks one."""
+
+
+def require(is_met: bool, problem: str) -> None:
+    """Raises a UsageError unless a condition is met."""
+    if not is_met:
+        raise UsageError(problem)
+
+
+def check_stdin(paths: Sequence[str]) -> None:
+    """Raises a UsageError if standard input is given for several files."""
+    n_given = list(paths).count("-")
+    require(n_given < 2, f"- is given {n_given} times; standard input can be one file only")
+
+
+@contextlib.contextmanager
+def counting_issues(how: ReadOptions, *, is_strict: bool = False) -> Iterator[ReadOptions]:
+    """Yields options for reading ratings that tell at the end how many rows were skipped or repaired.
+
+    With `is_strict`, such a row raises a FormatError.
+    """
+    from matese.formats.row_issues import IssueCounts
+
+    issues = IssueCounts()
+    yield replace(how, report=None if is_strict else issues)
+    notices.info(*issues.messages())
+
+
+def read_options(reading: Reading, *, untranslated: bool = False) -> ReadOptions:
+    """Returns how the files of a request are read."""
+    from matese.formats.format import ReadOptions
+    from matese.formats.tables import columns
+
+    how = ReadOptions(lang_pair=reading.lang_pair, columns=columns.parse(reading.columns), untranslated=untranslated)
+    if isinstance(reading, Translations):
+        how = replace(how, test_set=reading.test_set, system=reading.system)
+    return how
+
+
+def segments(
+    texts: Translations, *, needs_context: bool = True, untranslated: bool = False
+) -> tuple[list[SystemSegments], str | None]:
+    """Returns the segments of each system, and the format if the files have one.
+
+    Args:
+        texts: names their files.
+        needs_context: whether a source or a reference must be given.
+        untranslated: read XLIFF and PO units without a translation as blank translations.
+
+    Raises:
+        UsageError: if the options do not fit together.
+        InputError: if the files cannot be read as parallel texts.
+    """
+    from matese.formats import segments
+
+    if texts.input:
+        is_alone = not texts.hyp and not texts.test_set
+        require(is_alone, "--input holds the translations: give it without --hyp and --test-set")
+        check_stdin([*texts.input, *texts.src, *texts.ref])
+        with counting_issues(read_options(texts, untranslated=untranslated)) as how:
+            systems, form = segments.from_files(
+                texts.input, how, sources=texts.src, references=texts.ref, needs_context=needs_context
+            )
+        is_reduced = texts.ignore_references
+        return [segments.without_references(system) for system in systems] if is_reduced else systems, form
+    require(not texts.ignore_references, "--ignore-references is for --input only")
+    require(bool(texts.hyp), "no translations: give --hyp FILE or --input FILE")
+    require(not texts.columns, "--columns is for --input only")
+    references = texts.ref
+    sources = texts.src
+    if texts.test_set is not None:
+        from matese.formats.corpora import published_test_sets
+
+        is_alone = not (references or sources)
+        require(is_alone, "--test-set has source and references; leave out --ref and --src")
+        require(texts.lang_pair is not None, "--test-set needs --lang-pair, such as en-de")
+        test_source, references = published_test_sets.text_files(texts.test_set, texts.lang_pair or "")
+        sources = [test_source]
+    is_enough = bool(references or sources) or not needs_context
+    require(is_enough, "nothing to compare with: give --ref FILE, --src FILE or both")
+    require(len(sources) < 2, f"--src is given {len(sources)} times; all translations share one source file")
+    check_stdin([*texts.hyp, *references, *sources])
+    source = sources[0] if sources else None
+    names = {"lang_pair": texts.lang_pair, "test_set": texts.test_set, "system": texts.system}
+    return segments.from_texts(texts.hyp, references, source, **names), None
+
+
+def readable(
+    systems: Sequence[SystemSegments], annotator: Reads, *, skip_incomplete: bool, limit: int | None = None
+) -> list[SystemSegments]:
+    """Returns the systems with the segments that have the texts which the model needs; tells how many have not.
+
+    Args:
+        systems: their segments are read once, before the model works for an hour.
+        annotator: with the model.
+        skip_incomplete: whether segments that lack a text are left out.
+        limit: number of segments of each system that matter; None for all.
+
+    Raises:
+        ModelError: if a segment lacks a text and is not left out, or if all do.
+    """
+    lacking = [
+        [segment for segment in islice(system.read(), limit) if not annotator.can_read(segment)] for system in systems
+    ]
+    n_lacking = sum(map(len, lacking))
+    if n_lacking == 0:
+        return list(systems)
+    n_segments = sum(min(system.n_segments, limit or system.n_segments) for system in systems)
+    if n_lacking == n_segments:
+        first_lacking = lacking[0][0]
+        try:
+            annotator.check_texts(replace(first_lacking, key=None, line=None, name=None))  # its error has no place
+        except ModelError as error:
+            if not (names := list(first_lacking.extra or ())):
+                raise
+            choice = f"name the source, such as by --columns source={json.dumps(names[0], ensure_ascii=False)}"
+            raise ModelError(f"{error}; the other columns are {', '.join(names)}: {choice}") from None
+    places = [*dict.fromkeys(segment.label for segments in lacking for segment in segments if segment.label)]
+    problem = f"{n_lacking:,} of {n_segments:,} segments lack what the model needs, {annotator.needed}"
+    first = f" ({shown(places)})" if places else ""
+    if not skip_incomplete:
+        raise ModelError(f"{problem}{first}: add the texts, or leave these segments out with --skip-incomplete")
+    notices.info(f"left out: {problem}{first}")
+    return [_readable(system, annotator) for system in systems]
+
+
+def _readable(system: SystemSegments, annotator: Reads) -> SystemSegments:
+    are_kept = list(map(annotator.can_read, system.read()))
+    return replace(
+        system,
+        n_segments=sum(are_kept),
+        read=lambda: compress(system.read(), are_kept),
+        places=None if system.places is None else list(compress(system.places, are_kept)),
+    )
+
+
+def all_segments(path: str, reading: Reading) -> list[Segment]:
+    """Returns the segments of a table or another file, in its order."""
+    from matese.formats import segments
+
+    with counting_issues(read_options(reading)) as how:
+        systems, _ = segments.from_file(path, how)
+        return [segment for _, segment in segments.in_order(systems)]
+
+
+def ratings(path: str, how: ReadOptions) -> list[Rating]:
+    """Returns the ratings of a file; tells how many rows were skipped or repaired."""
+    from matese.formats import detection
+
+    with counting_issues(how) as counting:
+        return list(detection.read(path, counting))
+
+
+def systems(paths: Sequence[str], how: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
+    """Returns the ratings of each system in the files; a file holds one or several systems."""
+    from matese.evaluation import alignment
+
+    check_stdin(paths)
+    for path, count in Counter(paths).items():
+        require(count == 1, f"{path} is given {count} times; give it once")
+    is_single = len(paths) == 1 or how.system is None
+    require(is_single, f"--system can name only one system; given: {len(paths)} files of ratings")
+    by_file = {}
+    for name, path in zip(short_names(paths), paths, strict=True):
+        by_file[name] = rated = ratings(path, how)
+        if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
+            first = f"matese tag --input {path} --output ratings.jsonl"
+            unread = f" ({names} not read as errors)" if (names := ", ".join(_unread(rated))) else ""
+            raise UsageError(f"{path} holds translations without ratings{unread}; mark them first with {first}")
+        if n_undecided := sum(error.severity is None for rating in rated for error in rating.all_errors):
+            notices.info(f"{path}: errors without a severity: {n_undecided:,}; they do not count in scores")
+    return alignment.by_system(by_file)
+
+
+def _unread(ratings: Iterable[Rating]) -> list[str]:
+    """Returns the names of other columns with lists of objects, which may be errors in the form of another tool."""
+    return sorted(
+        {
+            name
+            for rating in ratings
+            for name, value in (rating.segment.extra or {}).items()
+            if re.match(r"\[\s*\{", json.dumps(value) if isinstance(value, list) else str(value))
+        }
+    )
+
+
+def one_per_segment(
+    rated: Sequence[Rating], raters: Raters, *, name: str, predicted: Sequence[Rating] = ()
+) -> list[Rating]:
+    """Returns one rating per segment: of the rater, or of all of them merged; tells which ratings were moved."""
+    from matese.evaluation.systems import raters as choosing
+
+    chosen = choosing.one_per_segment(
+        rated,
+        name=name,
+        rater=raters.rater,
+        merge=raters.merge,
+        predicted=predicted,  # type: ignore[arg-type]
+    )
+    notices.info(*chosen.notices())
+    return list(chosen.ratings)
+
+
+def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Candidates]:
+    """Returns the candidates of each source, with references if there are any.
+
+    Raises:
+        UsageError: if the options do not fit together, or each source has a single candidate.
+        InputError: if the files cannot be read, or have unequal numbers of segments.
+    """
+    from matese.formats import candidates as reading
+    from matese.formats import segments as files
+
+    n_forms = bool(texts.nbest) + bool(texts.hyp) + bool(texts.input)
+    require(n_forms == 1, f"{n_forms} of --nbest, --hyp and --input are given; give one of them")
+    check_stdin([*texts.hyp, *references, *texts.src, *texts.input, *([texts.nbest] if texts.nbest else [])])
+    if texts.nbest:
+        require(len(texts.src) < 2, f"--src is given {len(texts.src)} times; give one file")
+        sources = reading.read_parallel(texts.src[0]) if texts.src else None
+        columns = [reading.read_parallel(path, None if sources is None else len(sources)) for path in references]
+        lists = reading.read(texts.nbest, sources, list(zip(*columns, strict=True)))
+    else:
+        if texts.hyp and not texts.src and not references:
+            systems = files.from_texts(texts.hyp, lang_pair=texts.lang_pair)
+        else:
+            translations = Translations(
+                hyp=texts.hyp,
+                src=texts.src,
+                input=texts.input,
+                ref=references,
+                lang_pair=texts.lang_pair,
+                columns=texts.columns,
+            )
+            systems, _ = segments(translations, needs_context=False)
+        lists = _candidates_of(systems)
+    n_single = sum(len(candidates.texts) == 1 for candidates in lists)
+    shown_files = texts.nbest or ", ".join(texts.input or texts.hyp)
+    require(n_single < len(lists), f"{shown_files} has a single candidate of each source; give two or more")
+    if n_single:
+        notices.info(f"{n_single:,} of {len(lists):,} sources have a single candidate, which is chosen")
+    return lists
+
+
+def _candidates_of(systems: Sequence[SystemSegments]) -> list[Candidates]:
+    """Returns the candidates of each segment; a system of a table may lack some segments."""
+    from matese.choosing import choice
+    from matese.formats import candidates as reading
+
+    if len(systems) > 1 and len({system.n_segments for system in systems}) > 1:
+        lists = reading.by_place([(system.name, list(system.read())) for system in systems])
+        if lists is not None and all(system.places is not None for system in systems):
+            return lists
+    unrated = {system.name: [Rating(segment, None, None) for segment in system.read()] for system in systems}
+    return [candidates for candidates, _ in choice.of_ratings(unrated)]
+
+
+def named(ratings: RatingsOrFile, otherwise: str, *, untranslated: bool = False) -> NamedRatings:
+    """Returns ratings, or those of a file, with a name; `otherwise` is that of ratings without one.
+
+    Raises:
+        UsageError: if they are something else.
+        InputError: if the file cannot be read.
+    """
+    from matese.evaluation.spans.evaluation import NamedRatings
+
+    if isinstance(ratings, NamedRatings):
+        return ratings
+    if isinstance(ratings, str | PathLike):
+        return NamedRatings(str(ratings), read(ratings, untranslated=untranslated), read_tokens(ratings))
+    if not isinstance(ratings, Iterable):
+        raise UsageError(f"{otherwise} is a {type(ratings).__name__}: must be a file or a list of ratings")
+    given = list(ratings)
+    if others := [value for value in given if not isinstance(value, Rating)]:
+        raise UsageError(f"{otherwise} holds {shortened(others[0])}: must be ratings")
+    return NamedRatings(otherwise, given)
+
+
+def by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tuple[Rating, ...]]:
+    """Returns the ratings of each system.
+
+    Raises:
+        UsageError: if there is none, or a file is given twice.
+        InputError: if a file cannot be read.
+    """
+    from matese.evaluation import alignment
+
+    if isinstance(systems, str | PathLike):
+        raise UsageError(f"{systems} is one file: give a list of files, or of lists of ratings")
+    given = systems if isinstance(systems, Mapping) else list(systems)
+    if not given:
+        raise UsageError("no system is given: must be one or more")
+    if isinstance(given, Mapping):
+        return {name: tuple(named(ratings, name, untranslated=untranslated).ratings) for name, ratings in given.items()}
+    paths = [str(path) for path in given if isinstance(path, str | PathLike)]
+    if several := next((path for path in paths if paths.count(path) > 1), None):
+        raise UsageError(f"{several} is given {paths.count(several)} times; give it once")
+    names = dict(zip(paths, short_names(paths), strict=True))
+    listed = [named(ratings, f"system {n}", untranslated=untranslated) for n, ratings in enumerate(given, start=1)]
+    return alignment.by_system({names.get(system.name, system.name): system.ratings for system in listed})
+
+
+def baseline_name(
+    baseline: str | None, *, files: Sequence[str], names: Collection[str], of_file: Collection[str], where: str
+) -> str | None:
+    """Returns the name of the system that is the baseline.
+
+    Args:
+        baseline: a system or one of the files; None for none.
+        files: of ratings or translations.
+        names: of all systems.
+        of_file: systems that the baseline's own file names.
+        where: what to do if the baseline is a file beside a table; "" if there is none.
+
+    Raises:
+        UsageError: if the baseline is not a system.
+    """
+    if baseline is not None and baseline in files:
+        short = short_names(files)[files.index(baseline)]
+        baseline = next((name for name in (short, *of_file) if name in names), baseline)
+    if baseline is not None and baseline not in names:
+        if where and os.path.isfile(baseline):
+            problem = "is a file, but the translations are given with --input, which must hold the baseline too"
+            first = "mark both first (matese tag)"
+            raise UsageError(
+                f"--baseline {baseline} {problem}: name one of its systems ({shown(names)}), or {first}, {where}"
+            )
+        problem = f"no such file or system{near_miss(baseline, names)}"
+        raise UsageError(f"--baseline {baseline}: {problem} must be a file or one of the systems: {shown(names)}")
+    return baseline
