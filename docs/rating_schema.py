@@ -19,9 +19,9 @@ _NEVER_NULL = ("references", "source_errors", "omissions", "unplaced", "text", "
 
 
 def schema() -> dict[str, Any]:
-    """Returns the JSON Schema of the lines that are written: every key is required, except for three.
+    """Returns the JSON Schema of the lines that are written: every key is required, except for some.
 
-    These are `tokens`, `segment_name` and `votes`.
+    These are `tokens`, `segment_name`, `votes` and `rule`, and `words` of an error without a place.
 
     Files of earlier versions are valid too: `deviation` is not required.
     """
@@ -48,9 +48,12 @@ def _as_written(part: dict[str, Any]) -> dict[str, Any]:
         if name in _NEVER_NULL and "anyOf" in properties[name]:
             alternatives = properties[name].pop("anyOf")
             properties[name] |= next(one for one in alternatives if one != {"type": "null"})
-    required = [name for name in properties if name not in ("votes", "deviation")]
+    texts = {"rule", *([] if "start" in properties else ["words"])} & properties.keys()
+    required = [name for name in properties if name not in ("votes", "deviation", *texts)]
     if "votes" in properties:  # which are written only where there are some
         properties["votes"] = {"description": documented["votes"], "$ref": "#/$defs/Votes"}
+    for name in sorted(texts):
+        properties[name] = {"description": documented[name], "type": "string"}
     keys = {"type": "object", "required": required, "properties": properties}
     is_line = "hypothesis" in properties  # which may have other columns
     return written | ({} if is_line else {"additionalProperties": False}) | keys

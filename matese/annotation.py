@@ -55,6 +55,8 @@ class ErrorSpan:
         category: as the rater's typology names it ("Accuracy/Mistranslation"); None where there is none.
         confidence: of a prediction, 0 to 1; None for a human's mark.
         votes: of several predictions (dropout passes, models, references); None for a single one.
+        rule: the name of the rule-based check that found it, such as "numbers"; None for other marks. What a model
+            marked, too, has its confidence beside it.
     """
 
     start: int
@@ -63,6 +65,7 @@ class ErrorSpan:
     category: str | None = None
     confidence: float | None = None
     votes: Votes | None = None
+    rule: str | None = None
 
     def __post_init__(self) -> None:
         if not type(self.start) is type(self.end) is int:  # quicker than a call, for many spans
@@ -87,6 +90,7 @@ class Omission:
         severity: None where the rater left it undecided.
         category: as the rater's typology names it ("Accuracy/Omission"); None where there is none.
         confidence: of a prediction, 0 to 1; None for a human's mark.
+        rule: the name of the rule-based check that found it; None for other marks.
     """
 
     text: Literal["source", "reference"]
@@ -96,6 +100,7 @@ class Omission:
     severity: Severity | None
     category: str | None = None
     confidence: float | None = None
+    rule: str | None = None
 
     def __post_init__(self) -> None:
         _make_whole(self, "reference", "start", "end")
@@ -131,10 +136,19 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class UnplacedError:
-    """An error without a place: ESA's "missing", or a span that a file lost."""
+    """An error without a place: ESA's "missing", or a span that a file lost.
+
+    Attributes:
+        severity: None where the rater left it undecided.
+        category: as the rater's typology names it; None where there is none.
+        words: what is wrong, where that stands in none of the texts: an inline code that the translation lost.
+        rule: the name of the rule-based check that found it; None for other marks.
+    """
 
     severity: Severity | None
     category: str | None = None
+    words: str | None = None
+    rule: str | None = None
 
     def __post_init__(self) -> None:
         _check_severity(self.severity)
@@ -170,6 +184,38 @@ class SegmentKey:
 
 
 @dataclass(frozen=True, slots=True)
+class InlineCode:
+    """A code within a text of a localisation file that is not part of the text: a tag, a placeholder, a line break.
+
+    Attributes:
+        kind: what it is, in the words of the file's format: "g", "x", "ph", "pc"; the two halves of a pair differ.
+        id: which one it is; "" if the file does not name its codes.
+        shown: what it stands for, such as "%s" or "<b>"; "" if the file does not say it.
+    """
+
+    kind: str
+    id: str
+    shown: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        """Returns what readers call it.
+
+        >>> str(InlineCode("ph", "1", "%s")), str(InlineCode("x", "NAME"))
+        ('<ph 1> (%s)', '<x NAME>')
+        """
+        name = f"<{' '.join(filter(None, (self.kind, self.id)))}>"
+        return f"{name} ({self.shown})" if self.shown else name
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The inline codes of a segment, in their order."""
+
+    source: tuple[InlineCode, ...] = ()
+    hypothesis: tuple[InlineCode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """One translated segment; texts are kept character for character.
 
@@ -183,6 +229,8 @@ class Segment:
         name: what the file calls it, such as "unit title" or "id 17"; only for readers, and stored in our JSONL alone.
         may_lack: placeholders of the source that the translation may leave out, as a plural form for a single number
             may leave out the number; only for checks, and not stored in files.
+        codes: the inline codes of source and hypothesis, which are in neither text; None if the file has none. Only for
+            checks, and not stored in files.
     """
 
     hypothesis: str
@@ -193,6 +241,7 @@ class Segment:
     line: int | None = field(default=None, compare=False, repr=False)
     name: str | None = field(default=None, compare=False, repr=False)
     may_lack: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    codes: Codes | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.references, str):  # type: ignore[unreachable]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -61,7 +61,7 @@ _PLURALS = {
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a format can hold; the defaults are everything but other columns, domains, votes and error-free labels.
+    """What a format can hold; the defaults are everything but other columns, domains, votes, rules and error-free.
 
     Attributes:
         lacks: what it cannot hold. Without "no_spans", ratings whose spans were not annotated are left out, since they
@@ -76,6 +76,7 @@ class Capabilities:
         extra: whether other columns of a table.
         columns: other columns that it holds if not all.
         votes: whether the votes of several predictions for an error.
+        rules: whether the names of the rule-based checks that found an error, and the words of one without a place.
         error_free: whether a model's decision that a segment is free of errors.
         replaced: (regular expression, replacement) for single characters that the format cannot write.
     """
@@ -89,6 +90,7 @@ class Capabilities:
     extra: bool = False
     columns: tuple[str, ...] = ()
     votes: bool = False
+    rules: bool = False
     error_free: bool = False
     replaced: tuple[tuple[str, str], ...] = ()
 
@@ -114,7 +116,7 @@ class Capabilities:
             number = omission.reference
             in_text = self.holds("source") if number is None else number in references
             if not (in_text and self.holds("omissions")):
-                others.append(UnplacedError(omission.severity, omission.category))
+                others.append(UnplacedError(omission.severity, omission.category, rule=omission.rule))
             else:
                 held.append(omission if number is None else replace(omission, reference=references.index(number)))
         return held, others
@@ -155,7 +157,7 @@ class Reducer:
             None if rating.errors is None else self._placed(rating.errors),
             self._placed(source_errors),
             self._placed(omissions),
-            tuple(UnplacedError(*kind) for error in unplaced if (kind := self._kind(error)) is not None),
+            tuple(self._unplaced(unplaced)),
             self._whole(rating.overall, "overall judgements"),
             self._whole(rating.estimate, EXPECTED_SCORES, is_held=holds("estimate")),
             rating.error_free if self.capabilities.error_free else None,
@@ -228,12 +230,26 @@ class Reducer:
                 continue
             confidence = error.confidence if self.capabilities.holds("confidence") else None
             self._lose("confidences", error.confidence is not None and confidence is None)
-            held = error
+            held = error if self._holds_rule(error) else replace(error, rule=None)
             if isinstance(error, ErrorSpan) and error.votes is not None and not self.capabilities.votes:
                 self._lose("votes of several predictions")
-                held = replace(error, votes=None)
+                held = replace(held, votes=None)
             kept.append(replace(held, severity=kind[0], category=kind[1], confidence=confidence))
         return tuple(kept)
+
+    def _unplaced(self, errors: Iterable[UnplacedError]) -> Iterator[UnplacedError]:
+        for error in errors:
+            if (kind := self._kind(error)) is None:
+                continue
+            words = error.words if self.capabilities.rules else None
+            self._lose("words of errors without a place", words != error.words)
+            yield UnplacedError(*kind, words, error.rule if self._holds_rule(error) else None)
+
+    def _holds_rule(self, error: AnyError) -> bool:
+        if error.rule is None or self.capabilities.rules:
+            return True
+        self._lose("names of rules")
+        return False
 
     def _kind(self, error: AnyError) -> tuple[Severity | None, str | None] | None:
         """Returns severity and category as the format holds them; None for an error that is left out."""

@@ -15,7 +15,7 @@ from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import ALPHA, PairComparison, SystemComparison
 from matese.evaluation.systems.differences import MetricComparison, PairedDifference
 from matese.render import json_objects
-from matese.render.labels import error_label, place_label, short_number, show
+from matese.render.labels import place_label, short_number, show, unplaced_label
 from matese.render.score_report import EXPECTED_EXPLAINED, SCORES_EXPLAINED
 from matese.render.tables import Table, bounded, decimal, interval
 
@@ -378,7 +378,7 @@ def _outside_hypothesis(rating: Rating) -> list[str]:
     in_source = [(severities.label(error.severity), source[error.start : error.end]) for error in rating.source_errors]
     return [
         *(f'{severity} "{words}" in the source' for severity, words in in_source),
-        *(f"{error_label(error)} (no place)" for error in rating.unplaced),
+        *map(unplaced_label, rating.unplaced),
     ]
 
 

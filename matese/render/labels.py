@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from matese import severities
-from matese.annotation import AnyError, ErrorSpan, Segment
+from matese.annotation import AnyError, ErrorSpan, Segment, UnplacedError
 
 _C0_PICTURES = 0x2400
 _DELETE_PICTURE = "\u2421"
@@ -14,14 +14,28 @@ _ACTING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u202
 
 
 def error_label(error: AnyError) -> str:
-    """Returns the severity and the category of an error.
+    """Returns the severity and the category of an error, and what found it if that is a rule.
 
     >>> from matese.annotation import Severity, UnplacedError
     >>> error_label(UnplacedError(Severity.MAJOR, "Omission")), error_label(UnplacedError(None))
     ('Major Omission', 'Undecided')
+    >>> error_label(ErrorSpan(0, 1, Severity.MAJOR, "Number", rule="numbers"))
+    'Major Number (rule numbers)'
     """
     severity = severities.label(error.severity)
-    return severity if error.category is None else f"{severity} {error.category}"
+    label = severity if error.category is None else f"{severity} {error.category}"
+    return label if error.rule is None else f"{label} (rule {error.rule})"
+
+
+def unplaced_label(error: UnplacedError) -> str:
+    """Returns what readers call an error without a place, with its words if it has some.
+
+    >>> from matese.annotation import Severity
+    >>> unplaced_label(UnplacedError(Severity.MAJOR, "Omission", "<x 1>")), unplaced_label(UnplacedError(None))
+    ('<x 1>: Major Omission (no place)', 'Undecided (no place)')
+    """
+    words = "" if error.words is None else f"{error.words}: "
+    return f"{words}{error_label(error)} (no place)"
 
 
 def votes_label(error: ErrorSpan) -> str:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from matese import mqm, severities
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.formats.tables import jsonl
 from matese.render.labels import place_label
 from matese.text import Utf16Text
@@ -206,5 +206,7 @@ def _spans(
 
 
 def _severity_and_category(error: AnyError) -> dict[str, object]:
-    """Returns the rank of the severity, and the category if there is one."""
-    return _without_nulls({"severity": severities.rank(error.severity), "category": error.category})
+    """Returns the rank of the severity, and the category, the rule and words without a place if there are some."""
+    words = error.words if isinstance(error, UnplacedError) else None
+    found = {"category": error.category, "rule": error.rule, "words": words}
+    return _without_nulls({"severity": severities.rank(error.severity), **found})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from matese import mqm, severities
 from matese.annotation import ErrorSpan, Omission, Rating, Severity
-from matese.render.labels import error_label, place_label, short_number, show, votes_label
+from matese.render.labels import error_label, place_label, short_number, show, unplaced_label, votes_label
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -206,7 +206,7 @@ def _details(rating: Rating) -> str:
             words = text[error.start : error.end]
             quoted = words if len(words) <= _MOST_QUOTED else f"{words[: _MOST_QUOTED - 1]}…"
             details.append(f"{quoted}: {error_label(error)}{note}")
-    return show("; ".join([*details, *(f"{error_label(error)} (no place)" for error in rating.unplaced)]))
+    return show("; ".join([*details, *map(unplaced_label, rating.unplaced)]))
 
 
 def _mark(span: ErrorSpan | Omission) -> Mark:

@@ -29,6 +29,7 @@ CATEGORIES = st.one_of(st.none(), st.sampled_from(["", "Accuracy/Omission", "a: 
 RATERS: list[list[str | None]] = [[None], ["r1"], ["r1", "r 2"], ["matese|model:mini@1a2b3c4d"]]
 CONFIDENCES = st.one_of(st.none(), st.floats(0, 1))
 ERROR_FREE = st.one_of(st.none(), st.builds(ErrorFree, st.booleans(), CONFIDENCES))
+RULES = st.sampled_from([None, None, "numbers"])
 VOTES = st.one_of(st.none(), st.builds(Votes, st.floats(0, 1), st.floats(0, 1)))
 
 
@@ -40,7 +41,9 @@ def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(text) - 1))
         end = draw(st.integers(start + 1, len(text)))
-        spans.append(ErrorSpan(start, end, draw(SEVERITIES), draw(CATEGORIES), draw(CONFIDENCES), draw(VOTES)))
+        spans.append(
+            ErrorSpan(start, end, draw(SEVERITIES), draw(CATEGORIES), draw(CONFIDENCES), draw(VOTES), draw(RULES))
+        )
     return tuple(spans)
 
 
@@ -48,7 +51,7 @@ def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
 def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
     texts = [(None, segment.source), *enumerate(segment.references)]
     return tuple(
-        Omission("source" if number is None else "reference", number, *astuple(span)[:5])
+        Omission("source" if number is None else "reference", number, *astuple(span)[:5], span.rule)
         for number, text in texts
         for span in draw(spans(text or ""))
     )
@@ -90,7 +93,8 @@ def ratings(draw: st.DrawFn) -> list[Rating]:
         for rater in draw(st.sampled_from(RATERS)):
             errors = draw(st.one_of(st.none(), spans(segment.hypothesis)))
             source_errors = draw(spans(source or "")) if errors is not None else ()
-            unplaced = draw(st.lists(st.builds(UnplacedError, SEVERITIES, CATEGORIES), max_size=2))
+            words = st.sampled_from([None, None, "<x 1>"])
+            unplaced = draw(st.lists(st.builds(UnplacedError, SEVERITIES, CATEGORIES, words, RULES), max_size=2))
             omitted = draw(omissions(segment)) if errors is not None else ()
             made.append(
                 Rating(

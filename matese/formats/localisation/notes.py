@@ -6,7 +6,8 @@ A note is a header with the rater, a line for each error, and the lines of the r
     Major error (Fluency/Grammar): »löschen« (confidence 44 %) [10..17]
     Minor error in the source: »the the« [4..11]
     Major error, missing in the translation (Accuracy/Omission): »not« (confidence 61 %) [12..15]
-    Major error without a place (Accuracy/Omission)
+    Major error (Accuracy/Mistranslation/Number): »17« [12..14], rule numbers
+    Major error without a place (Accuracy/Omission/Inline code): »<x 1>«, rule codes
     Comment: Is this the verb or the noun?
 
     [matese form 1] "anna": no errors
@@ -15,7 +16,7 @@ It ends at an empty line, at the next header, or where the comments of its text 
 what is optional::
 
     header = "[matese" (" " "form "? FORM)? "]" (" " RATER)? ": no errors"?
-    line   = SEVERITY SIDE? (" (" CATEGORY ")")? (": »" WORDS "«" confidence? place?)?
+    line   = SEVERITY SIDE? (" (" CATEGORY ")")? (": »" WORDS "«" confidence? place?)? (", rule " NAME)?
     confidence = " (confidence " PERCENT " %)"
     place  = " [" START ".." END "]"
     comment = "Comment: " (TEXT | JSON string)
@@ -89,7 +90,7 @@ _HAS_WORDS: Mapping[_Side, Sequence[bool]] = {
     _Side.ERRORS: (True, False),
     _Side.SOURCE_ERRORS: (True,),
     _Side.OMISSIONS: (True, False),
-    _Side.UNPLACED: (False,),
+    _Side.UNPLACED: (True, False),
 }
 _CONFIDENCES = ("confidence", "Konfidenz", "confianza", "confiance")
 
@@ -114,6 +115,7 @@ _LINE = re.compile(
     rf"(?P<place>: »(?P<words>.+)«"
     rf"(?: \((?:{_any(_CONFIDENCES)}) (?P<percent>\d{{1,3}}) %\))?"
     r"(?: \[(?P<start>\d{1,18})\.\.(?P<end>\d{1,18})\])?)?"
+    r"(?:, rule (?P<rule>[\w-]+))?"
 )
 _COMMENT_LINE = re.compile(r"Comment: ?(.*)")
 _PLAIN_CATEGORY = re.compile(r"[\w/ .&-]+", re.ASCII)
@@ -188,10 +190,11 @@ def _line(error: AnyError, side: _Side, text: str) -> str:
     if error.category is not None:
         is_plain = _PLAIN_CATEGORY.fullmatch(error.category) is not None
         label += f" ({error.category if is_plain else json.dumps(error.category)})"
+    rule = "" if error.rule is None else f", rule {error.rule}"
     if isinstance(error, UnplacedError):
-        return label
+        return f"{label}{'' if error.words is None else f': »{_shown(error.words)}«'}{rule}"
     sure = "" if error.confidence is None else f" ({_CONFIDENCES[0]} {round(100 * error.confidence)} %)"
-    return f"{label}: »{_shown(text)[error.start : error.end]}«{sure} [{error.start}..{error.end}]"
+    return f"{label}: »{_shown(text)[error.start : error.end]}«{sure} [{error.start}..{error.end}]{rule}"
 
 
 def split(lines: Iterable[str]) -> Iterator[Note]:
@@ -263,26 +266,32 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
             comment.append(_comment_line(of_comment[1]))
             continue
         match = _LINE.fullmatch(line)
-        if match is None or bool(match["place"]) not in _HAS_WORDS[_SIDE_OF[match["side"]]]:
+        if match is None or not _fits_its_side(match):
             issues.ignore("line of a note", f"{line!r} must be an error, or set apart by an empty line")
             n_ignored += 1
             continue
         side = _SIDE_OF[match["side"]]
-        if not match["place"]:
-            errors.append(UnplacedError(_SEVERITY_OF[match["severity"]], _category(match)))
+        if not match["place"] or side is _Side.UNPLACED:
+            severity = _SEVERITY_OF[match["severity"]]
+            errors.append(UnplacedError(severity, _category(match), match["words"], match["rule"]))
         elif side is _Side.ERRORS:
             errors.append(_span(match, segment.hypothesis, issues))
         elif side is _Side.SOURCE_ERRORS:
             source_errors.append(_span(match, segment.source or "", issues))
         else:
             words = _span(match, segment.source or "", issues)
-            errors.append(
-                Omission("source", None, words.start, words.end, words.severity, words.category, words.confidence)
-            )
+            of_words = words.severity, words.category, words.confidence, words.rule
+            errors.append(Omission("source", None, words.start, words.end, *of_words))
     if comment:
         segment = replace(segment, extra={**(segment.extra or {}), COMMENT: "\n".join(comment)})
     rating = rating_of(segment, _rater(note.rater) if note.rater else of_file, errors, source_errors)
     return replace(rating, errors=None) if n_ignored and not rating.all_errors else rating
+
+
+def _fits_its_side(match: re.Match[str]) -> bool:
+    """Whether a line has words where its side needs them, and no offsets where it can have none."""
+    side = _SIDE_OF[match["side"]]
+    return bool(match["place"]) in _HAS_WORDS[side] and not (side is _Side.UNPLACED and match["start"])
 
 
 def _comment_line(text: str) -> str:
@@ -296,7 +305,7 @@ def _span(match: re.Match[str], text: str, issues: RowIssues) -> ErrorSpan:
     """Returns the error of a line with words, which are in `text`."""
     start, end = _place(match, _shown(text), issues)
     confidence = int(match["percent"]) / 100 if match["percent"] else None
-    return ErrorSpan(start, end, _SEVERITY_OF[match["severity"]], _category(match), confidence)
+    return ErrorSpan(start, end, _SEVERITY_OF[match["severity"]], _category(match), confidence, rule=match["rule"])
 
 
 def _place(match: re.Match[str], shown: str, issues: RowIssues) -> tuple[int, int]:

@@ -54,6 +54,7 @@ CAPABILITIES = Capabilities(
     scales=(),
     needs=("source",),
     columns=(notes.COMMENT,),
+    rules=True,
 )
 
 

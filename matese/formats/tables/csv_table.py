@@ -28,7 +28,9 @@ from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, TableS
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
+CAPABILITIES = Capabilities(
+    lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True
+)
 
 _JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
 _SCORES = ("score", "expected_score")

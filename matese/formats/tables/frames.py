@@ -16,8 +16,8 @@ ADDED = ("score", "expected_score", "errors", "omissions", "rater")
 _FULL = Rating(
     Segment("a", "b"),
     "m",
-    (ErrorSpan(0, 1, Severity.MINOR, "c", 0.5, Votes(1.0, 0.0)),),
-    omissions=(Omission("source", None, 0, 1, Severity.MINOR, "c", 0.5),),
+    (ErrorSpan(0, 1, Severity.MINOR, "c", 0.5, Votes(1.0, 0.0), "r"),),
+    omissions=(Omission("source", None, 0, 1, Severity.MINOR, "c", 0.5, "r"),),
     estimate=Estimate(-1.5, "mqm"),
 )
 

@@ -13,7 +13,7 @@ from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
+CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
 _HEAD_BYTES = 64
 
 

@@ -1,8 +1,8 @@
 """Our JSONL: one Rating per line, as `matese tag --format jsonl` writes it; `rating.schema.json` describes it.
 
 A line is an object in UTF-8 and ends at a line feed. Our lines have all keys of `Line`, except for `tokens` and the
-`votes` of spans, in its order. Missing values are null; lists without items are empty. Offsets are half-open and count
-Unicode code points.
+`votes` and `rule` of errors, in its order. Missing values are null; lists without items are empty. Offsets are
+half-open and count Unicode code points.
 
 A line from another program may omit every key except `hypothesis`. `read` ignores `tokens`, a `score` that can be
 that of the errors, and an `expected_score` beside an `estimate`, because they follow from the rest; other scores are
@@ -29,6 +29,7 @@ from msgspec import UNSET, UnsetType
 from matese import mqm
 from matese.annotation import (
     AnnotationError,
+    AnyError,
     ErrorFree,
     ErrorSpan,
     Estimate,
@@ -52,6 +53,7 @@ from matese.formats.tables.jsonl_keys import (
     OmissionKeys,
     SpanKeys,
     Token,
+    UnplacedKeys,
     VotesKeys,
 )
 
@@ -186,7 +188,7 @@ def to_json(
         "errors": None if rating.errors is None else _spans_to_json(rating.errors, segment.hypothesis),
         "source_errors": _spans_to_json(rating.source_errors, segment.source or ""),
         "omissions": [_to_json(omission, OmissionKeys, words=omission.words(segment)) for omission in rating.omissions],
-        "unplaced": [{"severity": _name(error.severity), "category": error.category} for error in rating.unplaced],
+        "unplaced": [_to_json(error, UnplacedKeys) for error in rating.unplaced],
         "overall": rating.overall and dataclasses.asdict(rating.overall),
         "estimate": rating.estimate and dataclasses.asdict(rating.estimate),
         "rater": rating.rater,
@@ -260,7 +262,7 @@ def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int
         errors=None if row.errors is None else _spans(row.errors, row.hypothesis, "errors"),
         source_errors=_spans(row.source_errors, row.source or "", "source_errors"),
         omissions=tuple([_omission(row, number, segment) for number, row in enumerate(row.omissions or ())]),
-        unplaced=tuple([UnplacedError(error.severity, error.category) for error in row.unplaced or ()]),
+        unplaced=tuple([_unplaced(error) for error in row.unplaced or ()]),
         overall=None if overall is None else Overall(overall.value, overall.scale),
         estimate=None if estimate is None else _estimate(estimate),
         error_free=_error_free(row.error_free),
@@ -295,7 +297,8 @@ def _spans(rows: Sequence[SpanKeys] | None, text: str, name: str) -> tuple[Error
 def _span(row: SpanKeys, text: str, name: str) -> ErrorSpan:
     try:
         votes = Votes(row.votes.share, row.votes.other_severity) if isinstance(row.votes, VotesKeys) else None
-        span = ErrorSpan(row.start, row.end, row.severity, row.category, row.confidence, votes)
+        rule = None if row.rule is UNSET else row.rule
+        span = ErrorSpan(row.start, row.end, row.severity, row.category, row.confidence, votes, rule)
     except AnnotationError as error:
         raise InputError(f"{name}: {error}") from None
     # Rating reports offsets beyond the text, with the text's length.
@@ -307,13 +310,20 @@ def _span(row: SpanKeys, text: str, name: str) -> ErrorSpan:
 def _omission(row: OmissionKeys, number: int, segment: Segment) -> Omission:
     name = f"omissions[{number}]"
     try:
-        omission = Omission(row.text, row.reference, row.start, row.end, row.severity, row.category, row.confidence)
+        rule = None if row.rule is UNSET else row.rule
+        place = row.text, row.reference, row.start, row.end
+        omission = Omission(*place, row.severity, row.category, row.confidence, rule)
     except AnnotationError as error:
         raise InputError(f"{name}: {error}") from None
     # Rating reports a text that is not there, and offsets beyond it.
     if row.words is not None and row.words != (words := omission.words(segment)) and len(words) == row.end - row.start:
         raise _other_text(f"{name}.words", row.words, words, f"{omission.text_name} at {row.start}..{row.end}")
     return omission
+
+
+def _unplaced(row: UnplacedKeys) -> UnplacedError:
+    words = None if row.words is UNSET else row.words
+    return UnplacedError(row.severity, row.category, words, None if row.rule is UNSET else row.rule)
 
 
 def _other_text(name: str, marked: str, text: str, place: str) -> InputError:
@@ -343,8 +353,11 @@ def _spans_to_json(spans: Iterable[ErrorSpan], text: str) -> list[dict[str, obje
     return [_to_json(span, SpanKeys, text=text[span.start : span.end]) for span in spans]
 
 
-def _to_json(error: ErrorSpan | Omission, kind: type[msgspec.Struct], **marked: str) -> dict[str, object]:
-    values = {name: getattr(error, name, None) for name in kind.__struct_fields__ if name != "votes"}
+def _to_json(error: AnyError, kind: type[msgspec.Struct], **marked: str) -> dict[str, object]:
+    values = {name: getattr(error, name, None) for name in kind.__struct_fields__ if name not in ("votes", "rule")}
     votes = error.votes if isinstance(error, ErrorSpan) else None
     shown = {} if votes is None else {"votes": {"share": votes.share, "other_severity": votes.other_severity}}
-    return values | marked | {"severity": _name(error.severity)} | shown
+    if isinstance(error, UnplacedError) and error.words is None:
+        del values["words"]
+    rule = {} if error.rule is None else {"rule": error.rule}
+    return values | marked | {"severity": _name(error.severity)} | shown | rule

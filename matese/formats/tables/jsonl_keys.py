@@ -38,6 +38,7 @@ class SpanKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
         category: as the rater's typology names it.
         confidence: of a prediction.
         votes: only of several predictions, see `matese tag --uncertainty`.
+        rule: only of a rule-based check: its name.
     """
 
     start: Annotated[int, Meta(ge=0)]
@@ -47,6 +48,7 @@ class SpanKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     category: str | None = None
     confidence: _Probability | None = None
     votes: VotesKeys | UnsetType | None = UNSET
+    rule: str | UnsetType | None = UNSET
 
 
 class OmissionKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
@@ -61,6 +63,7 @@ class OmissionKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only
         severity: null where the rater left it undecided.
         category: as the rater's typology names it.
         confidence: of a prediction.
+        rule: only of a rule-based check: its name.
     """
 
     text: Literal["source", "reference"]
@@ -71,13 +74,23 @@ class OmissionKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only
     severity: Severity | None = None
     category: str | None = None
     confidence: _Probability | None = None
+    rule: str | UnsetType | None = UNSET
 
 
 class UnplacedKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An error without a place."""
+    """An error without a place.
+
+    Attributes:
+        severity: null where the rater left it undecided.
+        category: as the rater's typology names it.
+        words: only of a rule-based check: what is wrong, such as an inline code that the translation lost.
+        rule: only of a rule-based check: its name.
+    """
 
     severity: Severity | None = None
     category: str | None = None
+    words: str | UnsetType | None = UNSET
+    rule: str | UnsetType | None = UNSET
 
 
 class OverallKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):

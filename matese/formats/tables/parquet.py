@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
+CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
 _ROWS_AT_ONCE = 1000
 _MAGIC = "PAR1"
 

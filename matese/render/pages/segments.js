@@ -86,9 +86,11 @@ const keepLabelsInside = (box) => {
   }
 };
 const named = ({ severity, category }) => `${capital(SEVERITIES[severity])}${category ? ` ${visible(category)}` : ""}`;
-const describe = ({ severity, category, confidence, change, missing, where, votes }) => [
+const withWords = (error) => `${error.words ? `${visible(error.words)}: ` : ""}${named(error)}${error.rule ? ` (rule ${visible(error.rule)})` : ""}`;
+const describe = ({ severity, category, confidence, change, missing, where, votes, rule }) => [
   missing ?? where ?? "",
   named({ severity, category }),
+  rule ? `found by the rule ${visible(rule)}` : "",
   confidence == null ? "" : `confidence ${Math.round(100 * confidence)} %`,
   votes ? `marked by ${Math.round(100 * votes.share)} % of the predictions` : "",
   votes?.other_severity ? `another severity in ${Math.round(100 * votes.other_severity)} % of these` : "",
@@ -147,7 +149,7 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     box.append(line("hypothesis", isOne ? "translation" : system, content, isOne ? [] : figures));
     const categories = text.errors.filter((error) => error.category).map(({ start, end, category }) => `${short(text.hypothesis.slice(start, end))}: ${category}`);
     if (categories.length) box.append(line("categories", "categories", element("p", "", visible(categories.join("; ")))));
-    if (text.unplaced?.length) box.append(line("unplaced", "no place", element("p", "", text.unplaced.map(named).join(", "))));
+    if (text.unplaced?.length) box.append(line("unplaced", "no place", element("p", "", text.unplaced.map(withWords).join(", "))));
     if (!isOne) box.append(...[after(row, text)].filter(Boolean));
   }
   row.references.forEach((reference, order) => {
