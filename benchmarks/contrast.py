@@ -79,7 +79,7 @@ def main() -> None:
     annotator = matese.load(arguments.model)
     figures: dict[str, Any] = {"model": annotator.name, "half": arguments.half, "inputs": {}}
     print(f"{len(items)} items; {annotator.name}")
-    for inputs in annotator.config.inputs:
+    for inputs in annotator.config.texts.inputs:
         pairs = rate(annotator, items, inputs)
         points = [judge(item, *pair) for item, pair in zip(items, pairs, strict=True)]
         figures["inputs"][inputs] = means(items, points)

@@ -43,7 +43,7 @@ def main() -> None:
 
 def measure(folder: Path, options: argparse.Namespace) -> list[list[str]]:
     """Returns the rows of the table."""
-    most = numpy_engine.most_segments(checkpoint.resolve(options.model))
+    most = numpy_engine.most_segments(checkpoint.read_config(checkpoint.resolve(options.model)))
     seconds: dict[tuple[str, int], float] = {}
     engines = {"numpy": ["--model", options.model], "torch": ["--model", options.model, "--threads", "1"]}
     runs = [

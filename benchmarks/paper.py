@@ -129,7 +129,7 @@ def predictions(golds: Sequence[Rating], models: Sequence[str]) -> dict[str, lis
     predicted = {}
     for model in models:
         annotator = matese.load(model)
-        for inputs in annotator.config.inputs:
+        for inputs in annotator.config.texts.inputs:
             segments = (with_inputs(gold.segment, inputs) for gold in golds)
             predicted[f"{model}, {inputs}"] = list(annotator.annotate_segments(segments))
     return predicted

@@ -31,7 +31,7 @@ from matese.errors import UsageError
 _BASE = Path(__file__).absolute().parents[1] / "configs" / "mini-judgments.yaml"
 _PEOPLE = {"train": 0.5, "bio": 0.1, "esa": 0.6}
 _GPT4 = _PEOPLE | {"gemba": 0.6}
-_OWN_HEAD = {"meaning_head": True}
+_OWN_HEAD = {"heads": {"meaning": {}}}
 _CONTRASTS = ("contrasts", "rewordings", "synthetic")
 
 
@@ -81,7 +81,7 @@ PROBES = {
     "frozen-0": Probe("none", training={"frozen_layers": 0}),
     "plain": Probe(
         "all texts read together in all layers; four frozen",
-        model={"separate_layers": 0},
+        model={"texts": {"separate_layers": 0}},
         training={"frozen_layers": 4},
     ),
     "differences": Probe("with a loss of the differences within a source", training={"difference_loss_weight": 0.5}),

@@ -64,7 +64,7 @@ def main() -> None:
         golds = choose(jsonl.read(path), arguments.every)
         predictions = {
             inputs: list(annotator.annotate_segments(with_inputs(gold.segment, inputs) for gold in golds))
-            for inputs in arguments.inputs or annotator.config.inputs
+            for inputs in arguments.inputs or annotator.config.texts.inputs
         }
         spans = {inputs: measure_spans(golds, predicted, arguments.model) for inputs, predicted in predictions.items()}
         scores = measure_scores(golds, predictions, arguments.encoder)

@@ -230,7 +230,7 @@ def models(name: str, ruler: Ruler, inputs: Iterable[InputKind], *, cache: Path)
     annotator = matese.load(name)
     title = annotator.name
     for kind in inputs:
-        if kind not in annotator.config.inputs:
+        if kind not in annotator.config.texts.inputs:
             continue
         segments = [*ruler.segments()]
         if kind == "reference":

@@ -64,7 +64,7 @@ def measure(annotator: Annotator) -> dict[str, dict[str, float | None]]:
     """Returns the share of correctly ordered pairs, by kind or language pair, and by kind of input or "chrF"."""
     items = list(pairs(read()))
     shares: dict[str, dict[str, float | None]] = defaultdict(dict)
-    for inputs in annotator.config.inputs:
+    for inputs in annotator.config.texts.inputs:
         rated = contrast.rate(annotator, items, inputs)
         points = [contrast.judge(item, *pair) for item, pair in zip(items, rated, strict=True)]
         for part, columns in contrast.means(items, points).items():

@@ -24,6 +24,7 @@ from matese.explanation.method import LongTextError
 from matese.explanation.white_box import Inspection
 from matese.model import loading
 from matese.model.annotator import Annotator, load
+from matese.model.config import ModelConfig
 from matese.model.encoder import roberta_config
 from matese.model.encoder.roberta import Roberta
 from matese.model.encoder.roberta_config import RobertaConfig
@@ -35,8 +36,6 @@ from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts import vocabulary
 from matese.model.texts.tokenizer import FileTokenizer
 
-_READ_LAYERS = ("layer_mix", "word_layer", "separate_layers")
-"""Settings that count layers of the encoder."""
 _N_TEXTS = 300
 """Texts from which the importance of heads and units is measured, spread evenly over those that are given."""
 
@@ -162,10 +161,18 @@ def shrink(model: Checkpoint[Tensor], size: Size, importance: Importance | None 
         for prefix, weights in zip(layers[:n_layers], importance.units[:n_layers], strict=True):
             places = _most_important(weights, size.inner_width)
             _select(tensors, places, rows_of=[f"{prefix}intermediate.dense"], columns_of=f"{prefix}output.dense")
-    read = {name: model.config.settings.get(name) for name in _READ_LAYERS}
-    kept = {name: min(number, n_layers) for name, number in read.items() if isinstance(number, int)}
-    config = replace(model.config, encoder=encoder, settings={**model.config.settings, **kept})
+    config = replace(model.config, encoder=encoder, model=_with_layers(model.config.model, n_layers))
     return replace(model, config=config, tensors=tensors)
+
+
+def _with_layers(config: ModelConfig, n_layers: int) -> ModelConfig:
+    """Returns the settings of a model with this number of encoder layers, of which it reads the highest at most."""
+    texts = replace(config.texts, separate_layers=min(config.texts.separate_layers, n_layers))
+    mix = config.layers.mix
+    layers = replace(config.layers, mix=min(mix, n_layers)) if isinstance(mix, int) else config.layers
+    words = config.heads.word_labels
+    kept = None if words is None else replace(words, layer=min(words.layer, n_layers))
+    return replace(config, texts=texts, layers=layers, heads=replace(config.heads, word_labels=kept))
 
 
 def _card(name: str, changes: Mapping[str, object], old: str) -> str:
@@ -189,7 +196,7 @@ def measure(annotator: Annotator, segments: Iterable[Segment]) -> Importance:
     """
     encoder = _encoder(annotator)
     predictor = annotator.predictor
-    inputs = annotator.config.inputs
+    inputs = annotator.config.texts.inputs
     heads = torch.zeros(encoder.config.num_hidden_layers, encoder.config.num_attention_heads)
     units = torch.zeros(encoder.config.num_hidden_layers, encoder.config.intermediate_size)
     n_read = n_given = 0

@@ -46,7 +46,7 @@ def one_thread() -> Iterator[None]:
 
 
 TinyModelFactory = Callable[..., Path]
-"""(name, **settings of ModelConfig, kind="xlm-roberta", "bert" or "mbart", extra_width) to a model directory."""
+"""(name, **settings of `make_config`, kind="xlm-roberta", "bert" or "mbart", extra_width) to a model directory."""
 
 ENCODERS: dict[str, dict[str, Any]] = {
     "xlm-roberta": {
@@ -117,20 +117,46 @@ def tokenizer() -> Any:
     return make_tokenizer()
 
 
+def make_config(**settings: Any) -> Any:
+    """Returns the settings of a model from fields of its parts, such as inputs=("source",), extra=1, score={}.
+
+    A head is a mapping of its settings. Without `quality` or `ranking`, the model is a tagger. `decoding` may be a
+    mapping too, since it has a field with the name of a head.
+    """
+    from matese.formats import validation
+    from matese.model.config import ModelConfig
+    from matese.model.decoding import Decoding
+    from matese.model.encoder.settings import LayerSettings
+    from matese.model.heads.settings import HeadSettings
+    from matese.model.texts.settings import TextSettings
+
+    kinds = {"decoding": Decoding, "texts": TextSettings, "layers": LayerSettings, "heads": HeadSettings}
+    own = {field.name: part for part, kind in kinds.items() for field in dataclasses.fields(kind)}
+    parts: dict[str, Any] = {"texts": {}, "layers": {}, "heads": {}, "decoding": settings.pop("decoding", {})}
+    for name, value in settings.items():
+        if name in own:
+            parts[own[name]][name] = value
+        else:
+            parts[name] = value
+    if not {"quality", "ranking"} & parts["heads"].keys():
+        parts["heads"].setdefault("tags", {})
+    validation.check_keys(parts, ModelConfig)
+    return validation.convert(validation.to_plain(parts), ModelConfig)
+
+
 def make_tiny_model(
     directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta", extra_width: int | None = None, **settings: Any
 ) -> Path:
     """Saves a tagger with random weights, of which some tokens are tagged as errors, and returns its directory."""
     import torch
 
-    from matese.model.config import ModelConfig
     from matese.model.encoder.loading import load_encoder
     from matese.model.loading import save
     from matese.model.network import Network
 
     torch.manual_seed(7)
     encoder = load_encoder({**ENCODERS[kind], "vocab_size": len(tokenizer), "pad_token_id": 1})
-    tagger = Network(ModelConfig(**{"extra_layers": 1, "extra_heads": 2, **settings}), encoder, extra_width)
+    tagger = Network(make_config(**{"extra": 1, "extra_heads": 2, **settings}), encoder, extra_width)
     # A fresh head gives every tag about a fifth; larger weights make it speak up, so that spans come and go.
     torch.nn.init.normal_(tagger.tag_head.weight, std=0.6)
     if tagger.comparison is not None:  # which would add nothing
@@ -178,7 +204,7 @@ def embedded_models_are_loaded_once() -> Iterator[None]:
     def load_once(directory: Path, hardware: Any, overrides: Iterable[str], n_segments: int | None) -> Any:
         if directory not in embedded:
             return load(directory, hardware, overrides, n_segments)
-        most = numpy_engine.most_segments(directory)
+        most = numpy_engine.most_segments(checkpoint.read_config(directory))
         if most and hardware.precision == "auto":  # which is this one then
             hardware = dataclasses.replace(hardware, precision="float32")
         # The number decides between the engines.

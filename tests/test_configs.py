@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import matese
-from matese.model.config import CALIBRATED
+from matese.model.decoding import FITTED
 from matese.model.encoder.loading import load_encoder
 from matese.model.loading import load_tagger
 from matese.training import config, run
@@ -69,8 +69,9 @@ NAMES = sorted(path.stem for path in CONFIGS.glob("*.yaml"))
 def test_a_head_for_categories_is_trained_in_a_model_that_stays_as_it_is() -> None:
     chosen = config.load(CONFIGS / "categories.yaml")
     embedded = matese.load("mini", n_segments=1).config
-    fitted = {name: getattr(embedded, name) for name in CALIBRATED}
-    assert dataclasses.replace(chosen.model, **fitted) == embedded
+    fitted = {name: getattr(embedded.decoding, name) for name in FITTED}
+    decoding = dataclasses.replace(chosen.model.decoding, **fitted)
+    assert dataclasses.replace(chosen.model, decoding=decoding) == embedded
     assert chosen.training.trained_parts == ("category_head",)
 
 
@@ -110,22 +111,21 @@ def test_config_trains(name: str, data: Path, tmp_path: Path, monkeypatch: pytes
     assert isinstance(shipped.encoder, str)
     overrides.append(("encoder", json.dumps(str(save_small(shipped.encoder, tmp_path / "encoder")))))
     overrides.append(("start", "null"))
-    if shipped.model.tag_head:
-        n_separate = min(1, shipped.model.separate_layers)
-        overrides += [("model.extra_heads", "2"), ("model.separate_layers", str(n_separate))]
+    if shipped.model.heads.tags is not None:
+        n_separate = min(1, shipped.model.texts.separate_layers)
+        overrides += [("model.layers.extra_heads", "2"), ("model.texts.separate_layers", str(n_separate))]
         overrides.append(("training.frozen_layers", str(n_separate)))
-    elif shipped.model.word_layer:
-        overrides.append(("model.word_layer", "2"))
+    elif shipped.model.heads.word_labels is not None:
+        overrides.append(("model.heads.word_labels.layer", "2"))
     chosen = config.load(path, overrides=overrides)
     assert (shipped.output, chosen.data) == (f"runs/{name}", dataclasses.replace(shipped.data, shares=()))
     result = run.train(chosen)
-    if not shipped.model.tag_head:
+    if shipped.model.heads.tags is None:
         assert matese.load(result.directory).config == chosen.model
         assert {"dev/pearson", "dev/kendall"} & set(result.figures)
         return
     tagger, _ = load_tagger(result.directory)
-    own = {name: getattr(chosen.model, name) for name in ("extra_heads", "separate_layers")}
-    assert tagger.config == dataclasses.replace(shipped.model, **own)
+    assert tagger.config == dataclasses.replace(shipped.model, texts=chosen.model.texts, layers=chosen.model.layers)
     assert 0 <= result.figures["dev/macro_f1"] <= 1
-    if chosen.data.dev == ("data/prepared/dev.jsonl",) and len(shipped.model.inputs) > 1:
-        assert {f"dev/{kind}/macro_f1" for kind in shipped.model.inputs} <= set(result.figures)
+    if chosen.data.dev == ("data/prepared/dev.jsonl",) and len(shipped.model.texts.inputs) > 1:
+        assert {f"dev/{kind}/macro_f1" for kind in shipped.model.texts.inputs} <= set(result.figures)

@@ -54,7 +54,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "intermediate_size": 32,
         },
         "tokenizer": str(TOKENIZER),
-        "tagger": {"inputs": ["reference", "source", "source+reference"], "extra_heads": 2, "score_head": True},
+        "model": {
+            "texts": {"inputs": ["reference", "source", "source+reference"]},
+            "layers": {"extra_heads": 2},
+            "heads": {"tags": {}, "score": {}},
+        },
         "data": {"train": ["data/prepared/train.jsonl"], "dev": ["data/prepared/train.jsonl"]},
         "training": {"max_steps": 2, "validate_every": 1.0},
     }

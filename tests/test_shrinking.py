@@ -64,7 +64,7 @@ def test_heads_and_units_without_influence_are_removed(
 ) -> None:
     whole = tmp_path / "whole"
     if name == "tagger":
-        shutil.copytree(tiny_model_factory("t", score_head=True, separate_layers=1, inputs=["source+reference"]), whole)
+        shutil.copytree(tiny_model_factory("t", score={}, separate_layers=1, inputs=["source+reference"]), whole)
     else:
         write(whole, *loading.load(COMET / name))
     units = without_use(whole)
@@ -89,7 +89,7 @@ def test_the_lowest_layers_of_a_tagger_are_kept(tmp_path: Path, tiny_model_facto
     small = tmp_path / "small"
     assert main(["shrink", str(whole), "--layers", "1", "--output", str(small)]) == 0
     config = json.loads((small / "config.json").read_text())
-    assert (config["encoder"]["num_hidden_layers"], config["settings"]["separate_layers"]) == (1, 1)
+    assert (config["encoder"]["num_hidden_layers"], config["model"]["texts"]["separate_layers"]) == (1, 1)
     assert len(scores(small)) == len(SEGMENTS)
 
 

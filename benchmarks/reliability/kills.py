@@ -41,7 +41,7 @@ TRAIN = f"""
 encoder: {{model_type: xlm-roberta, hidden_size: 8, num_hidden_layers: 1, num_attention_heads: 2,
           intermediate_size: 16, max_position_embeddings: 514}}
 tokenizer: {checkpoint.resolve("mini")}
-model: {{extra_layers: 0, score_head: true}}
+model: {{layers: {{extra: 0}}, heads: {{tags: {{}}, score: {{}}}}}}
 data: {{train: [spans.jsonl], dev: [spans.jsonl]}}
 output: out
 training: {{learning_rate: 1e-2, batch_tokens: 256, max_epochs: 3, validate_every: 3, save_minutes: 0,

@@ -10,8 +10,10 @@ import torch
 from matese.model import loading
 from matese.model.config import ModelConfig
 from matese.model.encoder.loading import load_encoder
+from matese.model.encoder.settings import LayerSettings
 from matese.model.network import Network
 from matese.model.storage import checkpoint
+from matese.model.texts.settings import TextSettings
 from matese.model.texts.tokenizer import load_tokenizer
 
 # The configurations of FacebookAI/xlm-roberta-base and FacebookAI/xlm-roberta-large.
@@ -38,6 +40,6 @@ def save(name: str, directory: Path, *, n_layers: int | None = None) -> tuple[Pa
     encoder.save_pretrained(directory / name)
     tokenizer.save_pretrained(directory / name)
     inputs: Any = ("reference", "source", "source+reference")
-    tagger = Network(ModelConfig(inputs=inputs, extra_layers=0), encoder)
+    tagger = Network(ModelConfig(TextSettings(inputs), LayerSettings(extra=0)), encoder)
     loading.save(directory / f"{name}-tagger", tagger, tokenizer, card="# Random weights\n")
     return directory / name, directory / f"{name}-tagger"

@@ -81,7 +81,7 @@ def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
     Raises:
         ModelError: if references cannot be aggregated for this model.
     """
-    if annotator.config.layout == "alone":
+    if annotator.config.texts.layout == "alone":
         expected = partial(_expected_by_embeddings, annotator, is_aggregated)
         return Utility(f"utility:{annotator.name}" + "+aggregated" * is_aggregated, expected)
     if is_aggregated:
@@ -124,7 +124,7 @@ def _expected_by_embeddings(
     annotator: Annotator, is_aggregated: bool, sources: Iterable[WeightedTexts]
 ) -> Iterator[FloatArray]:
     chunk: list[WeightedTexts] = []
-    reads_source = annotator.config.inputs == ("source+reference",)
+    reads_source = annotator.config.texts.inputs == ("source+reference",)
     for translations in sources:
         _check_reads_reference(annotator, translations)
         chunk.append(translations if reads_source else replace(translations, source=None))

@@ -132,7 +132,7 @@ def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[
         if (lowest := getattr(args, "min_confidence", None)) is not None:
             _say_expectation(names[0], lowest)
         # Without dropout in training, its passes are not samples of the model's uncertainty.
-        if how is not None and how.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:
+        if how is not None and how.startswith("dropout") and annotator.config.layers.dropout == 0:
             advice = "its intervals need --interval-scale, see docs/explain.md"
             messages.info(f"the model was trained without dropout: {advice}")
         yield annotator
@@ -163,9 +163,7 @@ def say_licences(models: Iterable[str]) -> None:
 
     for name in models:
         directory = checkpoint.resolve(name)
-        is_ours = checkpoint.is_ours(directory)
-        is_tagger = is_ours and checkpoint.read_config(directory).settings.get("tag_head", True)
-        if not is_tagger and (licence := model_card.licence(directory)) is not None:
+        if not checkpoint.is_tagger(directory) and (licence := model_card.licence(directory)) is not None:
             messages.info(f"licence of {name}: {licence}")
 
 

@@ -241,10 +241,10 @@ def _annotating(args: argparse.Namespace, form: str, n_segments: int) -> Iterato
         if args.min_confidence is None and form not in OWN_FORMATS:
             from matese.formats.registry import BY_NAME
 
-            chosen = annotator.options
+            chosen = annotator.decoding
             if BY_NAME[form].is_for_people and chosen.min_confidence is not None:
                 lowered = replace(chosen, min_confidence=FOR_PEOPLE * chosen.min_confidence, span_budget=None)
-                annotator = annotator.with_options(lowered)
+                annotator = annotator.with_decoding(lowered)
 
         def annotate(segments: Iterable[Segment]) -> Rated:
             rated: Rated = ((rating, None) for rating in annotator.annotate_segments(segments))
@@ -255,7 +255,7 @@ def _annotating(args: argparse.Namespace, form: str, n_segments: int) -> Iterato
         yield _Annotating(
             annotate,
             annotator,
-            " ".join(annotator.signature(kind) for kind in annotator.config.inputs),
+            " ".join(annotator.signature(kind) for kind in annotator.config.texts.inputs),
             warnings=lambda: annotator.counts.warnings,
             counted=lambda: asdict(annotator.counts),
             count_on=lambda counts: annotator.count_on(validation.convert(counts, Counts)),

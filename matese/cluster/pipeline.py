@@ -64,7 +64,7 @@ class Worker:
         if system.exists(path):  # written by a worker that died before it could report
             return Report()
         try:
-            annotator = self._annotator.with_options(self._annotator.options)  # counts from 0
+            annotator = self._annotator.with_decoding(self._annotator.decoding)  # counts from 0
             ratings = annotator.annotate_segments(storage.read(source, self.columns))
             storage.write(ratings, target, self.options["weights"])
         except (InputError, OSError) as error:

@@ -174,7 +174,7 @@ class Inspection:
             output = self._module(batch or self._batch)
         finally:
             encoder.observer = None
-        if self._module.config.tag_head:
+        if self._module.config.heads.tags is not None:
             return observer, _score_of(output.score, output.tag_logits)
         if self._is_one_row:
             return observer, output.of_heads["quality"].sum()
@@ -197,7 +197,7 @@ def _rows(module: Network, text_encoder: TextEncoder, reading: Reading) -> tuple
     texts = [reading.hypothesis, *reading.contexts]
     tokens = text_encoder.tokenize(texts)
     names = ["hypothesis", *reading.inputs.split("+")]
-    if module.config.layout == "alone":
+    if module.config.texts.layout == "alone":
         rows = [text_encoder.join(text, [], None) for text in tokens]
     else:
         rows = [text_encoder.join(tokens[0], tokens[1:], reading.inputs)]

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from matese.errors import FormatError
@@ -59,14 +58,6 @@ class _Node:
                 break
         return node
 
-    def renamed(self, earlier: Mapping[str, str]) -> _Node:
-        """Returns the mapping with today's names of its keys."""
-        for key in self.value.keys() & earlier.keys():
-            if earlier[key] in self.value:
-                problem = f"key {key!r} is an earlier name of {earlier[key]!r}, which is set, too; set it once"
-                raise self.value[key].error(problem)
-        return _Node({earlier.get(key, key): node for key, node in self.value.items()}, self.path, self.line)
-
     def merged(self, other: _Node) -> _Node:
         """Returns the node with another's values in place of its own."""
         if not (isinstance(self.value, dict) and isinstance(other.value, dict)):
@@ -82,7 +73,6 @@ def read(
     kind: type[T],
     *,
     overrides: Sequence[tuple[str, str]] = (),
-    earlier: Mapping[str, str] = MappingProxyType({}),
 ) -> T:
     """Returns the settings of a YAML file; what the file leaves out has its default.
 
@@ -90,12 +80,11 @@ def read(
         path: the file.
         kind: a frozen dataclass or msgspec struct; its fields may be such types, too.
         overrides: pairs of a dotted key and a YAML value, as `--set` gives them; they replace values of the file.
-        earlier: today's name of each top-level key that had another name, which is still read.
 
     Raises:
         FormatError: if the file is not YAML, a key is unknown, missing or given twice, or a value is not allowed.
     """
-    return parse("\n".join(read_lines(path)), kind, path=path, overrides=overrides, earlier=earlier)
+    return parse("\n".join(read_lines(path)), kind, path=path, overrides=overrides)
 
 
 def parse(
@@ -104,12 +93,11 @@ def parse(
     *,
     path: str | Path,
     overrides: Sequence[tuple[str, str]] = (),
-    earlier: Mapping[str, str] = MappingProxyType({}),
 ) -> T:
     """Returns the settings of a YAML text, as `read` does; `path` is its name in messages."""
-    root = _load(text, name_of(path), (str(path),), earlier)
+    root = _load(text, name_of(path), (str(path),))
     for key, value in overrides:
-        root = root.merged(_override(key, value).renamed(earlier))
+        root = root.merged(_override(key, value))
     plain = root.plain()
     try:
         validation.check_keys(plain, kind)
@@ -125,12 +113,11 @@ def _override(key: str, value: str) -> _Node:
     return node
 
 
-def _load(text: str, path: str, including: tuple[str, ...], earlier: Mapping[str, str]) -> _Node:
+def _load(text: str, path: str, including: tuple[str, ...]) -> _Node:
     """Returns what a text holds together with the files that it extends; `including` are the files before it."""
     root = _compose(text, path)
     if not isinstance(root.value, dict):
         raise root.error(f"{root.plain()!r} is not a mapping: must be lines of 'key: value'")
-    root = root.renamed(earlier)
     if _EXTENDS not in root.value:
         return root
     extends = root.value.pop(_EXTENDS)
@@ -143,7 +130,7 @@ def _load(text: str, path: str, including: tuple[str, ...], earlier: Mapping[str
         inherited = "\n".join(read_lines(base))
     except FileNotFoundError:
         raise extends.error(f"extends {extends.value!r}: no such file, must be beside this one") from None
-    return _load(inherited, base, (*including, base), earlier).merged(root)
+    return _load(inherited, base, (*including, base)).merged(root)
 
 
 def _compose(text: str, path: str, line: int | None = 1) -> _Node:

@@ -61,6 +61,11 @@ def convert(value: object, kind: type[T]) -> T:
         raise _explained(str(error), value, kind) from None
 
 
+def to_plain(value: object) -> Any:  # noqa: ANN401  (what JSON holds)
+    """Returns a value of such a type as plain mappings, lists and values: the inverse of `convert`."""
+    return msgspec.to_builtins(value)
+
+
 def from_json(text: str | bytes, kind: type[T]) -> T:
     """Returns the value of a JSON text as a type.
 
@@ -195,9 +200,10 @@ def _unknown_keys(
 ) -> Iterator[tuple[Place, str, list[str], list[str]]]:
     """Yields for each unknown key its object's place, the key, the object's known keys, and those one level deeper."""
     fields = _fields(type_)
+    is_object = any(isinstance(member, inspect.StructType | inspect.DataclassType) for member in _members(type_))
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, item in items:
-        if isinstance(value, dict) and fields and step not in fields:
+        if isinstance(value, dict) and is_object and step not in fields:
             nested = [f"{name}.{inner}" for name in fields for inner in _fields(fields[name])]
             yield place, str(step), list(fields), nested
         yield from _unknown_keys(item, _child(type_, step), (*place, step))

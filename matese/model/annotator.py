@@ -18,12 +18,13 @@ from matese.formats import languages
 from matese.model import copy_and_blank, operating_point
 from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
+from matese.model.decoding import Decoding
 from matese.model.engines import numpy_engine
 from matese.model.engines.engine import Engine, Hardware
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, usable_inputs
 from matese.model.operating_point import OperatingPoint
-from matese.model.options import Options
+from matese.model.prediction import TagProbabilities
 from matese.model.predictor import PredictedRating, Predictor
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind
@@ -166,15 +167,26 @@ def load(
     hardware = Hardware(device, precision, batch_tokens, threads)
     chosen = copy_and_blank.check(overrides)
     predictors = [_load_predictor(checkpoint.resolve(name), hardware, chosen, n_segments) for name in names]
-    options = [_options(predictor, min_confidence, whole_words, penalties) for predictor in predictors]
-    if error_free:
-        for name, predictor in zip(names, predictors, strict=True):
-            if not predictor.config.error_free:
-                advice = "fit that first: matese calibrate MODEL RATINGS --output DIR"
-                raise ModelError(f"{name} cannot tell which segments are free of errors; {advice}")
-        options = [replace(one, error_free=True) for one in options]
-    origin = _Origin(tuple(map(_from_anywhere, names)), together, hardware, chosen, n_segments, wanted, tuple(options))
-    return Annotator(_combined(wanted, predictors, options), options[0], name=together, origin=origin)
+    for name, predictor in zip(names, predictors, strict=True):
+        if error_free and not predictor.config.decoding.error_free:
+            advice = "fit that first: matese calibrate MODEL RATINGS --output DIR"
+            raise ModelError(f"{name} cannot tell which segments are free of errors; {advice}")
+    decodings = [
+        predictor.config.decoding.varied(min_confidence=min_confidence, whole_words=whole_words, error_free=error_free)
+        for predictor in predictors
+    ]
+    origin = _Origin(
+        models=tuple(map(_from_anywhere, names)),
+        name=together,
+        hardware=hardware,
+        overrides=chosen,
+        n_segments=n_segments,
+        uncertainty=wanted,
+        decodings=tuple(decodings),
+        weights=penalties,
+    )
+    predictor = _combined(origin, predictors)
+    return Annotator(predictor, decodings[0], weights=penalties, name=together, origin=origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +200,8 @@ class _Origin:
         overrides: rules that override the model.
         n_segments: number of segments, if known.
         uncertainty: where several predictions come from; None for a single prediction.
-        options: of each model.
+        decodings: of each model.
+        weights: penalties of errors.
     """
 
     models: tuple[str | Path, ...]
@@ -197,7 +210,8 @@ class _Origin:
     overrides: tuple[Override, ...]
     n_segments: int | None
     uncertainty: Uncertainty | None
-    options: tuple[Options, ...]
+    decodings: tuple[Decoding, ...]
+    weights: mqm.Weights
 
 
 def _from_anywhere(model: str | Path) -> str | Path:
@@ -220,24 +234,24 @@ def _predictor_again(origin: _Origin) -> Predictor:
         _load_predictor(checkpoint.resolve(model), origin.hardware, origin.overrides, origin.n_segments)
         for model in origin.models
     ]
-    return _combined(origin.uncertainty, predictors, origin.options)
+    return _combined(origin, predictors)
 
 
 def _digests(name: str) -> list[str]:
     return [title.rpartition("@")[2] for title in name.split("+")]
 
 
-def _again(origin: _Origin, options: Options) -> Annotator:
+def _again(origin: _Origin, decoding: Decoding) -> Annotator:
     """Returns an annotator that was pickled."""
-    return Annotator(_predictor_again(origin), options, name=origin.name, origin=origin)
+    return Annotator(_predictor_again(origin), decoding, weights=origin.weights, name=origin.name, origin=origin)
 
 
-def _combined(wanted: Uncertainty | None, predictors: Sequence[Predictor], options: Sequence[Options]) -> Predictor:
-    if wanted is None:
+def _combined(origin: _Origin, predictors: Sequence[Predictor]) -> Predictor:
+    if origin.uncertainty is None:
         return predictors[0]
     from matese.model.uncertainty import Ensemble
 
-    return Ensemble(wanted, predictors, options)
+    return Ensemble(origin.uncertainty, predictors, origin.decodings, origin.weights)
 
 
 def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
@@ -272,25 +286,6 @@ def _name_of(models: Sequence[str]) -> str:
     return "+".join(titles)
 
 
-def _options(
-    predictor: Predictor,
-    min_confidence: float | None,
-    whole_words: bool | None,
-    weights: mqm.Weights,
-) -> Options:
-    """Returns the decoding options: the given ones, otherwise those of the model's settings.
-
-    Where the user gives a minimum confidence, every span with it is marked, whatever the budget.
-    """
-    config = predictor.config
-    return Options(
-        min_confidence=config.min_confidence if min_confidence is None else min_confidence,
-        whole_words=config.whole_words if whole_words is None else whole_words,
-        span_budget=config.span_budget if min_confidence is None else None,
-        weights=weights,
-    )
-
-
 def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     """Returns the precision and recall that a model had on its calibration data at some minimum confidences.
 
@@ -306,7 +301,8 @@ def _load_predictor(directory: Path, hardware: Hardware, overrides: Iterable[str
 
     See `load` for arguments and errors.
     """
-    most = numpy_engine.most_segments(directory)
+    stored = checkpoint.find_config(directory)
+    most = 0 if stored is None else numpy_engine.most_segments(stored)
     if most and hardware.precision == "auto":
         # As in numpy, because the signature must not depend on the size of the job.
         hardware = replace(hardware, precision="float32")
@@ -314,11 +310,11 @@ def _load_predictor(directory: Path, hardware: Hardware, overrides: Iterable[str
     engine: Engine
     config: ModelConfig
     if n_segments is not None and n_segments <= most and is_free:
-        engine, text_encoder, config = numpy_engine.load(directory)
+        engine, text_encoder, config = numpy_engine.load(directory, stored)
     else:
         from matese.model import loading  # imports torch
 
-        engine, text_encoder, config = loading.load_engine(directory, hardware)
+        engine, text_encoder, config = loading.load_engine(directory, hardware, stored)
     # Released models of the COMET family score all texts themselves.
     return Predictor(Interpreter(config, overrides), engine, text_encoder)
 
@@ -366,26 +362,36 @@ class Annotator:
 
     Attributes:
         predictor: runs the model.
-        options: of decoding.
+        decoding: how predictions become ratings.
+        weights: penalties of errors, which the signature names.
         config: the model's settings.
         name: stands for the model in signatures.
     """
 
-    def __init__(self, predictor: Predictor, options: Options, *, name: str, origin: _Origin | None = None) -> None:
+    def __init__(
+        self,
+        predictor: Predictor,
+        decoding: Decoding,
+        *,
+        name: str,
+        weights: mqm.Weights = mqm.MATESE,
+        origin: _Origin | None = None,
+    ) -> None:
         self.predictor = predictor
-        self.options = options
+        self.decoding = decoding
+        self.weights = weights
         self.name = name
         self.config = predictor.config
         self._counts = Counts()
         self._origin = origin
 
     def __repr__(self) -> str:
-        return f"<Annotator {self.name}, reads {' or '.join(self.config.inputs)}>"
+        return f"<Annotator {self.name}, reads {' or '.join(self.config.texts.inputs)}>"
 
-    def __reduce__(self) -> tuple[Callable[[_Origin, Options], Annotator], tuple[_Origin, Options]]:
+    def __reduce__(self) -> tuple[Callable[[_Origin, Decoding], Annotator], tuple[_Origin, Decoding]]:
         if self._origin is None:
             raise TypeError("only an annotator that matese.load has returned can be pickled")
-        return _again, (self._origin, self.options)
+        return _again, (self._origin, self.decoding)
 
     @property
     def counts(self) -> Counts:
@@ -396,9 +402,9 @@ class Annotator:
         """Continues from the counts of an earlier run, whose segments are not annotated again."""
         self._counts = counts
 
-    def with_options(self, options: Options) -> Annotator:
-        """Returns an annotator with the same loaded model, other options, and counts that start at 0."""
-        return Annotator(self.predictor, options, name=self.name, origin=self._origin)
+    def with_decoding(self, decoding: Decoding) -> Annotator:
+        """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""
+        return Annotator(self.predictor, decoding, weights=self.weights, name=self.name, origin=self._origin)
 
     def signature(self, inputs: InputKind, n_references: int = 1) -> str:
         """Returns a text that names everything that can change a prediction, in the manner of sacreBLEU."""
@@ -406,8 +412,8 @@ class Annotator:
             "model": self.name,
             "inputs": inputs,
             "refs": n_references if inputs != "source" else 0,
-            **self.predictor.settings(inputs, self.options),
-            "weights": self.options.weights.name,
+            **self.predictor.settings(inputs, self.decoding),
+            "weights": self.weights.name,
             "version": __version__,
         }
         return "|".join(["matese", *(f"{key}:{value}" for key, value in fields.items())])
@@ -477,7 +483,7 @@ class Annotator:
             warnings.warn(languages.untrained_warning(new), UserWarning, stacklevel=2)
         if n_blank := self._counts.blank_texts - before.blank_texts:
             warnings.warn(agreeing(n_blank, len(ratings), _SPECIAL["blank_texts"]), UserWarning, stacklevel=2)
-        return frames.with_ratings(hypotheses, ratings, self.options.weights) if is_table else ratings
+        return frames.with_ratings(hypotheses, ratings, self.weights) if is_table else ratings
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, lazily and in order. Raises as `annotate`.
@@ -489,7 +495,7 @@ class Annotator:
     def annotate_tokens(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
         """Yields a rating and the tag probabilities for each segment, as `annotate_segments` does."""
         for result in self.annotate_results(segments):
-            if "tags" not in result.prediction.outputs:
+            if result.prediction.outputs.get(TagProbabilities) is None:
                 raise UsageError(f"model {self.name} has no tag probabilities; use a tagger")
             yield result.rating, result.prediction.token_scores()
 
@@ -503,7 +509,7 @@ class Annotator:
                 has_blanks.append(model_input.segment is not segment)
                 yield model_input
 
-        for result in self.predictor.annotate(inputs(), self.options):
+        for result in self.predictor.annotate(inputs(), self.decoding):
             counts = self._counts.plus(result, self.config)
             self._counts = replace(counts, blank_texts=counts.blank_texts + has_blanks.popleft())
             signature = self.signature(result.model_input.inputs, len(result.rating.segment.references))
@@ -515,19 +521,19 @@ class Annotator:
 
     def can_read(self, segment: Segment) -> bool:
         """Whether a segment has the texts that the model needs."""
-        return bool(usable_inputs(segment.without_blanks(), self.config.inputs))
+        return bool(usable_inputs(segment.without_blanks(), self.config.texts.inputs))
 
     @property
     def needed(self) -> str:
         """The texts that the model needs at least, such as "a reference or a source"."""
         # One text is enough for a model that reads it alone, too.
-        least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
+        least = [name for name in self.config.texts.inputs if "+" not in name] or self.config.texts.inputs
         return " or ".join(f"a {name.replace('+', ' and a ')}" for name in least)
 
     def _model_input(self, segment: Segment, number: int | None = None) -> ModelInput:
         """Returns the input for a segment; `number` is its place among those given, for the message."""
         segment = segment.without_blanks()
-        usable = usable_inputs(segment, self.config.inputs)
+        usable = usable_inputs(segment, self.config.texts.inputs)
         if usable:
             return ModelInput.of(segment, usable[0])
         texts = {"source": segment.source is not None, "reference": bool(segment.references)}

@@ -196,5 +196,5 @@ def _load(directory: Path) -> tuple[PreTrainedModel, int]:
     """Returns the encoder of a transformers directory or a model directory, and its `separate_layers`."""
     if not checkpoint.has_format(directory):
         return load_encoder(directory), 0
-    settings = checkpoint.read_config(directory).settings
-    return encoder_of_model(directory), int(settings.get("separate_layers", 0))
+    config = checkpoint.read_config(directory)
+    return encoder_of_model(directory), config.model.texts.separate_layers

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from matese.model.texts.encoding import Encoding, IntArray
+from matese.model.texts.encoding import Encoding, Int32Array
 
 
 class Tensors:
@@ -107,7 +107,7 @@ def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:
     """Returns the fields of `Inputs` for a model that reads each text alone; none for other models."""
     if encodings[0].text_positions is None:
         return {}
-    texts: dict[bytes, IntArray] = {}
+    texts: dict[bytes, Int32Array] = {}
     starts: dict[bytes, int] = {}
     places = []
     end = 0

@@ -13,13 +13,14 @@ from matese.annotation import ErrorFree, Estimate, Rating, Scale, UnplacedError
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free, joining
 from matese.model.config import ModelConfig
+from matese.model.decoding import Decoding
+from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads import registry
 from matese.model.heads.head import Combine, Head
 from matese.model.heads.tags.bio import O
 from matese.model.heads.tags.decoding import without_overlap
 from matese.model.model_input import ModelInput, Reading, Row
-from matese.model.options import Options
-from matese.model.prediction import Marks, Prediction, Window
+from matese.model.prediction import Marks, Outputs, Prediction, WindowOutput
 from matese.model.texts.encoding import Encoding, InputKind, with_special_tokens
 from matese.mqm import LOWEST_SCORE
 
@@ -46,9 +47,9 @@ class Interpreter:
         *_, self._scorer = (head for head in self.heads if head.scoring() is not None)
         self._finds_errors = any(head.finds_errors for head in self.heads)
 
-    def decoding(self, inputs: InputKind, options: Options) -> str:
+    def signature(self, inputs: InputKind, decoding: Decoding) -> str:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
-        return "+".join(named for head in self.heads for named in head.signature(inputs, options)) or "none"
+        return "+".join(named for head in self.heads for named in head.signature(inputs, decoding)) or "none"
 
     def scoring(self) -> str:
         """Returns how segments are scored, for the signature: as the last head does that has an expected score."""
@@ -61,14 +62,14 @@ class Interpreter:
 
     def rows(self, reading: Reading) -> tuple[Row, ...]:
         """Returns the texts of each row that a reading needs."""
-        return reading.rows(self.config.layout)
+        return reading.rows(self.config.texts.layout)
 
     def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
         """Returns the windows of a row as the engine computes them."""
         reads_special_tokens = any(head.reads_special_tokens for head in self.heads)
         return with_special_tokens(encodings) if reads_special_tokens else encodings
 
-    def join(self, row: Row, windows: Sequence[Window]) -> Prediction:
+    def join(self, row: Row, windows: Sequence[WindowOutput]) -> Prediction:
         """Returns the joint prediction of a row's windows.
 
         Raises:
@@ -80,21 +81,23 @@ class Interpreter:
         self,
         model_inputs: Sequence[ModelInput],
         rows: Mapping[Row, Prediction],
-        options: Options,
+        decoding: Decoding,
         combine: Combine | None = None,
     ) -> list[Prediction]:
         """Returns the prediction for each segment: the mean over its readings, unless a rule overrides the model.
 
+        It is what the network says; `decode` makes of it what the product says.
+
         Args:
             model_inputs: the segments.
             rows: the predictions for all rows; a blank hypothesis has no row.
-            options: of the user.
+            decoding: of the model or the user.
             combine: scores embeddings with the network; None if the network reads no text alone.
         """
         distinct = dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings)
         rows_of = {reading: self.rows(reading) for reading in distinct}
         read = {reading: [rows[row] for row in own] for reading, own in rows_of.items() if own[0] in rows}
-        joint = joining.of_rows(self.heads, list(read.values()), options=options, combine=combine)
+        joint = joining.of_rows(self.heads, list(read.values()), decoding=decoding, combine=combine)
         readings = dict(zip(read, joint, strict=True))
         return [
             self._predict(model_input, [readings[reading] for reading in model_input.readings if reading in readings])
@@ -104,7 +107,7 @@ class Interpreter:
     def _predict(self, model_input: ModelInput, readings: Sequence[Prediction]) -> Prediction:
         if not readings:
             return blank_prediction(self.heads, model_input)
-        joint = joining.of_readings(self.heads, model_input, readings, digits=self._scorer.digits)
+        joint = joining.of_readings(self.heads, model_input, readings)
         is_copy = "copy" in self.overrides and copy_and_blank.is_copy(model_input)
         return without_error(self.heads, joint) if is_copy else joint
 
@@ -115,19 +118,31 @@ class Interpreter:
             predictions: the prediction of each model, or of each pass with dropout.
             score: expected score of the result.
         """
-        return joining.of_models(self.heads, predictions, round(score, self._scorer.digits))
+        return joining.of_models(self.heads, predictions, score)
+
+    def change(
+        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
+    ) -> list[Prediction]:
+        """Returns the prediction for each segment as it is marked: changed by what a head says of others, and rounded.
+
+        This is done once, after windows, readings and models have been joined.
+        """
+        changed = predictions
+        for head in self.heads:
+            changed = head.change(model_inputs, changed, decoding)
+        return [replace(each, score=round(each.score or 0.0, self._scorer.digits)) for each in changed]
 
     def decode(
-        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], options: Options
+        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
     ) -> Iterator[Rating]:
-        """Yields a rating for each prediction, without the name of a rater.
+        """Yields a rating for each prediction that `change` returned, without the name of a rater.
 
         Raises:
             ModelError: if a score is NaN or infinite.
         """
         marks: Sequence[Marks] = [Marks()] * len(predictions)
         for head in self.heads:
-            marks = head.mark(model_inputs, predictions, marks, options)
+            marks = head.mark(model_inputs, predictions, marks, decoding)
         for model_input, prediction, marked in zip(model_inputs, predictions, marks, strict=True):
             score = prediction.score or 0.0  # never -0.0
             if not math.isfinite(score):
@@ -139,13 +154,15 @@ class Interpreter:
                 omissions=marked.omissions,
                 unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
                 estimate=Estimate(score, self.scale),
-                error_free=self._error_free(model_input, prediction) if options.error_free else None,
+                error_free=self._error_free(model_input, prediction, decoding.error_free),
             )
 
-    def _error_free(self, model_input: ModelInput, prediction: Prediction) -> ErrorFree | None:
-        """Returns whether a segment is free of errors; None if the model has no detector for such inputs."""
+    def _error_free(
+        self, model_input: ModelInput, prediction: Prediction, detectors: Sequence[ErrorFreeDetector]
+    ) -> ErrorFree | None:
+        """Returns whether a segment is free of errors; None if there is no detector for such inputs."""
         key = model_input.segment.key
-        detector = error_free.find(self.config.error_free, model_input.inputs, key.lang_pair if key else None)
+        detector = error_free.find(detectors, model_input.inputs, key.lang_pair if key else None)
         if detector is None:
             return None
         features = error_free.features_of(
@@ -159,16 +176,15 @@ class Interpreter:
 
 def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:
     """Returns the prediction for a copy: no errors and the highest score."""
-    known = [head for head in heads if head.name in prediction.outputs]
-    outputs = {head.name: head.of_copy(prediction.outputs[head.name]) for head in known}
-    said = {name: output for name, output in outputs.items() if output is not None}
-    return replace(prediction, outputs=said, score=0.0)
+    said = ((head, prediction.outputs.get(head.output)) for head in heads)
+    outputs = Outputs.of(head.of_copy(output) for head, output in said if output is not None)
+    return replace(prediction, outputs=outputs, score=0.0)
 
 
 def blank_prediction(heads: Sequence[Head], model_input: ModelInput) -> Prediction:
     """Returns the prediction for a blank hypothesis: the lowest score, unless the other texts are blank too."""
     has_context = any(text.strip() for reading in model_input.readings for text in reading.contexts)
-    outputs = {head.name: output for head in heads if (output := head.of_blank()) is not None}
+    outputs = Outputs.of(head.of_blank() for head in heads)
     score = LOWEST_SCORE if has_context else 0.0
     return Prediction(model_input.segment.hypothesis, np.zeros((0, 2), np.int32), outputs, score, is_blank=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -41,15 +40,22 @@ if TYPE_CHECKING:
 AnyNetwork = Network | MetricX
 
 
-def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine, TextEncoder, ModelConfig]:
+def load_engine(
+    directory: Path, hardware: Hardware, config: StoredConfig | None = None
+) -> tuple[Engine, TextEncoder, ModelConfig]:
     """Returns the engine of a model in torch, with its text encoder and settings.
+
+    Args:
+        directory: of the model, as for `load`.
+        hardware: device and precision.
+        config: configuration of a directory of ours, if it has been read.
 
     Raises:
         ModelError: if it cannot be loaded.
         UsageError: if the device or precision is unknown or not available on this machine.
     """
     place, precision = prepare(hardware)
-    network, tokenizer = load(directory)
+    network, tokenizer = _load(directory, _read(directory, config))
     runner = TorchRunner(network.to(place), precision)
     batch_tokens = hardware.batch_tokens or choose_batch_tokens(place, network.width)
     text_encoder = network.text_encoder(tokenizer)
@@ -74,7 +80,7 @@ def load_tagger(
         ModelError: also if the model is of another kind.
     """
     network, tokenizer = load(directory, is_trainable=is_trainable, attention=attention)
-    if not isinstance(network, Network) or not network.config.tag_head:
+    if not isinstance(network, Network) or network.config.heads.tags is None:
         raise ModelError(f"{directory} is a {network.config.architecture} model: must be a tagger")
     return network, tokenizer
 
@@ -89,7 +95,7 @@ def load(directory: Path, *, is_trainable: bool = False, attention: str | None =
         attention: implementation of attention, see `load_encoder`.
 
     Raises:
-        ModelError: if the directory holds no model, or is incomplete, corrupt or of a future format version.
+        ModelError: if the directory holds no model, or is incomplete, corrupt or of another format version.
     """
     return _load(directory, _read(directory), is_trainable=is_trainable, attention=attention)
 
@@ -111,7 +117,9 @@ def convert(source: Path, target: Path, *, name: str) -> None:
     stored = _read(source)
     network, tokenizer = _load(source, stored)
     config = stored.config
-    card = model_card.of_converted(name, source, config.inputs, config.architecture, str(stored.encoder["model_type"]))
+    card = model_card.of_converted(
+        name, source, config.texts.inputs, config.architecture, str(stored.encoder["model_type"])
+    )
     save(target, network, tokenizer, card=card, encoder=stored.encoder)
 
 
@@ -132,14 +140,14 @@ def _load(
     return network, tokenizer
 
 
-def _read(directory: Path) -> StoredModel:
-    """Returns what a directory holds."""
-    if checkpoint.is_ours(directory):
-        stored = checkpoint.load(directory)
-        config = checkpoint.convert(stored.config.settings, ModelConfig, directory / checkpoint.CONFIG)
+def _read(directory: Path, config: StoredConfig | None = None) -> StoredModel:
+    """Returns what a directory holds; `config` is its configuration, if it has been read."""
+    config = config or checkpoint.find_config(directory)
+    if config is not None:
+        stored = checkpoint.load(directory, config)
         with checkpoint.raising_model_errors(f"{directory / checkpoint.TENSORS} cannot be unpacked"):
             tensors = packing.unpack(stored.tensors)
-        return StoredModel(config, stored.config.encoder, tensors, directory, is_released=False)
+        return StoredModel(config.model, config.encoder, tensors, directory, is_released=False)
     if (path := original_matese.find(directory)) is not None:
         return original_matese.read(path)
     if checkpoint.is_metricx(directory):
@@ -157,15 +165,15 @@ def _build(stored: StoredModel, *, is_trainable: bool, attention: str | None) ->
     """Returns the network with the stored weights."""
     config = stored.config
     # BERT in this package lacks token types.
-    is_own = is_roberta(stored.encoder, with_bert=not config.has_token_types)
-    if is_trainable and not config.separate_layers:
+    is_own = is_roberta(stored.encoder, with_bert=not config.texts.has_token_types)
+    if is_trainable and not config.texts.separate_layers:
         is_own = False
     with NoRandomWeights():
         if is_own:
             encoder: Any = Roberta(stored.encoder, attention=attention)
         else:
             encoder = load_encoder(stored.encoder, attention=attention)
-        if config.row_format == "special-tokens":
+        if config.texts.row_format == "special-tokens":
             network: AnyNetwork = Network(config, encoder, _extra_width(stored.tensors))
         else:
             # Input and output share the embeddings only if it is said, unlike in mT5's defaults.
@@ -180,7 +188,7 @@ def _tokenizer(stored: StoredModel, *, is_trainable: bool) -> Tokenizer:
     own = None
     if not is_trainable:
         own = tokenizers.read(stored.tokenizer)  # as we write it
-    if own is None and (stored.is_released or not stored.config.tag_head):
+    if own is None and (stored.is_released or stored.config.heads.tags is None):
         own = tokenizers.read_released(stored.tokenizer, str(stored.encoder["model_type"]))
     return own or tokenizers.load_tokenizer(stored.tokenizer)
 
@@ -225,11 +233,9 @@ def save(
         OSError: if it cannot be written.
     """
     tensors = packing.pack({name: tensor.detach().cpu() for name, tensor in distinct(network).items()}, precision)
-    settings = dataclasses.asdict(network.config)
-    settings["severities"] = [severity.value for severity in network.config.severities]
     config = StoredConfig(
         format_version=checkpoint.FORMAT_VERSION,
-        settings=settings,
+        model=network.config,
         encoder=plain_config(network.encoder) if encoder is None else encoder,
         training=None if training is None else dict(training),
     )

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from matese.annotation import Segment
 from matese.model.texts.encoding import InputKind
-
-Layout = Literal["together", "combinations", "alone"]
-"""How the texts of a reading are divided into rows: all in one; a row with the source, one with the reference and one
-with both; or each text in a row of its own."""
+from matese.model.texts.settings import Layout
 
 
 def is_combined(inputs: InputKind, layout: Layout) -> bool:

@@ -21,9 +21,10 @@ from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.roberta import Roberta
 from matese.model.heads import registry
 from matese.model.heads.networks import HeadNetwork
+from matese.model.heads.score.settings import ScoreSettings
 from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
-from matese.model.states import States
+from matese.model.states import BatchStates
 from matese.model.texts import encoding
 from matese.model.texts.encoding import ROLES, TextEncoder
 
@@ -53,7 +54,7 @@ class Network(nn.Module):
             InputError: if the settings do not fit the encoder.
         """
         super().__init__()
-        if config.separate_layers and not isinstance(encoder, Roberta):
+        if config.texts.separate_layers and not isinstance(encoder, Roberta):
             encoder = roberta.of_transformers(encoder)
         self.config = config
         self.encoder: Any = encoder
@@ -62,21 +63,20 @@ class Network(nn.Module):
         self.width = width = int(settings.hidden_size)
         _check(config, settings)
         self.mix: LayerMix | None = None
-        if config.has_learned_mix:
-            is_sparse = config.layer_mix == "sparsemax"
+        layers = config.layers
+        if layers.has_learned_mix:
+            is_sparse = layers.mix == "sparsemax"
             n_layers = 1 + int(settings.num_hidden_layers)
-            self.mix = LayerMix(
-                n_layers, is_sparse=is_sparse, is_normed=config.layer_norm, dropout=config.layer_dropout
-            )
+            self.mix = LayerMix(n_layers, is_sparse=is_sparse, is_normed=layers.mix_norm, dropout=layers.mix_dropout)
         self.extra_layers = nn.ModuleList(
-            ExtraLayer(width, config.extra_heads, config.dropout, extra_width) for _ in range(config.extra_layers)
+            ExtraLayer(width, layers.extra_heads, layers.dropout, extra_width) for _ in range(layers.extra)
         )
-        self.comparison = Comparison(width) if config.separate_layers else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.comparison = Comparison(width) if config.texts.separate_layers else None
+        self.dropout = nn.Dropout(layers.dropout)
         networks = registry.networks()
         for head in registry.HEADS:
-            layers = networks[head.name].of(config, width, extra_width) if head.is_in(config) else None
-            self.register_module(head.part, layers)
+            new = networks[head.name].of(config, width, extra_width) if head.is_in(config) else None
+            self.register_module(head.part, new)
 
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads."""
@@ -93,9 +93,9 @@ class Network(nn.Module):
         Raises:
             InputError: if the tokenizer does not fit the model.
         """
-        is_separate = self.config.separate_layers > 0
+        texts = self.config.texts
         return encoding.text_encoder(
-            self.encoder, tokenizer, max_tokens=self.config.max_tokens, is_separate=is_separate
+            self.encoder, tokenizer, max_tokens=texts.max_tokens, is_separate=texts.separate_layers > 0
         )
 
     def dropout_sites(self) -> list[nn.Module]:
@@ -105,7 +105,7 @@ class Network(nn.Module):
     def forward(self, batch: Inputs) -> NetworkOutput:
         """Returns what each head says of a batch, in float32 even under autocast."""
         layers, similarity = self._read(batch)
-        states = States(
+        states = BatchStates(
             batch=batch,
             config=self.config,
             layers=layers,
@@ -115,10 +115,7 @@ class Network(nn.Module):
             dropout=self.dropout,
             embed=self.encoder.get_input_embeddings(),
         )
-        outputs: dict[str, Any] = {}
-        for head in self.heads:
-            outputs |= head(states, outputs)
-        return NetworkOutput(outputs)
+        return NetworkOutput.of(head(states) for head in self.heads)
 
     def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
         """Returns the score of each hypothesis, (segments,), from embeddings of texts that were read alone.
@@ -134,9 +131,10 @@ class Network(nn.Module):
 
         The texts are those of one row or, if they are read alone, the hypothesis, the source and the reference.
         """
-        if self.config.layout != "alone":
+        texts = self.config.texts
+        if texts.layout != "alone":
             return vectors[0].squeeze(1)
-        return self.combine(dict(zip(("hypothesis", *self.config.inputs[0].split("+")), vectors, strict=True)))
+        return self.combine(dict(zip(("hypothesis", *texts.inputs[0].split("+")), vectors, strict=True)))
 
     def _read(self, batch: Inputs) -> tuple[Sequence[Tensor], Tensor | None]:
         """Returns states of the encoder, (batch, tokens, width) each: those of all layers, or of the last one alone.
@@ -150,7 +148,7 @@ class Network(nn.Module):
         arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": mask}
         if batch.places is not None:
             arguments["places"] = batch.places
-        if self.config.has_token_types:
+        if self.config.texts.has_token_types:
             places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
             n_read = (batch.roles == ROLES.index("hypothesis")).sum(1, keepdim=True) + 2  # [CLS] and [SEP] around it
             arguments["token_type_ids"] = (places >= n_read).long()
@@ -166,7 +164,7 @@ class Network(nn.Module):
             # (contexts, tokens, width) to (batch, tokens, width): hypotheses with equal contexts share their states
             arguments["encoder_outputs"] = (read.last_hidden_state[batch.contexts],)
             arguments["attention_mask"] = mask[batch.contexts]
-        reads_others = self.config.layer_mix != "last" or self.config.word_layer is not None
+        reads_others = self.config.layers.mix != "last" or self.config.heads.word_labels is not None
         output = self.encoder(**arguments, output_hidden_states=reads_others, return_dict=True)
         if not reads_others:
             return [output.last_hidden_state], None
@@ -179,7 +177,7 @@ class Network(nn.Module):
         """
         assert batch.text_positions is not None
         encoder = self.encoder
-        n_separate = self.config.separate_layers
+        n_separate = self.config.texts.separate_layers
         if batch.texts is None or batch.text_starts is None or batch.texts.is_cuda:
             states = encoder.embed(input_ids=batch.ids, positions=batch.text_positions)
             texts = (batch.text_positions == 0).cumsum(1)
@@ -202,20 +200,27 @@ def _check(config: ModelConfig, encoder: Any) -> None:  # noqa: ANN401  (the con
     """Raises an InputError if settings do not fit an encoder."""
     width = int(encoder.hidden_size)
     n_layers = int(encoder.num_hidden_layers)
-    if config.separate_layers > n_layers:
-        problem = f"separate_layers {config.separate_layers}"
+    texts = config.texts
+    layers = config.layers
+    heads = config.heads
+    if texts.separate_layers > n_layers:
+        problem = f"texts.separate_layers {texts.separate_layers}"
         raise InputError(f"{problem}: must be at most {n_layers}, the encoder's number of layers")
-    for name in ("layer_mix", "word_layer"):
-        layer = getattr(config, name)
+    read = {"layers.mix": layers.mix}
+    if heads.word_labels is not None:
+        read["heads.word_labels.layer"] = heads.word_labels.layer
+    for name, layer in read.items():
         if isinstance(layer, int) and not 0 <= layer <= n_layers:
             raise InputError(f"{name} {layer}: must be from 0 to {n_layers}, the layers of the encoder")
-    if (config.extra_layers or config.meaning_head) and width % config.extra_heads:
-        raise InputError(f"extra_heads {config.extra_heads}: must divide the encoder's width {width}")
-    if config.has_token_types and getattr(encoder, "type_vocab_size", 0) < 2:
-        raise InputError("has_token_types: must be false for an encoder without two types of tokens")
-    if encoder.is_encoder_decoder and not config.tag_head:
+    if (layers.extra or heads.meaning is not None) and width % layers.extra_heads:
+        raise InputError(f"layers.extra_heads {layers.extra_heads}: must divide the encoder's width {width}")
+    if texts.has_token_types and getattr(encoder, "type_vocab_size", 0) < 2:
+        raise InputError("texts.has_token_types: must be false for an encoder without two types of tokens")
+    if encoder.is_encoder_decoder and heads.tags is None:
         raise InputError(
             f"the encoder is an encoder-decoder: must be an encoder alone for {config.architecture} models"
         )
-    if encoder.is_encoder_decoder and (config.omission_head or config.score_pooling == "texts"):
-        raise InputError("the encoder is an encoder-decoder: omission_head must be false, and score_pooling hypothesis")
+    if encoder.is_encoder_decoder and (heads.omissions is not None or heads.score == ScoreSettings("texts")):
+        raise InputError(
+            "the encoder is an encoder-decoder: heads.omissions must be null, and heads.score.pooling hypothesis"
+        )

@@ -2,31 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from matese.annotation import ErrorSpan, Omission, TokenScores
 from matese.errors import ModelError
-from matese.model.texts.encoding import Encoding, IntArray
+from matese.model.texts.encoding import Encoding, Int32Array
 
+T = TypeVar("T")
 FloatArray = npt.NDArray[np.floating]
 """What networks compute, in any precision; `evaluation.statistics.arrays` has that of figures."""
 
 
-class Window(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What the heads of a model say, each in a dataclass of its own.
+
+    Attributes:
+        by_type: what each head says, by its type; without the heads that say nothing.
+    """
+
+    by_type: Mapping[type, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, said: Iterable[object]) -> Self:
+        """Returns the outputs of several heads; None stands for a head that says nothing."""
+        return cls({type(one): one for one in said if one is not None})
+
+    def get(self, kind: type[T]) -> T | None:
+        """Returns what the head with this type of output says; None if it says nothing."""
+        return self.by_type.get(kind)
+
+    def __getitem__(self, kind: type[T]) -> T:
+        """Returns what the head with this type of output says."""
+        found: T = self.by_type[kind]
+        return found
+
+    def changed(self, *said: object) -> Self:
+        """Returns the outputs with others in place of those of the same types."""
+        return type(self)({**self.by_type, **{type(one): one for one in said}})
+
+
+class WindowOutput(NamedTuple):
     """A network's output for an encoding.
 
     Attributes:
         encoding: the encoding.
-        outputs: what each head says, by its name; without the heads that say nothing about the encoding.
+        outputs: what each head says about it.
     """
 
     encoding: Encoding
-    outputs: Mapping[str, Any]
+    outputs: Outputs
+
+
+@dataclass(frozen=True, slots=True)
+class TagProbabilities:
+    """What every tagger says, and no other model.
+
+    Attributes:
+        logs: (tokens, tags), log-probabilities of `tags.bio.TAGS`.
+    """
+
+    logs: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +77,24 @@ class Prediction:
     Attributes:
         hypothesis: the text.
         ranges: (tokens, 2), range of each token, half-open, in code points.
-        outputs: what each head says, by its name, as its `decoding` describes it.
-        score: the expected score; None for a row or one reading.
+        outputs: what each head says.
+        score: the expected score, not rounded; None for a row or one reading.
         is_windowed: whether the texts were too long to be read at once: in overlapping windows or, beside a short
             hypothesis, only the middle of a long source or reference.
         is_blank: whether the hypothesis is blank, so that the model did not read it.
     """
 
     hypothesis: str
-    ranges: IntArray
-    outputs: Mapping[str, Any]
+    ranges: Int32Array
+    outputs: Outputs
     score: float | None = None
     is_windowed: bool = False
     is_blank: bool = False
 
     @property
     def log_probabilities(self) -> FloatArray:
-        """The log-probabilities of the tags, which every tagger has, and no other model: (tokens, tags)."""
-        rows: FloatArray = self.outputs["tags"]
-        return rows
+        """The log-probabilities of a tagger's tags: (tokens, tags)."""
+        return self.outputs[TagProbabilities].logs
 
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""

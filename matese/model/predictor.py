@@ -16,11 +16,12 @@ import numpy as np
 
 from matese.annotation import Rating
 from matese.model.copy_and_blank import is_blank
+from matese.model.decoding import Decoding
 from matese.model.engines.engine import Engine
+from matese.model.heads.embeddings import RowVector
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, Row
-from matese.model.options import Options
-from matese.model.prediction import FloatArray, Prediction, Window
+from matese.model.prediction import FloatArray, Prediction, WindowOutput
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder
 
 A = TypeVar("A")
@@ -34,9 +35,17 @@ REMEMBERED = 2**27
 
 @dataclass(frozen=True, slots=True)
 class PredictedRating:
-    """A segment's rating, with the input and prediction behind it."""
+    """A segment's rating, and what it was made from.
+
+    Attributes:
+        model_input: the segment and the texts of it that were read.
+        raw: what the network says of it.
+        prediction: the same with what heads change in it, see `Interpreter.change`.
+        rating: the rating.
+    """
 
     model_input: ModelInput
+    raw: Prediction
     prediction: Prediction
     rating: Rating
 
@@ -55,7 +64,7 @@ class Prepared:
     model_inputs: Sequence[ModelInput]
     remembered: Mapping[Row, Prediction]
     rows: Sequence[Row]
-    compute: Callable[[], Sequence[Window]]
+    compute: Callable[[], Sequence[WindowOutput]]
 
 
 class Predictor:
@@ -88,16 +97,16 @@ class Predictor:
         """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
         return self.engine.lowered_batch_tokens
 
-    def settings(self, inputs: InputKind, options: Options) -> dict[str, str]:
+    def settings(self, inputs: InputKind, decoding: Decoding) -> dict[str, str]:
         """Returns the fields of a signature for everything that ratings of segments with these inputs depend on."""
         return {
-            "decode": self.interpreter.decoding(inputs, options),
+            "decode": self.interpreter.signature(inputs, decoding),
             "overrides": "+".join(self.overrides) or "none",
             "precision": self.engine.precision,
             "score": self.interpreter.scoring(),
         }
 
-    def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating]:
+    def annotate(self, model_inputs: Iterable[ModelInput], decoding: Decoding) -> Iterator[PredictedRating]:
         """Yields a rating for each segment, in order and lazily.
 
         Segments are read some batches ahead of the output; memory does not grow with their number.
@@ -107,20 +116,21 @@ class Predictor:
         with closing(ahead(self.prepare, chunks)) as prepared:
             if not self.engine.is_async:
                 for chunk in prepared:
-                    yield from self._finish(chunk, self.compute(chunk), options)
+                    yield from self._finish(chunk, self.compute(chunk), decoding)
                 return
             # The device computes while its last results are decoded and used.
             with closing(ahead(lambda chunk: (chunk, self.compute(chunk)), prepared)) as computed:
                 for chunk, rows in computed:
-                    yield from self._finish(chunk, rows, options)
+                    yield from self._finish(chunk, rows, decoding)
 
     def decode(
-        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], options: Options
+        self, model_inputs: Sequence[ModelInput], raw: Sequence[Prediction], decoding: Decoding
     ) -> Iterator[PredictedRating]:
-        """Yields the rating for each prediction."""
-        ratings = self.interpreter.decode(model_inputs, predictions, options)
-        for model_input, prediction, rating in zip(model_inputs, predictions, ratings, strict=True):
-            yield PredictedRating(model_input, prediction, rating)
+        """Yields the rating for each prediction of the network."""
+        changed = self.interpreter.change(model_inputs, raw, decoding)
+        ratings = self.interpreter.decode(model_inputs, changed, decoding)
+        for each in zip(model_inputs, raw, changed, ratings, strict=True):
+            yield PredictedRating(*each)
 
     def prepare(self, model_inputs: Sequence[ModelInput]) -> Prepared:
         """Prepares tokens, windows and batches: the work that needs no device. Each distinct row is prepared once.
@@ -150,10 +160,9 @@ class Predictor:
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Returns the embedding of each text, (texts, width), from a model that reads each text alone."""
-        (head,) = self.interpreter.heads
         rows = [Row((text,)) for text in texts]
         computed = self.compute(self._prepare(set(rows), ()))
-        return np.stack([computed[row].outputs[head.name] for row in rows])
+        return np.stack([computed[row].outputs[RowVector].values for row in rows])
 
     def compute(self, prepared: Prepared) -> dict[Row, Prediction]:
         """Returns the joint output for each row that is not blank.
@@ -162,7 +171,7 @@ class Predictor:
             ModelError: if the model's output is NaN.
             torch.OutOfMemoryError: if the device cannot hold the longest row.
         """
-        windows = defaultdict[Row, list[Window]](list)
+        windows = defaultdict[Row, list[WindowOutput]](list)
         for row, output in zip(prepared.rows, prepared.compute(), strict=True):
             windows[row].append(output)
         computed = {row: self.interpreter.join(row, outputs) for row, outputs in windows.items()}
@@ -171,10 +180,10 @@ class Predictor:
         return {**prepared.remembered, **computed}
 
     def _finish(
-        self, prepared: Prepared, rows: Mapping[Row, Prediction], options: Options
+        self, prepared: Prepared, rows: Mapping[Row, Prediction], decoding: Decoding
     ) -> Iterator[PredictedRating]:
-        predictions = self.interpreter.predict(prepared.model_inputs, rows, options, self.engine.combine)
-        return self.decode(prepared.model_inputs, predictions, options)
+        predictions = self.interpreter.predict(prepared.model_inputs, rows, decoding, self.engine.combine)
+        return self.decode(prepared.model_inputs, predictions, decoding)
 
     def forget(self) -> None:
         """Forgets earlier results, for a fair timing of the next run."""

@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
 from matese.model.encoder.layer_mix import LayerMix
+from matese.model.encoder.settings import Pooling
 from matese.model.inputs import Inputs
 
 
 @dataclass(frozen=True)
-class States:
+class BatchStates:
     """What the heads of a network read of a batch.
 
     Attributes:
@@ -48,7 +49,7 @@ class States:
     @cached_property
     def encoded(self) -> Tensor:
         """States of the encoder, from the layers that are read: (batch, tokens, width)."""
-        layer_mix = self.config.layer_mix
+        layer_mix = self.config.layers.mix
         if isinstance(layer_mix, int):
             return self.layers[layer_mix]
         if self.mix is not None:
@@ -75,11 +76,10 @@ class States:
         ids = self.batch.ids if self.batch.decoder_ids is None else self.batch.decoder_ids
         return self.embed(ids.gather(1, self.batch.positions))
 
-    @cached_property
-    def pooled(self) -> Tensor:
-        """Embedding of each row, from its final states: (batch, width), float32."""
-        pool = pooling.POOLINGS[self.config.pooling](self.mask)
-        is_linear = self.config.pooling != "max"
+    def pooled(self, how: Pooling) -> Tensor:
+        """Returns the embedding of each row, from its final states: (batch, width), float32."""
+        pool = pooling.POOLINGS[how](self.mask)
+        is_linear = how != "max"
         if self.mix is not None and not self.extra_layers and is_linear:
             return self._mixed(self.mix, pool)  # the pooled mix, without sums over all tokens
         with pooling.in_full(self.final):

@@ -19,8 +19,8 @@ from typing import Any, Literal
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Votes
 from matese.errors import ModelError, UsageError
+from matese.model.decoding import Decoding
 from matese.model.model_input import ModelInput
-from matese.model.options import Options
 from matese.model.predictor import PredictedRating, Predictor, chunked
 from matese.model.texts.encoding import InputKind
 from matese.mqm import LOWEST_SCORE
@@ -104,20 +104,28 @@ def parse(text: str, *, scale: float = 1.0) -> Uncertainty:
     raise UsageError(f"uncertainty {text!r}: {_ALLOWED}")
 
 
-Member = tuple[Predictor, Options, Callable[[], AbstractContextManager[None]]]
-"""What makes one of several predictions: a predictor, its options, and what is switched on while it runs."""
+Member = tuple[Predictor, Decoding, Callable[[], AbstractContextManager[None]]]
+"""What makes one of several predictions: a predictor, its decoding, and what is switched on while it runs."""
 
 
 class Ensemble(Predictor):
     """Several predictions as one predictor. Attributes are those of the first model."""
 
-    def __init__(self, uncertainty: Uncertainty, predictors: Sequence[Predictor], options: Sequence[Options]) -> None:
+    def __init__(
+        self,
+        uncertainty: Uncertainty,
+        predictors: Sequence[Predictor],
+        decodings: Sequence[Decoding],
+        weights: mqm.Weights = mqm.MATESE,
+    ) -> None:
         """Takes loaded models.
 
         Args:
             uncertainty: where the predictions come from.
             predictors: one model, or several for `models` and `span-models`.
-            options: how the predictions of each model become spans.
+            decodings: how the predictions of each model become ratings; joint predictions become ratings as those of
+                the first model.
+            weights: penalties of errors, for `span-models`.
 
         Raises:
             ModelError: if the models do not fit together, or dropout cannot be applied to one.
@@ -125,12 +133,13 @@ class Ensemble(Predictor):
         first = predictors[0]
         super().__init__(first.interpreter, first.engine, first.text_encoder)
         self.uncertainty = uncertainty
+        self._weights = weights
         self._predictors = tuple(predictors)
-        self._members: list[Member] = list(zip(predictors, options, repeat(nullcontext), strict=False))
+        self._members: list[Member] = list(zip(predictors, decodings, repeat(nullcontext), strict=False))
         if uncertainty.models:
             _check_alike(uncertainty.models, predictors)
         if uncertainty.kind == "dropout":
-            self._members = _with_dropout(first, options[0], uncertainty)
+            self._members = _with_dropout(first, decodings[0], uncertainty)
 
     @property
     def lowered_batch_tokens(self) -> int | None:
@@ -143,11 +152,11 @@ class Ensemble(Predictor):
         for predictor in self._predictors:
             predictor.forget()
 
-    def settings(self, inputs: InputKind, options: Options) -> dict[str, str]:
+    def settings(self, inputs: InputKind, decoding: Decoding) -> dict[str, str]:
         """Returns the fields of a signature that say what a rating of segments with these inputs depends on."""
-        return {**super().settings(inputs, options), "uncertainty": str(self.uncertainty)}
+        return {**super().settings(inputs, decoding), "uncertainty": str(self.uncertainty)}
 
-    def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating]:
+    def annotate(self, model_inputs: Iterable[ModelInput], decoding: Decoding) -> Iterator[PredictedRating]:
         """Yields a rating for each segment, in order and lazily, with an interval and the votes for its errors.
 
         Raises:
@@ -157,33 +166,35 @@ class Ensemble(Predictor):
         for chunk in chunked(
             model_inputs, lambda model_input: model_input.n_tokens, first=_FIRST_CHUNK, largest=_LARGEST_CHUNK
         ):
-            yield from annotate(chunk, options)
+            yield from annotate(chunk, decoding)
 
-    def _by_member(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating]:
+    def _by_member(self, model_inputs: Sequence[ModelInput], decoding: Decoding) -> Iterator[PredictedRating]:
         columns = []
-        for predictor, member_options, switched_on in self._members:
+        for predictor, own, switched_on in self._members:
             if self.uncertainty.kind == "dropout":
                 predictor.forget()  # of another pass
             with switched_on():
-                columns.append(list(predictor.annotate(model_inputs, member_options)))
+                columns.append(list(predictor.annotate(model_inputs, own)))
         if self.uncertainty.kind == "dropout":
             self.forget()
         groups = list(zip(*columns, strict=True))
         centre = statistics.median if self.uncertainty.models else statistics.fmean
         means = [
-            self.interpreter.average([result.prediction for result in group], centre(map(_estimate, group)))
+            self.interpreter.average(
+                [result.raw for result in group], centre(result.raw.score or 0.0 for result in group)
+            )
             for group in groups
         ]
-        for joined, group in zip(self.decode(model_inputs, means, options), groups, strict=True):
+        for joined, group in zip(self.decode(model_inputs, means, decoding), groups, strict=True):
             if self.uncertainty.kind == "span-models":
-                members = [_by_spans(result, options.weights) for result in group]
+                members = [_by_spans(result, self._weights) for result in group]
                 median = round(statistics.median(map(_estimate, members)), 4)
                 rating = replace(joined.rating, estimate=Estimate(median, "mqm"))
                 yield self._with_agreement(replace(joined, rating=rating), members)
             else:
                 yield self._with_agreement(joined, group)
 
-    def _by_reference(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating]:
+    def _by_reference(self, model_inputs: Sequence[ModelInput], decoding: Decoding) -> Iterator[PredictedRating]:
         alone = []
         for model_input in model_inputs:
             if len(model_input.readings) < _LEAST:
@@ -192,10 +203,10 @@ class Ensemble(Predictor):
                 raise UsageError(f"uncertainty references needs {_LEAST} references or more for each segment: {number}")
             for reading in model_input.readings:
                 alone.append(replace(model_input, segment=reading.segment, readings=(reading,)))
-        results = self._predictors[0].annotate(alone, options)
+        results = self._predictors[0].annotate(alone, decoding)
         groups = [[next(results) for _ in model_input.readings] for model_input in model_inputs]
         # Readings are remembered, so that this costs no more time.
-        for joined, group in zip(self._predictors[0].annotate(model_inputs, options), groups, strict=True):
+        for joined, group in zip(self._predictors[0].annotate(model_inputs, decoding), groups, strict=True):
             yield self._with_agreement(joined, group)
 
     def _with_agreement(self, joined: PredictedRating, group: Sequence[PredictedRating]) -> PredictedRating:
@@ -259,7 +270,7 @@ def _votes(error: ErrorSpan, marked: Sequence[Sequence[ErrorSpan]]) -> Votes:
     return Votes(round(len(severities) / len(marked), 4), round(n_other / len(severities), 4) if severities else 0.0)
 
 
-def _with_dropout(predictor: Predictor, options: Options, uncertainty: Uncertainty) -> list[Member]:
+def _with_dropout(predictor: Predictor, decoding: Decoding, uncertainty: Uncertainty) -> list[Member]:
     if predictor.module is None:
         raise ModelError("dropout needs the weights in torch: load the model without n_segments")
     from matese.model.encoder.dropout import Dropout
@@ -269,7 +280,7 @@ def _with_dropout(predictor: Predictor, options: Options, uncertainty: Uncertain
     def passing(number: int) -> Callable[[], AbstractContextManager[None]]:
         return lambda: dropout.passing(number)
 
-    return [(predictor, options, passing(number)) for number in range(uncertainty.n_passes)]
+    return [(predictor, decoding, passing(number)) for number in range(uncertainty.n_passes)]
 
 
 def _check_alike(names: Sequence[str], predictors: Sequence[Predictor]) -> None:
@@ -277,11 +288,12 @@ def _check_alike(names: Sequence[str], predictors: Sequence[Predictor]) -> None:
 
     def traits(predictor: Predictor) -> dict[str, Any]:
         config = predictor.config
-        marks = config.tag_head or config.severities
+        labels = config.heads.word_labels
+        marks = labels.severities if labels is not None else config.heads.tags is not None
         return {
-            "kind": config.tag_head,
+            "kind": config.heads.tags is not None,
             "scale": predictor.interpreter.scale,
-            "inputs": sorted(config.inputs),
+            "inputs": sorted(config.texts.inputs),
             "severities": marks,
             "vocabulary": predictor.text_encoder.tokenization() if marks else None,
         }

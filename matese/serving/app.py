@@ -98,8 +98,8 @@ _PROBLEMS = {
 def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) -> Starlette:
     """Returns the application, which alone uses the annotator; `is_loopback`: whether only this machine reaches it."""
     batcher = Batcher(annotator.annotate_segments, enough=limits.segments)
-    weights = annotator.options.weights
-    facts = {"Model": annotator.name, "Reads": ", ".join(annotator.config.inputs), "Weights": weights.name}
+    weights = annotator.weights
+    facts = {"Model": annotator.name, "Reads": ", ".join(annotator.config.texts.inputs), "Weights": weights.name}
     page = html_page.render_live("matese: find translation errors", facts)
     reference = html_page.render_api_reference()
     description = describe()

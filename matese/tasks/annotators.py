@@ -148,7 +148,7 @@ def loaded(options: Model, n_segments: int | None = None) -> Iterator[Annotator]
         if options.min_confidence is not None:
             _tell_expectation(names[0], options.min_confidence)
         # Without dropout in training, its passes are not samples of the model's uncertainty.
-        if how is not None and how.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:
+        if how is not None and how.startswith("dropout") and annotator.config.layers.dropout == 0:
             advice = "its intervals need --interval-scale, see docs/explain.md"
             notices.info(f"the model was trained without dropout: {advice}")
         yield annotator
@@ -179,9 +179,7 @@ def tell_licences(models: Iterable[str]) -> None:
 
     for name in models:
         directory = checkpoint.resolve(name)
-        is_ours = checkpoint.is_ours(directory)
-        is_tagger = is_ours and checkpoint.read_config(directory).settings.get("tag_head", True)
-        if not is_tagger and (licence := model_card.licence(directory)) is not None:
+        if not checkpoint.is_tagger(directory) and (licence := model_card.licence(directory)) is not None:
             notices.info(f"licence of {name}: {licence}")
 
 

@@ -210,7 +210,7 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
 
 
 def _whole_segments(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
-    if corpus.config.layout == "alone":
+    if corpus.config.texts.layout == "alone":
         # Each distinct text is read once.
         numbers: dict[int, int] = {}
         texts_of = [[numbers.setdefault(text, len(numbers)) for text in corpus.read(draw)] for draw in draws]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +16,17 @@ from torch.nn import functional
 from matese.annotation import Rating
 from matese.errors import InputError
 from matese.evaluation.statistics.arrays import FloatArray
+from matese.formats import validation
 from matese.formats.row_issues import RowIssue
 from matese.model import loading
-from matese.model.config import CALIBRATED, ModelConfig
+from matese.model.config import ModelConfig
+from matese.model.decoding import FITTED
 from matese.model.engines.hardware import choose_device, choose_precision
 from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads import registry
 from matese.model.heads.learning import IGNORED
+from matese.model.heads.meaning.network import MeaningTensors
+from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.tags.bio import TAGS, O
 from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.network import Network
@@ -41,8 +44,6 @@ from matese.training.span_validation import window_batch
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 FALSE_ALARMS = 0.02
 """Share of the segments without an error in which an error of meaning is found."""
-_NEVER = 100.0
-"""Threshold that no logit reaches."""
 _BATCH_TOKENS = 4096
 _N_BINS = 15
 _WEIGHT = "tag_head.weight"
@@ -85,8 +86,8 @@ class Calibration:
             (`SpanConfidence.major`); its error probability determines the spans.
         n_tokens: number of tokens that the calibration was fitted on.
         min_confidence: least confidence of a marked span.
-        meaning_thresholds: for each kind of input, the logit of the meaning head that it exceeds in `FALSE_ALARMS` of
-            the segments that the raters found free of errors; empty without the head.
+        meaning: for each kind of input with which the meaning head is used, its rule, with the logit as threshold that
+            it exceeds in `FALSE_ALARMS` of the segments that the raters found free of errors; empty without the head.
         confidences: span confidence for each kind of input; empty if there are too few spans.
         span_points: span agreement, in order of the minimum confidence; empty if there are too few spans.
         error_free: detectors of segments that are free of errors; empty if there are too few segments.
@@ -101,7 +102,7 @@ class Calibration:
     chosen: TokenPoint
     n_tokens: int
     min_confidence: float
-    meaning_thresholds: tuple[float, ...] = ()
+    meaning: tuple[MeaningRule, ...] = ()
     confidences: tuple[SpanConfidence, ...] = ()
     span_points: tuple[OperatingPoint, ...] = ()
     error_free: tuple[ErrorFreeDetector, ...] = ()
@@ -140,27 +141,28 @@ def calibrate(
         OSError: if a file cannot be read or written.
     """
     tagger, tokenizer = loading.load_tagger(directory, is_trainable=True)
-    tagger.config = replace(tagger.config, meaning_thresholds=())
     progress("reading")
     ratings = list(read(paths, report=report))
     others = list(read(error_free_paths, report=report))
     encoder = tagger.text_encoder(tokenizer)
-    corpus = corpus_building.build(
-        ratings, encoder, tagger.config.inputs, registry.targets(tagger.config), keep_ratings=True, with_spans=True
-    )
+    heads = registry.targets(tagger.config)
+    inputs = tagger.config.texts.inputs
+    corpus = corpus_building.build(ratings, encoder, inputs, heads, keep_ratings=True, with_spans=True)
     calibration = _fit_tags(tagger, corpus, progress)
     if tagger.meaning_head is not None:
         progress("finding the thresholds of errors of meaning")
-        calibration = replace(calibration, meaning_thresholds=tuple(_meaning_thresholds(tagger, corpus)))
+        calibration = replace(calibration, meaning=tuple(_meaning_rules(tagger, corpus)))
     with tempfile.TemporaryDirectory() as folder:
         calibrated = Path(folder) / directory.name
-        _save(directory, calibrated, _with_all_spans(calibration, tagger.config), {"span_budget": None})
+        _save(directory, calibrated, _with_all_spans(calibration, tagger.config), has_budget=False)
         progress("fitting the confidence of spans")
         annotate = load_annotate(calibrated)
         calibration = _fit_spans(annotate, tagger.config, ratings, calibration)
         progress("fitting the detection of segments free of errors")
         config = tagger.config
-        fits = error_free.fit_all(annotate, ratings, others, model_inputs=config.inputs, lang_pairs=config.lang_pairs)
+        fits = error_free.fit_all(
+            annotate, ratings, others, model_inputs=config.texts.inputs, lang_pairs=config.lang_pairs
+        )
         calibration = replace(calibration, error_free=tuple(one.detector for one in fits), error_free_fits=fits)
     _save(directory, output, calibration)
     return calibration
@@ -169,7 +171,9 @@ def calibrate(
 def _with_all_spans(calibration: Calibration, config: ModelConfig) -> Calibration:
     """Returns the fitted values with which every span is marked, where it is once its confidence is fitted."""
     least = calibration.chosen.min_probability
-    return replace(calibration, confidences=tuple(confidences.unfitted(inputs, least) for inputs in config.inputs))
+    return replace(
+        calibration, confidences=tuple(confidences.unfitted(inputs, least) for inputs in config.texts.inputs)
+    )
 
 
 def _fit_spans(
@@ -177,7 +181,8 @@ def _fit_spans(
 ) -> Calibration:
     """Returns the fitted values, completed for spans."""
     least = calibration.chosen.min_probability
-    fitted = confidences.fit_all(annotate, ratings, config.inputs, least, span_budget=config.span_budget)
+    budget = config.decoding.span_budget
+    fitted = confidences.fit_all(annotate, ratings, config.texts.inputs, least, span_budget=budget)
     lowest = calibration.min_confidence if fitted.min_confidence is None else fitted.min_confidence
     return replace(calibration, min_confidence=lowest, confidences=fitted.fitted, span_points=fitted.points)
 
@@ -260,7 +265,7 @@ def _logits(tagger: Network, corpus: Corpus, place: torch.device) -> Iterator[tu
     for number, inputs in enumerate(corpus.inputs):
         if not usable[:, number].any():
             continue
-        limits = Limits(_BATCH_TOKENS, tagger.config.max_tokens)
+        limits = Limits(_BATCH_TOKENS, tagger.config.texts.max_tokens)
         for dev in batching.dev_loader(corpus, inputs, limits, window_batch):
             batch = dev.to(place)
             with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
@@ -271,28 +276,29 @@ def _logits(tagger: Network, corpus: Corpus, place: torch.device) -> Iterator[tu
 
 
 @torch.inference_mode()
-def _meaning_thresholds(tagger: Network, corpus: Corpus) -> Iterator[float]:
-    """Yields the threshold for each kind of input; `_NEVER` if it is not judged, or no segment is free of errors."""
+def _meaning_rules(tagger: Network, corpus: Corpus) -> Iterator[MeaningRule]:
+    """Yields the rule for each kind of input that is judged, and for which some segments are free of errors."""
+    settings = tagger.config.heads.meaning
+    assert settings is not None
     usable = corpus.usable()
     place = next(tagger.parameters()).device
     for number, inputs in enumerate(corpus.inputs):
-        if inputs not in tagger.config.meaning_inputs or not usable[:, number].any():
-            yield _NEVER
+        if inputs not in settings.inputs or not usable[:, number].any():
             continue
         logits: list[float] = []
-        limits = Limits(_BATCH_TOKENS, tagger.config.max_tokens)
+        limits = Limits(_BATCH_TOKENS, tagger.config.texts.max_tokens)
         for rows in batching.dev_loader(corpus, inputs, limits, batching.make_batch):
             batch = rows.to(place)
             with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
                 output = tagger(batch.inputs)
             is_free = batch.targets["has_meaning_error"] == 0
-            logits += output.of_heads["meaning"].segment_logits[is_free].float().tolist()
-        yield round(float(np.quantile(logits, 1 - FALSE_ALARMS)), 4) if logits else _NEVER
+            logits += output[MeaningTensors].segment_logits[is_free].float().tolist()
+        if logits:
+            before = tagger.config.decoding.meaning_rule(inputs) or MeaningRule(inputs, 0.0)
+            yield replace(before, threshold=round(float(np.quantile(logits, 1 - FALSE_ALARMS)), 4))
 
 
-def _save(
-    directory: Path, output: Path, calibration: Calibration, changed_settings: Mapping[str, object] | None = None
-) -> None:
+def _save(directory: Path, output: Path, calibration: Calibration, *, has_budget: bool = True) -> None:
     stored = checkpoint.load(directory)
     tensors = dict(stored.tensors)
     weight = tensors[_WEIGHT]
@@ -301,11 +307,15 @@ def _save(
     tensors[_BIAS] = (bias.double() / calibration.temperature + torch.tensor(calibration.biases).double()).to(
         bias.dtype
     )
-    plain = json.loads(json.dumps(asdict(calibration)))
     config = stored.config
-    fitted = {name: plain[name] for name in CALIBRATED}
-    settings = {**config.settings, **fitted, **(changed_settings or {})}
-    training = {**(config.training or {}), "calibration": plain}
+    decoding = replace(config.model.decoding, **{name: getattr(calibration, name) for name in FITTED})
+    if not has_budget:
+        decoding = replace(decoding, span_budget=None)
+    training = {**(config.training or {}), "calibration": validation.to_plain(calibration)}
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)
-    changed = replace(stored, config=replace(config, settings=settings, training=training), tensors=tensors)
+    changed = replace(
+        stored,
+        config=replace(config, model=replace(config.model, decoding=decoding), training=training),
+        tensors=tensors,
+    )
     checkpoint.save(output, changed, tokenizer, card=checkpoint.read_card(directory))

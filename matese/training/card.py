@@ -22,8 +22,9 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
     title = "# MaTESe tagger\n\nMarks the errors of machine translations as Minor or Major."
     command = "tag"
     explained = _TAGGER_FIGURES
-    if not config.model.tag_head:
-        severities = " and ".join(severity.value for severity in config.model.severities)
+    if config.model.heads.tags is None:
+        labels = config.model.heads.word_labels
+        severities = "" if labels is None else " and ".join(severity.value for severity in labels.severities)
         marks = f" and marks {severities} errors" if severities else ""
         title = f"# {config.model.architecture.capitalize()} model\n\nScores machine translations{marks}."
         command = "tag" if severities else "score"
@@ -34,7 +35,7 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
 `matese {command} --model DIRECTORY`.
 
 - Encoder: {encoder}
-- Input besides the hypothesis: {", ".join(config.model.inputs)}
+- Input besides the hypothesis: {", ".join(config.model.texts.inputs)}
 - Training data: {n_train:,} segments of {", ".join(config.data.train)}
 - Licence: depends on the encoder and the data; state it when you publish the model
 

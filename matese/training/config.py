@@ -21,8 +21,6 @@ from matese.model.config import ModelConfig
 from matese.model.storage.packing import StoredPrecision
 from matese.mqm import CATEGORIES
 
-_EARLIER = {"tagger": "model"}
-"""Earlier names of settings, which runs that were started before have."""
 Schedule = Literal["linear", "constant"]
 Positive = Annotated[float, Meta(gt=0)]
 NonNegative = Annotated[float, Meta(ge=0)]
@@ -224,13 +222,14 @@ class Config:
             raise InputError("tokenizer is null: must be a hub id or a directory for an encoder with random weights")
         model = self.model
         training = self.training
-        if training.mix_with_encoder and not model.has_learned_mix:
+        if training.mix_with_encoder and not model.layers.has_learned_mix:
             raise InputError("training.mix_with_encoder: must be false for a model that does not mix layers")
-        if model.row_format != "special-tokens":
-            raise InputError(f"model.row_format {model.row_format}: must be special-tokens in training")
-        if self.data.rater_groups and not model.tag_head:
+        row_format = model.texts.row_format
+        if row_format != "special-tokens":
+            raise InputError(f"model.texts.row_format {row_format}: must be special-tokens in training")
+        if self.data.rater_groups and model.heads.tags is None:
             raise InputError("data.rater_groups: must be empty except for a tagger")
-        if model.ranking_head and training.group_size < 2:
+        if model.heads.ranking is not None and training.group_size < 2:
             raise InputError(f"training.group_size {training.group_size}: must be 2 or more for a ranking model")
         self._check_losses()
 
@@ -239,13 +238,14 @@ class Config:
         model = self.model
         training = self.training
         for name in ("ranking_loss_weight", "difference_loss_weight"):
-            if getattr(training, name) and not model.score_head:
-                raise InputError(f"training.{name} {getattr(training, name):g}: must be 0 without a score_head")
-        if training.category_weights and not model.category_head:
-            raise InputError("training.category_weights: must be empty without a category_head")
-        if len(training.label_weights) not in (0, (1 + len(model.severities)) if model.severities else 0):
-            n_labels = f"{1 + len(model.severities)} numbers, for no error and each severity"
-            allowed = n_labels if model.severities else "empty for a model without severities"
+            if getattr(training, name) and model.heads.score is None:
+                raise InputError(f"training.{name} {getattr(training, name):g}: must be 0 without model.heads.score")
+        if training.category_weights and model.heads.categories is None:
+            raise InputError("training.category_weights: must be empty without model.heads.categories")
+        severities = () if model.heads.word_labels is None else model.heads.word_labels.severities
+        if len(training.label_weights) not in (0, (1 + len(severities)) if severities else 0):
+            n_labels = f"{1 + len(severities)} numbers, for no error and each severity"
+            allowed = n_labels if severities else "empty for a model without model.heads.word_labels"
             raise InputError(f"training.label_weights {list(training.label_weights)}: must be {allowed}")
 
     @property
@@ -261,7 +261,7 @@ def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Conf
         FormatError: for an unknown, duplicate or missing key and for a value that is not allowed.
         OSError: if the file cannot be read.
     """
-    return settings.read(path, Config, overrides=overrides, earlier=_EARLIER)
+    return settings.read(path, Config, overrides=overrides)
 
 
 def to_builtins(config: Config) -> dict[str, Any]:

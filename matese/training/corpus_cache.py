@@ -46,7 +46,7 @@ def cached(
             known = json.loads(str(arrays["notes"]))
             stored = {name: arrays[name] for name in arrays.files if name != "notes"}
             corpus = corpus_from_arrays(
-                stored, inputs=config.model.inputs, encoder=encoder, heads=heads, skipped=known["skipped"]
+                stored, inputs=config.model.texts.inputs, encoder=encoder, heads=heads, skipped=known["skipped"]
             )
         return corpus, known["messages"]
     # zipfile raises NotImplementedError where a damaged header names another method of compression.
@@ -72,7 +72,7 @@ def _is_complete(path: str) -> bool:
 
 def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> str:
     """Returns a digest of all that the training data depend on: files, settings, tokenizer and our versions."""
-    learned = (config.model.inputs, config.model.severities, config.training.trained_parts)
+    learned = (config.model.texts.inputs, config.model.heads.word_labels, config.training.trained_parts)
     settings = (dataclasses.replace(config.data, dev=()), learned, [head.name for head in heads])
     digest = hashlib.sha256(repr((VERSION, __version__, settings)).encode() + encoder.tokenization().encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -127,7 +126,7 @@ class TrainingModule(pl.LightningModule):
         read = LossInputs(batch.inputs, targets.groups, self._training, targets.shares, self.network.score)
         parts: dict[str, Tensor] = {}
         for head in self._heads:
-            parts |= head.losses(output.of_heads[head.name], targets.labels, read)
+            parts |= head.losses(output[head.output], targets.labels, read)
         return parts
 
     def on_train_batch_end(self, outputs: object, batch: object, batch_idx: int) -> None:
@@ -159,16 +158,7 @@ class TrainingModule(pl.LightningModule):
         self.log(self.monitored, self.figures.get(self.monitored, -1.0), logger=False)
         self._log(self.figures)
 
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Gives the tensors of a saved state the names of today."""
-        checkpoint["state_dict"] = with_names_of_today(checkpoint["state_dict"])
-
     def _log(self, figures: Mapping[str, float]) -> None:
         for logger in self.loggers:
             logger.log_metrics(dict(figures), step=self.global_step)
             logger.save()  # now, so that a killed run leaves its log
-
-
-def with_names_of_today(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Returns the tensors of a saved state; those of a tagger had other names before format 4 of model directories."""
-    return {re.sub(r"^tagger\.", "network.", name): tensor for name, tensor in state.items()}

@@ -34,7 +34,7 @@ from matese.training.batching import BatchStream, Limits, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
-from matese.training.module import TrainingModule, with_names_of_today
+from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps
 from matese.training.reading import read
 from matese.training.run_setup import MODEL, RESULT, STATE
@@ -139,7 +139,7 @@ class _Run:
 def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus, Corpus]:
     """Returns the training and the validation data, and prints what was skipped."""
     files = config.data
-    inputs = config.model.inputs
+    inputs = config.model.texts.inputs
     heads = run_setup.targets(config)
     of_train = IssueCounts()
     of_dev = IssueCounts()
@@ -170,11 +170,13 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
     train, messages = corpus_cache.cached(config, texts, heads, build)
     for head in heads:
         if (missing := head.missing(train.labels)) is not None:
-            problem = f"model.{run_setup.part_of(head)} is true, but in {' '.join(files.train)} {missing}"
+            problem = f"model.heads.{head.name} is set, but in {' '.join(files.train)} {missing}"
             raise InputError(f"{problem}; add ratings that it can learn from or set it to false")
     of_dev_texts: list[str] = []
     dev_ratings = read_all(files.dev, report=of_dev, notify=of_dev_texts.append)
-    dev = corpus_building.build(dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=config.model.tag_head)
+    dev = corpus_building.build(
+        dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=config.model.heads.tags is not None
+    )
     for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):
@@ -220,7 +222,7 @@ def _state(output: Path, module: TrainingModule) -> Path | None:
         reason = (str(error) or "it is truncated").splitlines()[0]
         raise InputError(f"{path} is not a saved state ({reason}); restore it or start a new run") from error
     is_complete = isinstance(state, dict) and state.keys() >= _OF_STATE
-    if not is_complete or _shapes(module.state_dict()) != _shapes(with_names_of_today(state["state_dict"])):
+    if not is_complete or _shapes(module.state_dict()) != _shapes(state["state_dict"]):
         raise InputError(f"{path} is the state of another model; restore it or start a new run")
     return path
 

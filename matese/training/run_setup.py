@@ -17,7 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from matese import files
 from matese.errors import InputError, ModelError
 from matese.model import loading
-from matese.model.config import CALIBRATED
+from matese.model.decoding import FITTED
 from matese.model.encoder.loading import encoder_of_model, load_encoder
 from matese.model.heads import registry
 from matese.model.heads.learning import HeadTargets
@@ -110,10 +110,10 @@ def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Network:
         weights = started[0].state_dict() if len(started) == 1 else _mean(started, starts)
         _copy(model, weights, f"start {' and '.join(starts)}", _MAY_BE_NEW)
     if len(started) == 1 and config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
-        calibrated = {name: getattr(started[0].config, name) for name in CALIBRATED}
+        fitted = {name: getattr(started[0].config.decoding, name) for name in FITTED}
         if "meaning_head" in config.training.trained_parts:
-            calibrated["meaning_thresholds"] = ()  # of the head before
-        model.config = dataclasses.replace(model.config, **calibrated)
+            fitted["meaning"] = ()  # of the head before
+        model.config = dataclasses.replace(model.config, decoding=dataclasses.replace(model.config.decoding, **fitted))
     return model
 
 

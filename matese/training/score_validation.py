@@ -15,6 +15,8 @@ from torchmetrics.classification import MulticlassF1Score
 from matese.model.config import ModelConfig
 from matese.model.heads import losses
 from matese.model.heads.learning import IGNORED, vectors_of
+from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.word_labels.network import LabelLogits
 from matese.model.network_output import NetworkOutput
 from matese.training.dev_metrics import DevMetrics
 from matese.training.targets import Batch
@@ -38,18 +40,17 @@ class ScoreMetrics(DevMetrics):
         self._pair_gap = pair_gap
         self.rows = CatMetric(nan_strategy="error")
         f1 = functools.partial(MulticlassF1Score, average="macro", ignore_index=IGNORED, validate_args=False)
-        self.labels = f1(1 + len(config.severities)) if config.severities else None
+        labels = config.heads.word_labels
+        self.labels = None if labels is None else f1(1 + len(labels.severities))
 
     def update(self, batch: Batch, output: NetworkOutput) -> None:
         """Adds a batch and the network's output for it."""
         targets = batch.targets
-        of_rows = output.of_heads["ranking" if "ranking" in output.of_heads else "quality"]
-        predicted = self._score(vectors_of(of_rows, targets.shares))
+        predicted = self._score(vectors_of(output[RowVectors].values, targets.shares))
         rows = torch.stack([predicted, targets["scores"], targets.groups.float()], 1)
         self.rows.update(rows.masked_fill(rows.isnan(), torch.inf))
         if self.labels is not None:
-            logits = output.of_heads["word_labels"]
-            self.labels.update(logits.argmax(-1).flatten(), targets["tag_ids"].flatten())
+            self.labels.update(output[LabelLogits].logits.argmax(-1).flatten(), targets["tag_ids"].flatten())
 
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones, and resets them.

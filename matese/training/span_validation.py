@@ -25,7 +25,6 @@ from matese.model.inputs import Inputs, Tensors
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput
 from matese.model.network_output import NetworkOutput
-from matese.model.options import Options
 from matese.model.prediction import Prediction
 from matese.model.texts.encoding import Encoding, InputKind
 from matese.training import batching
@@ -116,13 +115,13 @@ class SpanMetrics(DevMetrics):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self._interpreter = Interpreter(config)
-        self._options = Options(config.min_confidence, config.whole_words, config.span_budget)
+        self._decoding = config.decoding
         self.rows = CatMetric(nan_strategy="error")
 
     def update(self, batch: DevBatch, output: NetworkOutput) -> None:
         """Adds a batch and the network's output for it."""
         predictions = self._predict(batch, output)
-        ratings = self._interpreter.decode(batch.model_inputs, predictions, self._options)
+        ratings = self._interpreter.decode(batch.model_inputs, predictions, self._decoding)
         rows = []
         for gold, prediction, rating in zip(batch.ratings, predictions, ratings, strict=True):
             pair = RatingPair.of(gold, rating)
@@ -143,7 +142,8 @@ class SpanMetrics(DevMetrics):
             for reading, windows in zip(readings, dev.windows, strict=True)
             for row in self._interpreter.rows(reading)  # one
         }
-        return self._interpreter.predict(dev.model_inputs, joined, self._options)
+        raw = self._interpreter.predict(dev.model_inputs, joined, self._decoding)
+        return self._interpreter.change(dev.model_inputs, raw, self._decoding)
 
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones (0 / 0), and resets them."""

@@ -17,23 +17,25 @@ from matese.training.span_validation import SpanMetrics
 
 def monitored(config: ModelConfig) -> str:
     """Returns the figure that chooses the best state, for models that score as in unbabel-comet; higher is better."""
-    if config.tag_head:
+    if config.heads.tags is not None:
         return "dev/macro_f1"
-    return "dev/pairs" if config.ranking_head else "dev/kendall"
+    return "dev/pairs" if config.heads.ranking is not None else "dev/kendall"
 
 
 def shown(config: ModelConfig) -> tuple[str, ...]:
     """Returns the figures that are printed after each validation, besides the monitored one."""
-    return span_validation.SHOWN if config.tag_head else score_validation.SHOWN
+    return score_validation.SHOWN if config.heads.tags is None else span_validation.SHOWN
 
 
 def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Any:  # noqa: ANN401  (what the metrics take)
     """Returns a batch of the dev data."""
-    is_tagger = corpus.config.tag_head
+    is_tagger = corpus.config.heads.tags is not None
     return span_validation.dev_batch(corpus, draws) if is_tagger else batching.make_batch(corpus, draws)
 
 
 def metrics(network: Network, training: TrainingConfig) -> DevMetrics:
     """Returns the metrics of one kind of input."""
     config = network.config
-    return SpanMetrics(config) if config.tag_head else ScoreMetrics(config, network.score, training.pair_gap)
+    if config.heads.tags is None:
+        return ScoreMetrics(config, network.score, training.pair_gap)
+    return SpanMetrics(config)

@@ -13,11 +13,10 @@ import matese
 from matese.annotation import Segment
 from matese.choosing import utilities
 from matese.errors import InputError, ModelError, UsageError
-from matese.model.config import ModelConfig
 from matese.model.encoder.loading import load_encoder
 from matese.model.loading import save
 from matese.model.network import Network
-from tests.conftest import ENCODERS, make_tokenizer
+from tests.conftest import ENCODERS, make_config, make_tokenizer
 from tests.model.test_rows import COMET, rows_of
 
 SAMPLES = ["Das Haus ist alt", "Das Haus ist neu", "Der Hund", "Das Haus ist alt"]
@@ -72,7 +71,7 @@ def test_a_blank_candidate_may_come_first(tiny_model_dir: Path) -> None:
 
 
 def test_an_estimator_that_reads_references_alone_ignores_sources(tmp_path: Path) -> None:
-    config = ModelConfig(("reference",), "alone", tag_head=False, quality_head=True, extra_layers=0)
+    config = make_config(inputs=("reference",), layout="alone", quality={}, extra=0)
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": 310, "pad_token_id": 1})
     save(tmp_path / "model", Network(config, encoder), make_tokenizer())
     (choice,) = matese.mbr([SAMPLES], [SOURCE], utility=tmp_path / "model")

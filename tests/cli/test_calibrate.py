@@ -78,5 +78,5 @@ def test_the_language_pairs_of_each_detector_are_printed(run: Run, tiny_model_di
     assert result.code == 0, result.err
     rows = [line.split("\t") for line in result.out.splitlines()]
     shown = [row[-1] for row in rows[rows.index(next(row for row in rows if row[0] == "error_free")) : -1]]
-    n_inputs = len(matese.load("out").config.inputs)
+    n_inputs = len(matese.load("out").config.texts.inputs)
     assert shown == ["for", *["en-de"] * n_inputs, *["all others"] * n_inputs]

@@ -45,9 +45,12 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("--config", "twice.yaml", *GOOD), "twice.yaml:19: key 'warmup' is set twice, first in line 16"),
         (("--config", "c.yaml", *GOOD, "--set", "seed=2"), "--set seed=2: unknown key 'seed', did you mean"),
         (("--config", "c.yaml", *GOOD, "--set", "training.seed"), "--set training.seed"),
-        (("--config", "c.yaml", *GOOD, "--set", "model.inputs=[ref]"), "--set model.inputs=[ref]: model.inputs[0]:"),
+        (
+            ("--config", "c.yaml", *GOOD, "--set", "model.texts.inputs=[ref]"),
+            "--set model.texts.inputs=[ref]: model.texts.inputs[0]:",
+        ),
         (("--config", "c.yaml", *GOOD, "--set", "training.clip=-1"), "--set training.clip=-1: training.clip: Expected"),
-        (("--config", "c.yaml", *GOOD, "--set", "model={extra_layers: 1, extra_heads: 7}"), "extra_heads 7"),
+        (("--config", "c.yaml", *GOOD, "--set", "model.layers={extra: 1, extra_heads: 7}"), "extra_heads 7"),
         (("--config", "c.yaml", *GOOD, "--set", "encoder=nosuch"), "encoder nosuch cannot be loaded"),
         (("--config", "c.yaml", *GOOD, "--set", "encoder.model_type=bret"), "encoder bret cannot be loaded"),
         (("--config", "c.yaml", *GOOD, "--set", "encoder.vocab_size=9"), "encoder.vocab_size 9"),
@@ -106,7 +109,7 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     with (folder / "t.tsv").open("a", encoding="utf-8") as file:
         file.write("one field\n")
     given = ("--train", "t.tsv", "--dev", "t.tsv", "--output", "out", *BRIEF)
-    options = ("--set", "model.inputs=[source]", "--set", "data.merge=union")
+    options = ("--set", "model.texts.inputs=[source]", "--set", "data.merge=union")
     made = run("train", "--config", "c.yaml", *given, *options)
     assert made.code == 0, made.err
     n_rated = sum(one.segment.source is not None for one in RATINGS)

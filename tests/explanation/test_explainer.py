@@ -152,7 +152,7 @@ def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory)
 
 
 def test_integrated_gradients_add_up_to_the_score(tiny_model_factory: TinyModelFactory) -> None:
-    model = tiny_model_factory("integrated", inputs=["reference"], score_head=True)
+    model = tiny_model_factory("integrated", inputs=["reference"], score={})
     (reading,) = explainer.inspections(Segment("Das ist gut.", None, ("der Hund",)), load(model))
     with torch.no_grad():
         total = float(reading._integrated().sum())

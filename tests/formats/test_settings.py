@@ -133,16 +133,3 @@ def test_files_that_extend_each_other(tmp_path: Path) -> None:
     other.write_text("count: 1\nextends: one.yaml\n", encoding="utf-8")
     with pytest.raises(FormatError, match=r"other\.yaml:2: extends 'one\.yaml', which extends this file"):
         settings.read(extending, Outer)
-
-
-def test_earlier_names_of_keys_are_read_in_all_files_and_overrides(tmp_path: Path) -> None:
-    (tmp_path / "base.yaml").write_text("count: 1\nold: {rate: 2}\n", encoding="utf-8")
-    top = tmp_path / "top.yaml"
-    top.write_text("extends: base.yaml\ninner: {names: [x]}\n", encoding="utf-8")
-    earlier = {"old": "inner"}
-    assert settings.read(top, Outer, earlier=earlier) == Outer(1, inner=Inner(2.0, ("x",)))
-    read = settings.read(top, Outer, earlier=earlier, overrides=[("old.rate", "3")])
-    assert read == Outer(1, inner=Inner(3.0, ("x",)))
-    top.write_text("count: 1\ninner: {}\nold: {}\n", encoding="utf-8")
-    with pytest.raises(FormatError, match=r"top\.yaml:3: key 'old' is an earlier name of 'inner', which is set, too"):
-        settings.read(top, Outer, earlier=earlier)

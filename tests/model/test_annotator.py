@@ -65,7 +65,7 @@ def random_segments(n_segments: int) -> list[Segment]:
 def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
     kind: str, tiny_model_factory: TinyModelFactory
 ) -> None:
-    directory = tiny_model_factory(kind=kind, inputs=("source+reference", "source"), score_head=True)
+    directory = tiny_model_factory(kind=kind, inputs=("source+reference", "source"), score={})
     segments = random_segments(60)
     together = list(matese.load(directory, precision="float32", threads=2).annotate_segments(segments))
     small = matese.load(directory, precision="float32", batch_tokens=200, threads=1)
@@ -122,7 +122,7 @@ def test_tokens_are_probabilities_of_ranges_of_the_hypothesis(annotator: matese.
 
 @pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
 def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory) -> None:
-    annotator = matese.load(tiny_model_factory(kind=kind, score_head=True), precision="float32")
+    annotator = matese.load(tiny_model_factory(kind=kind, score={}), precision="float32")
     hypothesis = "word " * 500
     ((rating, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=("Das ist " * 400,))])
     assert max(end for start, end in tokens.ranges if start < end) == len(hypothesis) - 1
@@ -139,7 +139,7 @@ def test_a_context_that_is_cut_is_counted(tiny_model_factory: TinyModelFactory) 
 
 
 def test_every_span_with_a_given_confidence_is_marked_whatever_the_budget(tiny_model_factory: TinyModelFactory) -> None:
-    model = tiny_model_factory(score_head=True, span_budget=0.1)
+    model = tiny_model_factory(score={}, span_budget=0.1)
     plain, given = (matese.load(model, precision="float32", min_confidence=confidence) for confidence in (None, 0.5))
     few, all_spans = (places(one.annotate(HYPOTHESES, references=REFERENCES)) for one in (plain, given))
     assert sum(map(len, few)) < sum(map(len, all_spans))
@@ -154,7 +154,7 @@ def test_the_expected_score_is_the_score_head_s_if_there_is_one(
     assert rating.estimate is not None
     by_tags = score_of_tags(np.log(np.array(tokens.probabilities)))
     assert rating.estimate.value == pytest.approx(by_tags, abs=0.001)
-    with_head = matese.load(tiny_model_factory("scored", score_head=True), device="cpu")
+    with_head = matese.load(tiny_model_factory("scored", score={}), device="cpu")
     assert "|score:head|" in with_head.signature("reference")
 
 
@@ -221,14 +221,14 @@ def test_language_pairs_with_few_ratings_are_named_once(tiny_model_factory: Tiny
 
 def test_whole_words_are_the_model_s_choice_unless_they_are_asked_for(tiny_model_factory: TinyModelFactory) -> None:
     directory = tiny_model_factory("words", whole_words=True)
-    assert matese.load(directory).options.whole_words
-    assert not matese.load(directory, whole_words=False).options.whole_words
+    assert matese.load(directory).decoding.whole_words
+    assert not matese.load(directory, whole_words=False).decoding.whole_words
 
 
 def test_a_model_that_does_not_read_both_texts_together_reads_the_reference_alone(
     tiny_model_factory: TinyModelFactory,
 ) -> None:
-    annotator = matese.load(tiny_model_factory("one-text", inputs=("source", "reference"), score_head=True))
+    annotator = matese.load(tiny_model_factory("one-text", inputs=("source", "reference"), score={}))
     sources = ["Das ist 你好", "the good", "12", "der ist gut", "x"]
     both = annotator.annotate(HYPOTHESES, sources=sources, references=REFERENCES)
     alone = annotator.annotate(HYPOTHESES, references=REFERENCES)

@@ -120,7 +120,7 @@ def test_the_default_is_the_highest_layer_that_reads_texts_alone(tiny_model_dir:
     assert "|layer:2|" in BertScore(tiny_model_dir).signature("yisi")
     directory = shutil.copytree(tiny_model_dir, tmp_path / "separate")
     config = json.loads((directory / checkpoint.CONFIG).read_text(encoding="utf-8"))
-    config["settings"]["separate_layers"] = 1
+    config["model"]["texts"]["separate_layers"] = 1
     (directory / checkpoint.CONFIG).write_text(json.dumps(config), encoding="utf-8")
     assert "|layer:1|" in BertScore(directory).signature("yisi")
     assert "|layer:2|" in BertScore(directory, layer=2).signature("yisi")

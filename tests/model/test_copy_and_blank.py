@@ -19,7 +19,7 @@ TEXT = "the good thing is 12."
 
 @pytest.fixture(scope="module")
 def directory(tiny_model_factory: TinyModelFactory) -> Path:
-    return tiny_model_factory("overrides", score_head=True, inputs=("reference", "source", "source+reference"))
+    return tiny_model_factory("overrides", score={}, inputs=("reference", "source", "source+reference"))
 
 
 def test_names_are_ordered_and_checked() -> None:

@@ -10,14 +10,13 @@ import pytest
 from matese.annotation import ErrorFree, Segment, SegmentKey
 from matese.errors import InputError
 from matese.model import error_free
-from matese.model.config import ModelConfig
 from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
 from matese.model.heads.tags.bio import TAGS, O
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput
-from matese.model.options import Options
-from matese.model.prediction import Prediction
+from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.model.texts.encoding import InputKind
+from tests.conftest import make_config
 
 DETECTOR = ErrorFreeDetector("source", 0.0, 0.0, -1.0, 0.0, 1.0, 0.5, (LangPairThreshold("en-de", 0.75),))
 SOURCE = "The old museum is closed today."
@@ -91,13 +90,13 @@ def test_a_threshold_is_a_probability() -> None:
 def test_an_interpreter_decides_where_it_has_a_detector(
     inputs: str, is_asked: bool, expected: ErrorFree | None
 ) -> None:
-    config = ModelConfig(inputs=("reference", "source"), error_free=(DETECTOR,))
+    config = make_config(inputs=("reference", "source"), error_free=(DETECTOR,))
     segment = Segment("ein Haus", "a house", ("ein Bau",))
     rows = np.full((2, len(TAGS)), 0.05)
     rows[:, O] = 0.8
     ranges = np.array([[0, 3], [4, 8]], dtype=np.int32)
-    prediction = Prediction("ein Haus", ranges, {"tags": np.log(rows)}, -1.0)
+    prediction = Prediction("ein Haus", ranges, Outputs.of([TagProbabilities(np.log(rows))]), -1.0)
     model_input = ModelInput.of(segment, inputs)  # type: ignore[arg-type]
-    options = Options(0.5, whole_words=False, error_free=is_asked)
-    (rating,) = Interpreter(config).decode([model_input], [prediction], options)
+    decoding = config.decoding.varied(error_free=is_asked)
+    (rating,) = Interpreter(config).decode([model_input], [prediction], decoding)
     assert rating.error_free == expected

@@ -11,14 +11,15 @@ from torch import nn
 from matese.annotation import Severity
 from matese.errors import InputError
 from matese.model import loading
-from matese.model.config import LayerMix, ModelConfig
 from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.loading import embedding_modules, load_encoder
+from matese.model.encoder.settings import Mix
+from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.inputs import Inputs, collate
 from matese.model.network import Network
 from matese.model.texts.encoding import ROLES, Encoding
 from matese.mqm import LOWEST_SCORE
-from tests.conftest import ENCODERS
+from tests.conftest import ENCODERS, make_config
 
 KINDS = sorted(ENCODERS)
 HYPOTHESIS, SOURCE, REFERENCE = (ROLES.index(name) for name in ("hypothesis", "source", "reference"))
@@ -53,22 +54,22 @@ def test_collate_pads_on_the_right() -> None:
 
 
 def test_token_types_mark_the_hypothesis_with_its_special_tokens() -> None:
-    tagger = Network(ModelConfig(has_token_types=True, extra_layers=0), make_encoder("bert")).eval()
+    tagger = Network(make_config(has_token_types=True, extra=0), make_encoder("bert")).eval()
     given: list[Any] = []
     tagger.encoder.register_forward_pre_hook(lambda _, __, named: given.append(named), with_kwargs=True)
     with torch.inference_mode():
         tagger(make_batch("bert", 2, 1))
     assert given[0]["token_type_ids"].tolist() == [[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1]]
     with pytest.raises(InputError, match="has_token_types"):
-        Network(ModelConfig(has_token_types=True), make_encoder("xlm-roberta"))
+        Network(make_config(has_token_types=True), make_encoder("xlm-roberta"))
     with pytest.raises(InputError, match="separate_layers: must be 0 if has_token_types"):
-        ModelConfig(has_token_types=True, separate_layers=1)
+        make_config(has_token_types=True, separate_layers=1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mix", ["last", "sum-last-4"])
-def test_padding_does_not_change_what_comes_out(kind: str, mix: LayerMix) -> None:
-    config = ModelConfig(layer_mix=mix, extra_layers=1, extra_heads=2, score_head=True)
+def test_padding_does_not_change_what_comes_out(kind: str, mix: Mix) -> None:
+    config = make_config(mix=mix, extra=1, extra_heads=2, score={})
     tagger = Network(config, make_encoder(kind)).eval()
     with torch.inference_mode():
         alone = tagger(make_batch(kind, 3))
@@ -93,15 +94,15 @@ def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
             output = encoder(batch.ids, output_hidden_states=True)
             layers = output.hidden_states
             last = output.last_hidden_state
-        bare = {"extra_layers": 0, "extra_heads": 2, "dropout": 0.0}
+        bare = {"extra": 0, "extra_heads": 2, "dropout": 0.0}
         for mix, states in (("last", last), ("sum-last-4", sum(layers[-4:]))):
-            tagger = Network(ModelConfig(layer_mix=mix, **bare), encoder).eval()  # type: ignore[arg-type]
+            tagger = Network(make_config(mix=mix, **bare), encoder).eval()  # type: ignore[arg-type]
             torch.testing.assert_close(tagger(batch).tag_logits, nn.Linear.forward(tagger.tag_head, states[:, 1:5]))
 
 
 @torch.inference_mode()
 def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
-    config = ModelConfig(extra_layers=1, extra_heads=2, score_head=True, score_pooling="texts")
+    config = make_config(extra=1, extra_heads=2, score={"pooling": "texts"})
     tagger = Network(config, make_encoder("xlm-roberta")).eval()
     with torch.autocast("cpu", torch.bfloat16):
         output = tagger(make_batch("xlm-roberta", 4, 6))
@@ -111,7 +112,7 @@ def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any) -> None:
-    tagger = Network(ModelConfig(extra_heads=2, score_head=True, inputs=("source",)), make_encoder(kind)).eval()
+    tagger = Network(make_config(extra_heads=2, score={}, inputs=("source",)), make_encoder(kind)).eval()
     loading.save(tmp_path / "m", tagger, tokenizer, card="# Card\n", training={"seed": 1})
     loaded, loaded_tokenizer = loading.load_tagger(tmp_path / "m", is_trainable=True)
     assert loaded.config == tagger.config
@@ -132,44 +133,55 @@ def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
     assert not any(".layer." in name or ".layers." in name for name in frozen)
 
 
-SCORING = {"tag_head": False, "quality_head": True}
-WORDS = {"word_layer": 1, "severities": (Severity.MINOR,)}
+SCORING = {"quality": {}}
+WORDS = {"word_labels": {"layer": 1, "severities": (Severity.MINOR,)}}
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"inputs": ()}, r"inputs \[\]"),
-        ({"inputs": ("ref",)}, "inputs "),
-        ({"score_pooling": "all"}, "score_pooling 'all'"),
-        ({"extra_layers": -1}, "extra_layers -1"),
+        ({"inputs": ("ref",)}, "inputs"),
+        ({"score": {"pooling": "all"}}, "heads.score.pooling"),
+        ({"layers": {"pooling": "avg"}}, "unknown key 'layers.pooling'"),
+        ({"extra": -1}, "extra -1"),
         ({"dropout": 1.0}, "dropout 1.0"),
         ({"min_confidence": 0.0}, "min_confidence 0.0"),
-        ({"layout": "apart"}, "layout 'apart'"),
+        ({"layout": "apart"}, "texts.layout"),
         ({"layout": "alone"}, "layout alone: must be together"),
-        ({"tag_head": False}, "none is true"),
-        ({"quality_head": True}, "tag_head and quality_head are true"),
-        ({**SCORING, "omission_head": True}, "omission_head"),
-        ({**SCORING, "hidden_sizes": (0,)}, r"hidden_sizes \[0\]"),
-        ({**SCORING, "layout": "alone", **WORDS}, "severities: must be empty"),
-        ({**SCORING, "word_layer": 1}, "word_layer and severities"),
-        ({**SCORING, "score_weights": (1, 1, 1, 1)}, "score_weights"),
-        ({"tag_head": False, "ranking_head": True, "layout": "alone"}, r"inputs \['reference'\]"),
+        ({"tags": None}, "none is set"),
+        ({"tags": {}, "quality": {}}, "tags and quality are set"),
+        ({**SCORING, "omissions": {}}, "heads.omissions: must be null without heads.tags"),
+        ({"quality": {"hidden_sizes": (0,)}}, r"hidden_sizes \[0\]"),
+        ({**SCORING, "layout": "alone", **WORDS}, "heads.word_labels: must be null except"),
+        ({**SCORING, "word_labels": {"layer": 1}}, "heads.word_labels: .*`severities`"),
+        ({"quality": {"score_weights": (1, 1, 1, 1)}}, "score_weights: must be null without heads.word_labels"),
+        ({"span_budget": 1.0}, "decoding.span_budget: must be null without heads.score"),
+        ({"min_confidence": None}, "decoding.min_confidence: must not be null with heads.tags"),
+        (
+            {"meaning": {}, "decoding": {"meaning": [MeaningRule("source", 1.0)]}},
+            "decoding.meaning has an entry for source",
+        ),
+        (
+            {"decoding": {"meaning": [MeaningRule("reference", 1.0)]}},
+            "decoding.meaning: must be empty without heads.meaning",
+        ),
+        ({"ranking": {}, "layout": "alone"}, r"inputs \['reference'\]"),
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        ModelConfig(**settings)
+        make_config(**settings)
 
 
-@pytest.mark.parametrize("settings", [{"omission_head": True}, {"score_pooling": "texts"}])
+@pytest.mark.parametrize("settings", [{"omissions": {}}, {"score": {"pooling": "texts"}}])
 def test_an_encoder_decoder_reads_its_texts_apart(settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="must be false, and score_pooling hypothesis"):
-        Network(ModelConfig(extra_heads=2, **settings), make_encoder("mbart"))
+    with pytest.raises(ValueError, match=r"must be null, and heads\.score\.pooling hypothesis"):
+        Network(make_config(extra_heads=2, **settings), make_encoder("mbart"))
 
 
 def test_score_sees_what_is_missing_where_all_texts_are_pooled() -> None:
-    config = ModelConfig(extra_layers=0, extra_heads=2, score_head=True, score_pooling="texts")
+    config = make_config(extra=0, extra_heads=2, score={"pooling": "texts"})
     tagger = Network(config, make_encoder("xlm-roberta")).eval()
     batch = make_batch("xlm-roberta", 3, 9)
     seen = []

@@ -10,17 +10,18 @@ import torch
 from matese.annotation import Segment
 from matese.model import joining
 from matese.model import predictor as predictor_module
-from matese.model.config import ModelConfig
 from matese.model.engines.batch_engine import BatchEngine
 from matese.model.heads import registry
+from matese.model.heads.score.decoding import ExpectedScore
+from matese.model.heads.tags.network import TagLogits
 from matese.model.inputs import Inputs
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, Row
 from matese.model.network_output import NetworkOutput
-from matese.model.prediction import Prediction, Window
+from matese.model.prediction import Outputs, Prediction, TagProbabilities, WindowOutput
 from matese.model.predictor import Predictor
 from matese.model.texts.encoding import Encoding, TextEncoder
-from tests.conftest import make_tokenizer
+from tests.conftest import make_config, make_tokenizer
 
 
 def window(n_tokens: int, *kept: int) -> Encoding:
@@ -30,24 +31,27 @@ def window(n_tokens: int, *kept: int) -> Encoding:
 
 
 ROWS = np.arange(2 * 10 * 5, dtype=np.float64).reshape(2, 10, 5)
-HEADS = registry.heads(ModelConfig(score_head=True))
+HEADS = registry.heads(make_config(score={}))
 
 
 def join(*windows: tuple[Encoding, Any, float]) -> Prediction:
-    each = [Window(encoding, {"tags": rows, "score": score}) for encoding, rows, score in windows]
+    each = [
+        WindowOutput(encoding, Outputs.of([TagProbabilities(rows), ExpectedScore(score)]))
+        for encoding, rows, score in windows
+    ]
     return joining.of_windows(HEADS, Row(("x",)), each)
 
 
 def test_windows_count_in_a_score_by_what_is_kept_of_them() -> None:
     joined = join((window(10, 0, 8), ROWS[0], -5.0), (window(8, 2, 8), ROWS[1], -4.0))
     np.testing.assert_array_equal(joined.log_probabilities, np.concatenate([ROWS[0, :8], ROWS[1, 2:8]]))
-    assert joined.outputs["score"] == pytest.approx(-5 * 8 / 10 - 4 * 6 / 8)
+    assert joined.outputs[ExpectedScore].value == pytest.approx(-5 * 8 / 10 - 4 * 6 / 8)
     assert joined.is_windowed
 
 
 def test_the_score_of_windows_has_the_floor_of_all_scores() -> None:
     joined = join((window(10, 0, 10), ROWS[0], -20.0), (window(10, 0, 10), ROWS[1], -20.0))
-    assert joined.outputs["score"] == -25
+    assert joined.outputs[ExpectedScore].value == -25
 
 
 class Recorder:
@@ -67,13 +71,13 @@ class Recorder:
         assert batch.decoder_ids is not None
         ids = batch.decoder_ids.gather(1, batch.positions)
         logits = torch.stack([ids * (tag + 1) % 7 for tag in range(5)], -1).float()
-        return NetworkOutput({"tags": logits})
+        return NetworkOutput.of([TagLogits(logits)])
 
 
 def make_predictor(runner: Recorder, batch_tokens: int = 60) -> Predictor:
     texts = TextEncoder(make_tokenizer(), max_tokens=32, decoder_start=2)
     engine = BatchEngine(runner, pad_id=texts.pad_id, batch_tokens=batch_tokens)
-    return Predictor(Interpreter(ModelConfig()), engine, texts)
+    return Predictor(Interpreter(make_config()), engine, texts)
 
 
 def inputs_of(*pairs: tuple[str, str]) -> list[ModelInput]:
@@ -124,7 +128,7 @@ def test_what_is_remembered_is_counted_in_full(n_tokens: int) -> None:
     scores = np.zeros((n_tokens, 5), np.float32)
     rows = {}
     for n in range(1000):
-        outputs = {"tags": scores.copy()}
+        outputs = Outputs.of([TagProbabilities(scores.copy())])
         rows[row(f"a {n}", f"b {n}")] = Prediction(f"a {n}", ranges.copy(), outputs, -1.0)
     memory.add(rows)
     del rows, outputs

@@ -73,7 +73,7 @@ def test_two_directories_of_the_same_model_are_refused(tiny_model_factory: TinyM
 def test_dropout_makes_an_interval_that_does_not_depend_on_batches(
     kind: str, tiny_model_factory: TinyModelFactory
 ) -> None:
-    model = tiny_model_factory("dropped", kind=kind, score_head=True, inputs=["reference"])
+    model = tiny_model_factory("dropped", kind=kind, score={}, inputs=["reference"])
     found = estimates(load(model, uncertainty="dropout:4"))
     alone = [estimates(load(model, uncertainty="dropout:4", batch_tokens=1), [one])[0] for one in SEGMENTS]
     np.testing.assert_allclose([one.value for one in found], [one.value for one in alone], atol=2e-4)
@@ -84,7 +84,7 @@ def test_dropout_makes_an_interval_that_does_not_depend_on_batches(
 
 
 def test_more_dropout_spreads_more_and_none_is_left_over(tiny_model_factory: TinyModelFactory) -> None:
-    model = tiny_model_factory("spread", score_head=True)
+    model = tiny_model_factory("spread", score={})
     plain = estimates(load(model))
     little, much = (estimates(load(model, uncertainty=f"dropout:8:{p}"))[0] for p in (0.001, 0.4))
     assert little.value == pytest.approx(plain[0].value, abs=0.05)
@@ -92,7 +92,7 @@ def test_more_dropout_spreads_more_and_none_is_left_over(tiny_model_factory: Tin
     annotator = load(model, uncertainty="dropout:3")
     first = estimates(annotator)
     assert estimates(annotator) == first
-    assert estimates(matese.Annotator(annotator.predictor._predictors[0], annotator.options, name="")) == plain  # type: ignore[attr-defined]
+    assert estimates(matese.Annotator(annotator.predictor._predictors[0], annotator.decoding, name="")) == plain  # type: ignore[attr-defined]
 
 
 def test_the_signature_states_passes_share_and_scale() -> None:
@@ -110,7 +110,7 @@ def test_a_scale_widens_the_interval() -> None:
 
 
 def test_models_have_the_median_score_and_mean_probabilities(tiny_model_factory: TinyModelFactory) -> None:
-    models = [tiny_model_factory(f"model{number}", score_head=True, extra_layers=number) for number in range(3)]
+    models = [tiny_model_factory(f"model{number}", score={}, extra=number) for number in range(3)]
     annotators = [load(model) for model in models]
     ensemble = load(uncertainty=f"models:{','.join(map(str, models))}")
     together = list(ensemble.annotate_tokens(SEGMENTS[:2]))
@@ -149,15 +149,15 @@ def test_models_that_do_not_fit_together_are_refused(tiny_model_factory: TinyMod
     with pytest.raises(UsageError, match="leave out the model, or name one of the ensemble"):
         load(tiny, uncertainty=f"models:mini,{tiny}")
     one = load(COMET / "estimator")
-    twice = uncertainty.Ensemble(uncertainty.parse("span-models:a,b"), [one.predictor] * 2, [one.options] * 2)
+    twice = uncertainty.Ensemble(uncertainty.parse("span-models:a,b"), [one.predictor] * 2, [one.decoding] * 2)
     with pytest.raises(ModelError, match="span-models needs models that mark errors"):
-        estimates(matese.Annotator(twice, one.options, name="twice"))
+        estimates(matese.Annotator(twice, one.decoding, name="twice"))
 
 
 def test_dropout_needs_the_weights_in_torch() -> None:
     small = matese.load("mini", n_segments=1)  # computed by numpy
     with pytest.raises(ModelError, match="dropout needs the weights in torch"):
-        uncertainty.Ensemble(uncertainty.parse("dropout:2"), [small.predictor], [small.options])
+        uncertainty.Ensemble(uncertainty.parse("dropout:2"), [small.predictor], [small.decoding])
 
 
 def test_each_reference_is_a_prediction_and_their_mean_stays() -> None:

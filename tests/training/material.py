@@ -9,10 +9,9 @@ from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, Severity
 from matese.formats.tables import jsonl
-from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.training.reading import texts_of
-from tests.conftest import make_tokenizer
+from tests.conftest import make_config, make_tokenizer
 
 # Hypothesis with errors marked [so] if Minor and {so} if Major, reference, source.
 MARKED = (
@@ -51,7 +50,7 @@ def rating(marked: str, reference: str, source: str) -> Rating:
     return Rating(Segment(text, source, (reference, reference.upper())), "hand", tuple(spans))
 
 
-HEADS = registry.targets(ModelConfig(score_head=True, omission_head=True))
+HEADS = registry.targets(make_config(score={}, omissions={}))
 """What a model with these heads learns."""
 RATINGS = tuple(rating(*row) for row in MARKED)
 
@@ -71,7 +70,7 @@ encoder:
   intermediate_size: 128
   max_position_embeddings: 130
 tokenizer: {TOKENIZER}
-model: {{extra_layers: 0, score_head: true, dropout: 0.0}}
+model: {{layers: {{extra: 0, dropout: 0.0}}, heads: {{tags: {{}}, score: {{}}}}}}
 output: replaced
 training:
   learning_rate: 3e-3

@@ -13,6 +13,7 @@ import matese
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.model.heads import registry
 from matese.model.heads.learning import Ints, vectors_of
+from matese.model.heads.row_vectors import RowVectors
 from matese.model.texts.encoding import TextEncoder
 from matese.training import batching, corpus_building
 from matese.training.batching import BatchStream, Limits, TrainingLoader, make_batch
@@ -188,11 +189,13 @@ def test_windows_of_whole_segments_are_joined_as_in_prediction(name: str, refere
     assert annotator.counts.windowed == 1
     predictor = annotator.predictor
     heads = registry.targets(annotator.config)
-    corpus = corpus_building.build([Rating(segment, "r", ())], predictor.text_encoder, annotator.config.inputs, heads)
+    corpus = corpus_building.build(
+        [Rating(segment, "r", ())], predictor.text_encoder, annotator.config.texts.inputs, heads
+    )
     inputs = corpus.inputs.index("source+reference" if references else "source")
     batch = make_batch(corpus, [Draw(0, inputs, 0, 0.0)])
     with torch.inference_mode():
-        rows = predictor.module(batch.inputs).of_heads["quality"]
+        rows = predictor.module(batch.inputs)[RowVectors].values
         (score,) = predictor.module.score(vectors_of(rows, batch.targets.shares)).tolist()
     assert rating.estimate is not None
     assert score == pytest.approx(rating.estimate.value, abs=2e-6)

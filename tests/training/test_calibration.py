@@ -51,7 +51,7 @@ def test_a_lower_confidence_marks_more() -> None:
 
 @pytest.fixture
 def directory(tiny_model_factory: Any) -> Path:
-    made: Path = tiny_model_factory("raw", inputs=("reference", "source"), score_head=True)
+    made: Path = tiny_model_factory("raw", inputs=("reference", "source"), score={})
     return made
 
 
@@ -91,7 +91,7 @@ def test_other_ratings_change_only_the_detection_of_error_free_segments(director
     assert plain.error_free == ()  # too few segments
     assert [(one.inputs, one.lang_pairs) for one in found.error_free] == [("reference", ()), ("source", ())]
     assert dataclasses.replace(found, error_free=(), error_free_fits=()) == plain
-    assert matese.load(tmp_path / "new", error_free=True).config.error_free == found.error_free
+    assert matese.load(tmp_path / "new", error_free=True).config.decoding.error_free == found.error_free
 
 
 def test_blank_texts_are_missing(directory: Path, tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_confidences_are_fitted_to_all_spans_whatever_the_budget(
 
     monkeypatch.setattr(confidences, "collect", counted)
     for budget in (None, 0.1):
-        model = tiny_model_factory("budget", inputs=(kind,), score_head=True, span_budget=budget)
+        model = tiny_model_factory("budget", inputs=(kind,), score={}, span_budget=budget)
         calibrate(model, [ratings], tmp_path / f"new-{budget}")
-    with_budget = checkpoint.read_config(tmp_path / "new-0.1").settings["span_budget"]
+    with_budget = checkpoint.read_config(tmp_path / "new-0.1").model.decoding.span_budget
     assert with_budget == 0.1
     assert n_spans[0] == n_spans[1] > 10

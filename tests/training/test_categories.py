@@ -13,7 +13,6 @@ import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.cli import main
-from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.model.heads.categories.targets import category_labels, cross_entropy
 from matese.model.heads.learning import IGNORED
@@ -24,12 +23,13 @@ from matese.training import corpus_building
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.targets import collate
+from tests.conftest import make_config
 from tests.training.material import SETTINGS, TOKENIZER, write_ratings, write_settings
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
 MINOR = Severity.MINOR
-LEARNED = registry.targets(ModelConfig(category_head=True))
-BOTH_HEADS = "category_head: true, omission_head: true"
+LEARNED = registry.targets(make_config(categories={}))
+BOTH_HEADS = "categories: {}, omissions: {}"
 
 
 def rating(*errors: tuple[int, int, str | None], text: str = "Er kommt.", reference: str = "He comes") -> Rating:
@@ -131,16 +131,16 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
     assert train(tmp_path, ratings, settings, "--output", str(first)) == 0
     path = first / "model" / checkpoint.CONFIG
     calibrated = json.loads(path.read_text(encoding="utf-8"))
-    calibrated["settings"]["min_confidence"] = 0.45
+    calibrated["model"]["decoding"]["min_confidence"] = 0.45
     path.write_text(json.dumps(calibrated), encoding="utf-8")
-    heads = settings.replace("score_head: true", f"score_head: true, {BOTH_HEADS}").replace(
+    heads = settings.replace("score: {}", f"score: {{}}, {BOTH_HEADS}").replace(
         f"tokenizer: {TOKENIZER}", f"tokenizer: {first / 'model'}\nstart: {first / 'model'}"
     )
     heads += "  trained_parts: [omission_head, category_head]\n"
     assert train(tmp_path, ratings, heads, "--output", str(second)) == 0
     before, after = (load_tagger(folder / "model")[0].state_dict() for folder in (first, second))
     assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
-    assert load_tagger(second / "model")[0].config.min_confidence == 0.45, "the calibration is kept"
+    assert load_tagger(second / "model")[0].config.decoding.min_confidence == 0.45, "the calibration is kept"
     annotator = matese.load(second / "model", device="cpu", precision="float32")
     for rating, made in zip(given, annotator.annotate_segments(one.segment for one in given), strict=True):
         assert [(one.start, one.category) for one in made.errors or ()] == [
@@ -151,10 +151,10 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
 
 def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ratings = write_ratings(tmp_path / "ratings.jsonl", (rating((0, 2, None), (3, 8, "Zeitform")),))
-    settings = SETTINGS.replace("score_head: true", "category_head: true")
+    settings = SETTINGS.replace("score: {}", "categories: {}")
     assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 2
     shown = " ".join(capsys.readouterr().err.split())
-    assert "model.category_head is true, but in " in shown
+    assert "model.heads.categories is set, but in " in shown
     assert "no error has an MQM category (Accuracy, Fluency, Terminology, Style, Locale convention, Other)" in shown
     assert not (tmp_path / "run").exists()
 
@@ -164,7 +164,7 @@ def test_ratings_without_known_categories_teach_the_head_nothing(
 ) -> None:
     given = (rating((0, 2, "Style"), (3, 8, "Zeitform")), rating((0, 2, None), text="Er ging."), rating(text="Er kam."))
     ratings = write_ratings(tmp_path / "ratings.jsonl", given)
-    text = SETTINGS.replace("score_head: true", "category_head: true").replace("max_epochs: 60", "max_epochs: 1")
+    text = SETTINGS.replace("score: {}", "categories: {}").replace("max_epochs: 60", "max_epochs: 1")
     text += "  trained_parts: [category_head]\n"
     assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 0
     shown = " ".join(capsys.readouterr().err.split())

@@ -49,7 +49,7 @@ def test_settings_that_do_not_go_together() -> None:
         DataConfig(shares=(1.0, 1.0))
     with pytest.raises(ValueError, match="marked_contrasts b: must be one of contrast_raters"):
         DataConfig(contrast_raters=("a",), marked_contrasts=("a", "b"))
-    with pytest.raises(ValueError, match="ranking_loss_weight 1: must be 0 without a score_head"):
+    with pytest.raises(ValueError, match=r"ranking_loss_weight 1: must be 0 without model\.heads\.score"):
         Config("org/name", output="x", training=TrainingConfig(ranking_loss_weight=1.0))
     with pytest.raises(ValueError, match="encoder has no model_type"):
         Config(encoder={"hidden_size": 3}, output="x")

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from matese.annotation import Omission, Rating, Severity
-from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building, corpus_cache
 from matese.training.config import Config, DataConfig, TextsConfig
 from matese.training.corpus import Corpus
 from matese.training.reading import read
+from tests.conftest import make_config
 from tests.training.material import RATINGS, write_ratings
 
 Run = Callable[..., tuple[Corpus, list[str]]]
@@ -40,8 +40,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
     path = str(tmp_path / "train.jsonl")
 
     def start(path: str = path, **data: object) -> tuple[Corpus, list[str]]:
-        config = Config(encoder="x", output="y", model=ModelConfig(), data=DataConfig((path,), **data))  # type: ignore[arg-type]
-        heads = registry.targets(ModelConfig(score_head=True, omission_head=True, category_head=True))
+        config = Config(encoder="x", output="y", model=make_config(), data=DataConfig((path,), **data))  # type: ignore[arg-type]
+        heads = registry.targets(make_config(score={}, omissions={}, categories={}))
         built = []
 
         def build() -> tuple[Corpus, list[str]]:

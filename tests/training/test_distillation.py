@@ -58,14 +58,14 @@ def test_the_student_gives_the_scores_of_its_teacher(
 
 
 def test_the_student_marks_what_its_teacher_marks(distil: Distil, tmp_path: Path) -> None:
-    options = ("training.max_epochs=1", "model.severities=[minor, major, critical]")
+    options = ("training.max_epochs=1", "model.heads.word_labels.severities=[minor, major, critical]")
     assert distil("xcomet", "unified-words", *options) == 0
     labelled = list(jsonl.read(str(tmp_path / "out" / "train.jsonl")))
     made = list(matese.load(TEACHERS / "xcomet", device="cpu").annotate_segments(one.segment for one in TEXTS))
     assert {one.segment: one.errors for one in labelled} == {one.segment: one.errors for one in made}
     assert Severity.CRITICAL in {span.severity for one in labelled for span in one.errors or ()}
-    settings = json.loads((tmp_path / "out" / "run" / "model" / "config.json").read_text())["settings"]
-    assert settings["severities"] == ["minor", "major", "critical"]
+    settings = json.loads((tmp_path / "out" / "run" / "model" / "config.json").read_text())["model"]
+    assert settings["heads"]["word_labels"]["severities"] == ["minor", "major", "critical"]
 
 
 def test_a_stopped_run_is_resumed_with_the_same_labels(

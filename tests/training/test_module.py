@@ -9,7 +9,6 @@ import torch
 from torch.nn import functional
 
 from matese.errors import InputError
-from matese.model.config import ModelConfig
 from matese.model.encoder.loading import load_encoder
 from matese.model.heads import losses
 from matese.model.heads.learning import IGNORED
@@ -24,7 +23,7 @@ from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps, dev_figures, learning_rate_factor
 from matese.training.rater_bias import RaterBias
 from matese.training.targets import Batch, collate
-from tests.conftest import ENCODERS
+from tests.conftest import ENCODERS, make_config
 from tests.training.material import HEADS, RATINGS
 
 TRAINING = TrainingConfig(learning_rate=1.0, encoder_learning_rate=0.5, freeze_embeddings=False, weight_decay=0.1)
@@ -39,7 +38,7 @@ def batch(tokenizer: Any) -> Batch:
 @pytest.fixture(scope="module")
 def tagger(tokenizer: Any) -> Network:
     torch.manual_seed(3)
-    settings = ModelConfig(extra_layers=1, extra_heads=2, score_head=True, dropout=0.0)
+    settings = make_config(extra=1, extra_heads=2, score={}, dropout=0.0)
     return Network(settings, load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)}))
 
 
@@ -138,7 +137,7 @@ def test_every_parameter_is_in_one_group_with_its_rate_and_decay(tagger: Network
 
 def test_frozen_embeddings_are_in_no_group(tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    made = module(Network(ModelConfig(extra_heads=2), encoder), freeze_embeddings=True)
+    made = module(Network(make_config(extra_heads=2), encoder), freeze_embeddings=True)
     optimizer = made.configure_optimizers()["optimizer"]
     trained = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
     embeddings: Any = encoder.embeddings
@@ -174,7 +173,7 @@ def test_means_over_kinds_of_input_leave_out_what_is_not_defined() -> None:
 
 def test_only_the_named_parts_are_trained(tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    made = module(Network(ModelConfig(extra_heads=2, omission_head=True), encoder), trained_parts=("omission_head",))
+    made = module(Network(make_config(extra_heads=2, omissions={}), encoder), trained_parts=("omission_head",))
     trained = {name for name, parameter in made.named_parameters() if parameter.requires_grad}
     assert trained == {f"network.omission_head.{layer}.{kind}" for layer in (0, 2) for kind in ("weight", "bias")}
 

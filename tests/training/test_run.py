@@ -200,18 +200,8 @@ def test_second_signal_ends_at_once(train: Train, monkeypatch: pytest.MonkeyPatc
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def use_earlier_names(run: Path) -> None:
-    """Changes a run to what an earlier version of matese would have written."""
-    state = torch.load(run / "last.ckpt", weights_only=True)
-    named = {name.replace("network.", "tagger.", 1): tensor for name, tensor in state["state_dict"].items()}
-    torch.save({**state, "state_dict": named}, run / "last.ckpt")
-    settings = (run / "config.yaml").read_text(encoding="utf-8")
-    (run / "config.yaml").write_text(settings.replace("\nmodel:\n", "\ntagger:\n"), encoding="utf-8")
-
-
-@pytest.mark.parametrize("has_earlier_names", [False, True])
 def test_interrupted_validation_is_done_again(
-    has_earlier_names: bool, train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, uninterrupted: Path
+    train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, uninterrupted: Path
 ) -> None:
     validate = TrainingModule.validation_step
 
@@ -223,8 +213,6 @@ def test_interrupted_validation_is_done_again(
         patch.setattr(TrainingModule, "validation_step", interrupted)
         assert train(text=RESUMED) == 130
     assert not (tmp_path / "run" / "model").exists()
-    if has_earlier_names:
-        use_earlier_names(tmp_path / "run")
     assert main(["train", "--resume", str(tmp_path / "run")]) == 0
     made = weights(tmp_path / "run")
     expected = weights(uninterrupted)
@@ -371,7 +359,7 @@ def test_a_state_that_has_changed(
         patch.setattr(TrainingModule, "training_step", lambda *_: _fail())
         assert train() == 70
     path = tmp_path / "run" / "last.ckpt"
-    state: Any = {**dict.fromkeys(run._OF_STATE), "state_dict": {"tagger.tag_head.bias": torch.zeros(7)}}
+    state: Any = {**dict.fromkeys(run._OF_STATE), "state_dict": {"network.tag_head.bias": torch.zeros(7)}}
     if change == "state":
         state = [1]
     elif change == "key":
@@ -418,7 +406,7 @@ def test_omissions_are_learned_by_heart(train: Train, tmp_path: Path, capfd: pyt
         for text, omissions in ((hypothesis, (missing,)), (reference.replace(".", ""), ())):
             given.append(Rating(Segment(text, None, (reference,)), "hand", (), omissions=omissions))
     ratings = write_ratings(tmp_path / "omissions.jsonl", tuple(given))
-    settings = SETTINGS.replace("score_head: true", "score_head: true, omission_head: true")
+    settings = SETTINGS.replace("score: {}", "score: {}, omissions: {}")
     assert train("run", "--train", str(ratings), "--dev", str(ratings), text=settings) == 0
     annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
     made = annotator.annotate_segments(rating.segment for rating in given)

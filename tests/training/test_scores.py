@@ -15,13 +15,13 @@ from torch.nn import functional
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
-from matese.model.config import ModelConfig
 from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.loading import load_encoder
 from matese.model.heads import registry
 from matese.model.heads.gold_scores import quality_of
 from matese.model.heads.learning import IGNORED, vectors_of
 from matese.model.heads.ranking.targets import triplets
+from matese.model.heads.row_vectors import RowVectors
 from matese.model.heads.word_labels.targets import cross_entropy, severity_labels
 from matese.model.network import Network
 from matese.model.texts.encoding import Encoding, TextEncoder, Tokens
@@ -31,11 +31,11 @@ from matese.training.corpus import Draw
 from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps
 from matese.training.score_validation import pair_agreement
-from tests.conftest import ENCODERS
+from tests.conftest import ENCODERS, make_config
 from tests.training.material import RATINGS, TOKENIZER, write_ratings
 
 NAN = float("nan")
-SCORING: dict[str, Any] = {"tag_head": False, "quality_head": True, "extra_layers": 0}
+SCORING: dict[str, Any] = {"quality": {}, "extra": 0}
 SETTINGS = f"""\
 encoder:
   model_type: xlm-roberta
@@ -47,7 +47,7 @@ encoder:
   hidden_dropout_prob: 0.0
   attention_probs_dropout_prob: 0.0
 tokenizer: {TOKENIZER}
-model: {{tag_head: false, extra_layers: 0, dropout: 0.0, MODEL}}
+model: {{MODEL}}
 output: replaced
 training:
   learning_rate: 3e-3
@@ -58,19 +58,24 @@ training:
   accelerator: cpu
   pair_gap: 0.1
 """
-HEAD = "quality_head: true, hidden_sizes: [64]"
-ALONE = f"{HEAD}, layout: alone"
+HEAD = "heads: {quality: {hidden_sizes: [64]}}"
 UNIFIED = (
-    f"{HEAD}, layout: combinations, inputs: [source+reference, source, reference], layer_mix: softmax, pooling: cls"
+    "texts: {layout: combinations, inputs: [source+reference, source, reference]}, "
+    "layers: {extra: 0, dropout: 0.0, mix: softmax}"
 )
 KINDS = {
-    "estimator": f"{ALONE}, inputs: [source+reference], layer_mix: softmax",
-    "estimator-reference": f"{ALONE}, inputs: [reference], layer_mix: 2",
-    "referenceless": f"{ALONE}, inputs: [source], layer_mix: sparsemax",
-    "ranking": "ranking_head: true, layout: alone, inputs: [source+reference], layer_mix: softmax",
-    "unified": UNIFIED,
-    "unified-words": f"{UNIFIED}, word_layer: 2, severities: [minor, major], min_confidence: null, "
-    "score_weights: [0.12, 0.33, 0.33, 0.22]",
+    name: f"texts: {{layout: alone, inputs: [{inputs}]}}, layers: {{extra: 0, dropout: 0.0, mix: {mix}}}, {heads}"
+    for name, inputs, mix, heads in (
+        ("estimator", "source+reference", "softmax", HEAD),
+        ("estimator-reference", "reference", "2", HEAD),
+        ("referenceless", "source", "sparsemax", HEAD),
+        ("ranking", "source+reference", "softmax", "heads: {ranking: {}}"),
+    )
+}
+KINDS |= {
+    "unified": f"{UNIFIED}, heads: {{quality: {{hidden_sizes: [64], pooling: cls}}}}",
+    "unified-words": f"{UNIFIED}, heads: {{word_labels: {{layer: 2, severities: [minor, major]}}, quality: {{"
+    "hidden_sizes: [64], pooling: cls, score_weights: [0.12, 0.33, 0.33, 0.22]}}, decoding: {min_confidence: null}",
 }
 Train = Callable[..., int]
 
@@ -154,8 +159,8 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
 @pytest.mark.parametrize(
     ("kind", "options", "problem"),
     [
-        (f"{ALONE}, inputs: [source, reference]", [], "inputs ['source', 'reference']"),
-        (f"{HEAD}, row_format: metricx-24", [], "model.row_format metricx-24"),
+        (f"texts: {{layout: alone, inputs: [source, reference]}}, {HEAD}", [], "inputs ['source', 'reference']"),
+        (f"texts: {{row_format: metricx-24}}, {HEAD}", [], "model.texts.row_format metricx-24"),
         ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1"),
         ("estimator", ["training.difference_loss_weight=1"], "difference_loss_weight 1"),
         ("estimator", ["training.category_weights=[1, 1, 1, 1, 1, 1]"], "training.category_weights"),
@@ -163,9 +168,9 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         ("ranking", [], "training.group_size 1"),
         ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]"),
         ("unified-words", ["training.label_weights=[1, 2]"], "must be 3 numbers, for no error and each severity"),
-        ("unified-words", ["model.word_layer=7"], "word_layer 7"),
+        ("unified-words", ["model.heads.word_labels.layer=7"], "layer 7"),
         ("estimator-reference", ["training.mix_with_encoder=true"], "mix_with_encoder"),
-        ("estimator", ["model.layer_dropout=1"], "layer_dropout 1.0"),
+        ("estimator", ["model.layers.mix_dropout=1"], "mix_dropout 1.0"),
         ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
         ("estimator", ["start=nowhere"], "no model nowhere: no such directory"),
     ],
@@ -261,7 +266,9 @@ def test_layers_are_left_out_of_the_mix_in_training_only() -> None:
 @pytest.mark.parametrize(("with_encoder", "highest", "at_first"), [(False, 1.0, 1.0), (True, 0.1, 0.0)])
 def test_learning_rates_of_the_layers(with_encoder: bool, highest: float, at_first: float, tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    config = ModelConfig(("source+reference",), "alone", layer_mix="softmax", hidden_sizes=(8,), **SCORING)
+    config = make_config(
+        inputs=("source+reference",), layout="alone", mix="softmax", quality={"hidden_sizes": (8,)}, extra=0
+    )
     network = Network(config, encoder)
     settings = TrainingConfig(
         learning_rate=1.0,
@@ -299,8 +306,8 @@ def test_every_layer_of_every_encoder_has_a_depth(kind: str) -> None:
 
 def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    words: dict[str, Any] = {"word_layer": 2, "severities": (Severity.MAJOR,)}
-    settings = ModelConfig(("source",), pooling="cls", hidden_sizes=(8,), **words, **SCORING)
+    words = {"layer": 2, "severities": (Severity.MAJOR,)}
+    settings = make_config(inputs=("source",), quality={"pooling": "cls", "hidden_sizes": (8,)}, word_labels=words)
     hypothesis = "der gute Hund " * 20
     ratings = [
         Rating(Segment(hypothesis, "the dog"), "r", (ErrorSpan(4, 8, Severity.MAJOR),)),
@@ -322,7 +329,7 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     assert int((gold == 1).sum()) == n_wrong
     assert int((gold >= 0).sum()) == len(tokens.ids) + len(texts.tokenize(["der Hund"])[0].ids) + 2 * (n_windows + 1)
     with torch.no_grad():
-        rows = Network(settings, encoder).eval()(batch.inputs).of_heads["quality"]
+        rows = Network(settings, encoder).eval()(batch.inputs)[RowVectors].values
     expected = (rows[:n_windows] * shares[:n_windows, None]).sum(0)
     torch.testing.assert_close(vectors_of(rows, batch.targets.shares)[0, 0], expected)
     assert isinstance(corpus.windows(draws[0])[0], Encoding)

@@ -7,7 +7,6 @@ import torch
 
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
-from matese.model.config import ModelConfig
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.bio import TAGS
 from matese.model.heads.tags.confidence import SpanConfidence
@@ -18,6 +17,7 @@ from matese.training import corpus_building
 from matese.training.batching import Limits
 from matese.training.corpus import Corpus
 from matese.training.span_validation import DevBatch, SpanMetrics, dev_loader
+from tests.conftest import make_config
 from tests.training.material import HEADS, RATINGS
 
 LONG = Rating(Segment("der gute Hund " * 20, None, ("der Hund " * 20,)), "r", (ErrorSpan(4, 8, Severity.MAJOR),))
@@ -81,10 +81,10 @@ VARIED = (
     "settings",
     [
         {},
-        {"min_confidence": 0.7, "score_head": True, "max_tokens": 64},
-        {"min_confidence": 0.3, "whole_words": True, "omission_head": True, "min_omission_confidence": 0.4},
+        {"min_confidence": 0.7, "score": {}, "max_tokens": 64},
+        {"min_confidence": 0.3, "whole_words": True, "omissions": {}, "min_omission_confidence": 0.4},
         # As `matese calibrate` leaves it: the least confidence of spans is not the least probability of tokens.
-        {"min_confidence": 0.01, "confidences": (FITTED,), "category_head": True},
+        {"min_confidence": 0.01, "confidences": (FITTED,), "categories": {}},
     ],
 )
 def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_factory: Any) -> None:
@@ -106,7 +106,7 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
 
 
 def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: Corpus) -> None:
-    metrics = SpanMetrics(ModelConfig(score_head=True))
+    metrics = SpanMetrics(make_config(score={}))
     for _ in range(2):
         for dev in batches(short, "source"):
             logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)

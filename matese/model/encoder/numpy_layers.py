@@ -39,7 +39,7 @@ _EXTRA_EPS = 1e-5
 """Epsilon of the layer norms of `extra_layer.ExtraLayer`: torch's default."""
 
 
-class Tensors:
+class StoredTensors:
     """The tensors of a model directory in float32, as `packing.unpack` returns them.
 
     Attributes:
@@ -106,7 +106,7 @@ def linear(weight: Array, bias: Array) -> Function:
     return lambda states: states @ weight.T + bias
 
 
-def norm(tensors: Tensors, name: str, width: int, eps: float) -> Function:
+def norm(tensors: StoredTensors, name: str, width: int, eps: float) -> Function:
     """Returns the layer norm with this name."""
     weight = tensors(f"{name}.weight", width)
     bias = tensors(f"{name}.bias", width)
@@ -187,19 +187,19 @@ class Layer:
         return attended.transpose(1, 0, 2).reshape(n_tokens, -1)
 
 
-def dense(tensors: Tensors, name: str, n_inputs: int, n_outputs: int) -> Function:
+def dense(tensors: StoredTensors, name: str, n_inputs: int, n_outputs: int) -> Function:
     """Returns the linear map with this name."""
     return linear(tensors(f"{name}.weight", n_outputs, n_inputs), tensors(f"{name}.bias", n_outputs))
 
 
-def two_layers(tensors: Tensors, names: tuple[str, str], widths: tuple[int, int, int]) -> Function:
+def two_layers(tensors: StoredTensors, names: tuple[str, str], widths: tuple[int, int, int]) -> Function:
     """Returns two linear maps with these names and an activation between them."""
     inner = dense(tensors, names[0], *widths[:2])
     outer = dense(tensors, names[1], *widths[1:])
     return lambda states: outer(gelu(inner(states)))
 
 
-def extra_layer(tensors: Tensors, name: str, width: int, n_heads: int) -> Layer:
+def extra_layer(tensors: StoredTensors, name: str, width: int, n_heads: int) -> Layer:
     """Returns the `extra_layer.ExtraLayer` with this name."""
     attention = f"{name}.self_attn"
     inner = tensors.n_rows(f"{name}.linear1.weight")

@@ -13,7 +13,7 @@ from matese.model.engines.runners import Runner
 from matese.model.heads.head import Combine
 from matese.model.inputs import Inputs, by_length, collate
 from matese.model.network_output import NetworkOutput
-from matese.model.prediction import Window
+from matese.model.prediction import WindowOutput
 from matese.model.texts.encoding import Encoding
 
 Batches = Sequence[tuple[list[int], Inputs]]
@@ -50,7 +50,7 @@ class BatchEngine:
         """Scores embeddings of texts that were read alone; None if the runner cannot."""
         return getattr(self.runner, "combine", None)
 
-    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[Window]]:
+    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[WindowOutput]]:
         """Returns a function that computes the encodings.
 
         Raises:
@@ -69,8 +69,8 @@ class BatchEngine:
             batches.append((chosen, batch))
         return batches
 
-    def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[Window]:
-        windows: dict[int, Window] = {}
+    def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[WindowOutput]:
+        windows: dict[int, WindowOutput] = {}
         for numbers, output in self._run(encodings, batches):
             rows = output.windows([encodings[number] for number in numbers])
             windows.update(zip(numbers, rows, strict=True))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from matese.model.heads.head import Combine
-from matese.model.prediction import Window
+from matese.model.prediction import WindowOutput
 from matese.model.texts.encoding import Encoding
 
 
@@ -44,5 +44,5 @@ class Engine(Protocol):
     def combine(self) -> Combine | None:
         """Scores embeddings of texts that were read alone; None if the engine cannot."""
 
-    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], Sequence[Window]]:
+    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], Sequence[WindowOutput]]:
         """Returns a function that computes the encodings. `prepare` needs no device and may run in another thread."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from matese.model.encoder import relations, roberta_config
 from matese.model.encoder.numpy_layers import (
     Array,
     Layer,
-    Tensors,
+    StoredTensors,
     checked_heads,
     dense,
     extra_layer,
@@ -28,13 +27,14 @@ from matese.model.encoder.numpy_layers import (
 from matese.model.encoder.roberta_config import RobertaConfig
 from matese.model.heads import registry
 from matese.model.heads.head import RowStates
-from matese.model.prediction import Window
+from matese.model.prediction import Outputs, WindowOutput
 from matese.model.storage import checkpoint
+from matese.model.storage.checkpoint import StoredConfig
 from matese.model.texts import encoding
 from matese.model.texts import tokenizer as tokenizers
-from matese.model.texts.encoding import ROLES, Encoding, IntArray, TextEncoder
+from matese.model.texts.encoding import ROLES, Encoding, Int32Array, TextEncoder
 
-Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
+Compare = Callable[[Array, Int32Array, Int32Array], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
 _LAYER_MIXES = ("last", "sum-last-4")
 _MOST_WORK = 10**9
@@ -43,53 +43,50 @@ _MOST_WEIGHTS = 4 * 10**7
 """Most layer weights of a small model. A larger one is no faster in numpy because it takes longer to load."""
 
 
-def most_segments(directory: Path) -> int:
+def most_segments(config: StoredConfig) -> int:
     """Returns the number of segments up to which a model is faster in numpy; 0 if numpy is slower or not supported.
 
-    Raises:
-        ModelError: if its configuration is corrupt.
+    Args:
+        config: of the model's directory.
     """
-    if not checkpoint.is_ours(directory):
-        return 0
-    config = checkpoint.read_config(directory)
-    settings = _settings(directory, config.settings)
+    settings = config.model
     heads = registry.heads(settings)
-    if not all(head.has_numpy for head in heads) or settings.layer_mix not in _LAYER_MIXES:
+    if not all(head.has_numpy for head in heads) or settings.layers.mix not in _LAYER_MIXES:
         return 0
     # BERT in this package lacks token types.
-    if not roberta_config.is_roberta(config.encoder, with_bert=not settings.has_token_types):
+    if not roberta_config.is_roberta(config.encoder, with_bert=not settings.texts.has_token_types):
         return 0
     encoder = roberta_config.read(config.encoder)
     n_of_heads = sum(head.n_layers for head in heads)
-    n_layers = encoder.num_hidden_layers + settings.extra_layers + n_of_heads
+    n_layers = encoder.num_hidden_layers + settings.layers.extra + n_of_heads
     n_weights = n_layers * 12 * encoder.hidden_size**2
     return _MOST_WORK // n_weights if n_weights <= _MOST_WEIGHTS else 0
 
 
-def _settings(directory: Path, values: dict[str, object]) -> ModelConfig:
-    return checkpoint.convert(values, ModelConfig, directory / checkpoint.CONFIG)
-
-
-def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, ModelConfig]:
+def load(directory: Path, config: StoredConfig | None = None) -> tuple[NumpyEngine, TextEncoder, ModelConfig]:
     """Returns a model for which `most_segments` is not 0, with its text encoder and settings.
 
+    Args:
+        directory: the model directory.
+        config: its configuration, if it has been read.
+
     Raises:
-        ModelError: if the directory is incomplete, corrupt or of a future format version.
+        ModelError: if the directory is incomplete, corrupt or of another format version.
     """
-    stored = checkpoint.load_arrays(directory)
-    config = _settings(directory, stored.config.settings)
+    stored = checkpoint.load_arrays(directory, config)
+    settings = stored.config.model
     encoder = roberta_config.read(stored.config.encoder)
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a model"):
-        tensors = Tensors(stored.tensors)
-        engine = NumpyEngine(config, encoder, tensors)
+        tensors = StoredTensors(stored.tensors)
+        engine = NumpyEngine(settings, encoder, tensors)
         if tensors.left:
             raise ModelError(f"{len(tensors.left)} tensors are missing or unexpected, such as {min(tensors.left)}")
     with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
         tokenizer = tokenizers.read(directory) or tokenizers.load_tokenizer(directory)
-        longest = min(config.max_tokens, encoder.max_position_embeddings - encoder.first_position)
-        is_separate = config.separate_layers > 0
+        longest = min(settings.texts.max_tokens, encoder.max_position_embeddings - encoder.first_position)
+        is_separate = settings.texts.separate_layers > 0
         text_encoder = encoding.fitted(tokenizer, encoder.vocab_size, max_tokens=longest, is_separate=is_separate)
-    return engine, text_encoder, config
+    return engine, text_encoder, settings
 
 
 class NumpyEngine:
@@ -102,7 +99,7 @@ class NumpyEngine:
     module = None
     combine = None
 
-    def __init__(self, config: ModelConfig, encoder: RobertaConfig, tensors: Tensors) -> None:
+    def __init__(self, config: ModelConfig, encoder: RobertaConfig, tensors: StoredTensors) -> None:
         """Takes the tensors that the settings need.
 
         Raises:
@@ -116,19 +113,19 @@ class NumpyEngine:
         positions = tensors(f"{name}.position_embeddings.weight", encoder.max_position_embeddings, width)
         types = tensors(f"{name}.token_type_embeddings.weight", encoder.type_vocab_size, width)
         self._places = positions[encoder.first_position :] + types[0]
-        self._comparison = _comparison(tensors, width) if config.separate_layers else None
+        self._comparison = _comparison(tensors, width) if config.texts.separate_layers else None
         self._norm = norm(tensors, f"{name}.LayerNorm", width, eps)
         names = [f"encoder.encoder.layer.{number}" for number in range(encoder.num_hidden_layers)]
         self._layers = [_encoder_layer(tensors, name, encoder) for name in names]
-        names = [f"extra_layers.{number}" for number in range(config.extra_layers)]
-        self._extra_layers = [extra_layer(tensors, name, width, config.extra_heads) for name in names]
+        names = [f"extra_layers.{number}" for number in range(config.layers.extra)]
+        self._extra_layers = [extra_layer(tensors, name, width, config.layers.extra_heads) for name in names]
         self._heads = [head.layers(tensors, width) for head in registry.heads(config)]
 
-    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[Window]]:
+    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[WindowOutput]]:
         """Returns a function that computes the output for each encoding."""
         return lambda: self._compute_all(encodings)
 
-    def _compute_all(self, encodings: Sequence[Encoding]) -> list[Window]:
+    def _compute_all(self, encodings: Sequence[Encoding]) -> list[WindowOutput]:
         from threadpoolctl import threadpool_limits
 
         # The products are small: threads would wait for each other longer than they compute, above all on a busy
@@ -137,7 +134,7 @@ class NumpyEngine:
             read: dict[bytes, Array] = {}
             return [self._compute(encoding, read) for encoding in encodings]
 
-    def _compute(self, row: Encoding, known: dict[bytes, Array]) -> Window:
+    def _compute(self, row: Encoding, known: dict[bytes, Array]) -> WindowOutput:
         """Returns the output for a row; `known` caches the states of texts that are read alone, by their ids."""
         similarity = 0.0
         if self._comparison is None:
@@ -148,12 +145,9 @@ class NumpyEngine:
         for layer in self._extra_layers:
             final = layer(final)
         states = RowStates(row, encoded, final, similarity, self._words)
-        outputs: dict[str, Any] = {}
-        for head in self._heads:
-            outputs |= head(states, outputs)
-        return Window(row, outputs)
+        return WindowOutput(row, Outputs.of(head(states) for head in self._heads))
 
-    def _encode_separately(self, row: Encoding, compare: Comparison, read: dict[bytes, Array]) -> tuple[Array, float]:
+    def _encode_separately(self, row: Encoding, compare: Compare, read: dict[bytes, Array]) -> tuple[Array, float]:
         """Returns the encoder's states with each text read alone in the lowest layers: (tokens, width).
 
         The number beside them is the term that the texts' similarity adds to the logit of the score.
@@ -164,14 +158,14 @@ class NumpyEngine:
             key = ids.tobytes()
             if key not in read:
                 states = self._norm(self._words(ids) + self._places[: len(ids)])
-                for layer in self._layers[: self._config.separate_layers]:
+                for layer in self._layers[: self._config.texts.separate_layers]:
                     states = layer(states)
                 read[key] = states
             parts.append(read[key])
         states = np.concatenate(parts)
         added, similarity = compare(states, row.ids, row.roles)
         states += added
-        for layer in self._layers[self._config.separate_layers :]:
+        for layer in self._layers[self._config.texts.separate_layers :]:
             states = layer(states)
         return states, similarity
 
@@ -180,10 +174,10 @@ class NumpyEngine:
         states = [self._norm(self._words(row.ids) + self._places[: len(row.ids)])]
         for layer in self._layers:
             states.append(layer(states[-1]))
-        return states[-1] if self._config.layer_mix == "last" else np.stack(states[-4:]).sum(0)
+        return states[-1] if self._config.layers.mix == "last" else np.stack(states[-4:]).sum(0)
 
 
-def _comparison(tensors: Tensors, width: int) -> Comparison:
+def _comparison(tensors: StoredTensors, width: int) -> Compare:
     """Returns `comparison.Comparison` as a function, for one row."""
     of_roles = tensors("comparison.roles.weight", len(ROLES), width)
     project = dense(tensors, "comparison.projection", width, width)
@@ -192,7 +186,7 @@ def _comparison(tensors: Tensors, width: int) -> Comparison:
     similarity = tensors("comparison.similarity", len(relations.RELATIONS)).tolist()
     centres = np.arange(relations.N_CENTRES, dtype=np.float32)
 
-    def compare(states: Array, ids: IntArray, roles: IntArray) -> tuple[Array, float]:
+    def compare(states: Array, ids: Int32Array, roles: Int32Array) -> tuple[Array, float]:
         added = of_roles[roles]
         logit = 0.0
         projected = project(states)
@@ -216,7 +210,7 @@ def _comparison(tensors: Tensors, width: int) -> Comparison:
     return compare
 
 
-def _encoder_layer(tensors: Tensors, name: str, encoder: RobertaConfig) -> Layer:
+def _encoder_layer(tensors: StoredTensors, name: str, encoder: RobertaConfig) -> Layer:
     """Returns a layer of `encoder.roberta.Roberta`."""
     width = encoder.hidden_size
     inner = encoder.intermediate_size

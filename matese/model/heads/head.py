@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from matese.annotation import Scale
 from matese.model.config import ModelConfig
-from matese.model.encoder.numpy_layers import Array, Tensors
+from matese.model.decoding import Decoding
+from matese.model.encoder.numpy_layers import Array, StoredTensors
 from matese.model.model_input import ModelInput, Row
-from matese.model.options import Options
-from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, InputKind, IntArray
+from matese.model.prediction import FloatArray, Marks, Outputs, Prediction
+from matese.model.texts.encoding import Encoding, InputKind, Int32Array
 
 
 @dataclass(frozen=True, slots=True)
 class RowStates:
-    """What the heads read of a row in numpy; `networks.States` are those of a batch in torch.
+    """What the heads read of a row in numpy; `states.BatchStates` are those of a batch in torch.
 
     Attributes:
         encoding: the row.
@@ -33,7 +32,7 @@ class RowStates:
     encoded: Array
     final: Array
     similarity: float
-    embed: Callable[[IntArray], Array]
+    embed: Callable[[Int32Array], Array]
 
     @property
     def hypothesis(self) -> slice:
@@ -41,25 +40,23 @@ class RowStates:
         return slice(self.encoding.first, self.encoding.first + len(self.encoding.ranges))
 
 
-Outputs = Mapping[str, Any]
-"""What heads say, by their names."""
-NumpyHead = Callable[[RowStates, Outputs], Outputs]
-"""From the states of a row, and what the heads before say, to the outputs that this head adds or replaces."""
+NumpyHead = Callable[[RowStates], object]
+"""From the states of a row to what the head says, in its own type; None for nothing."""
 Combine = Callable[[Mapping[str, FloatArray]], FloatArray]
 """From embeddings of texts that were read alone, by role, (readings, width) each, to scores: (readings,)."""
 
 
-class Head:
+class Head(ABC):
     """What becomes of a head's output: joined over windows and rows, averaged over readings and models, and marked.
 
     Attributes:
-        name: of the head, and of its folder.
+        name: of the head, of its folder, and of its settings in `heads` of the model's, which switch it on.
         part: name of its layers in the network.
-        setting: the setting that switches it on; None for the one with the name of its part.
+        output: type of what it says, in numpy.
         n_layers: number of transformer layers of its own.
         has_numpy: whether `layers` computes the head in numpy.
         is_main: whether it makes the kind of the model, so that a training cannot start from a model without it.
-        is_calibrated: whether the settings that are fitted after training (`config.CALIBRATED`) depend on the head.
+        is_calibrated: whether the settings that are fitted after training (`decoding.FITTED`) depend on the head.
         finds_errors: whether the head marks error spans.
         reads_special_tokens: whether the special tokens around the hypothesis count as its tokens, as in unbabel-comet,
             whose scores depend on that.
@@ -70,7 +67,7 @@ class Head:
 
     name: ClassVar[str]
     part: ClassVar[str]
-    setting: ClassVar[str | None] = None
+    output: ClassVar[type]
     n_layers: ClassVar[int] = 0
     has_numpy: ClassVar[bool] = True
     is_main: ClassVar[bool] = False
@@ -87,14 +84,14 @@ class Head:
     @classmethod
     def is_in(cls, config: ModelConfig) -> bool:
         """Whether a model with these settings has the head."""
-        return bool(getattr(config, cls.setting or cls.part))
+        return getattr(config.heads, cls.name) is not None
 
     @property
     def scale(self) -> Scale:
         """Scale of the expected score."""
         return "mqm"
 
-    def layers(self, tensors: Tensors, width: int) -> NumpyHead:
+    def layers(self, tensors: StoredTensors, width: int) -> NumpyHead:
         """Returns the head in numpy.
 
         Args:
@@ -106,37 +103,35 @@ class Head:
         """
         raise NotImplementedError
 
+    @abstractmethod
     def join(self, row: Row, windows: Sequence[tuple[Encoding, Any]]) -> Any:  # noqa: ANN401  (the head's own)
-        """Returns the joint output of a row's windows: by default, that of the kept tokens of the hypothesis.
+        """Returns the joint output of a row's windows.
 
         Raises:
             ModelError: if an output contains NaN.
         """
-        for _, output in windows:
-            check_numbers(output)
-        return np.concatenate([output[slice(*encoding.kept)] for encoding, output in windows])
 
+    @abstractmethod
     def mean(self, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
         """Returns the mean of several outputs."""
-        return np.mean(outputs, axis=0)
 
     def over_rows(
         self,
         readings: Sequence[Sequence[Prediction]],
-        before: Mapping[str, Sequence[Any]],
+        before: Sequence[Outputs],
         *,
-        options: Options,
+        decoding: Decoding,
         combine: Combine | None,
     ) -> Sequence[Any]:
         """Returns the joint output of each reading's rows, None where it has none: by default, that of its only row.
 
         Args:
             readings: the rows of each reading.
-            before: what the heads before say of each reading, by name.
-            options: of the user.
+            before: what the heads before say of each reading.
+            decoding: how labels become marks, on which the scores of some models depend.
             combine: scores embeddings with the network; None if the network reads no text alone.
         """
-        return [rows[0].outputs.get(self.name) for rows in readings]
+        return [rows[0].outputs.get(self.output) for rows in readings]
 
     def over_readings(self, model_input: ModelInput, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
         """Returns the joint output of a segment's readings, None where a reading has none: by default, the mean."""
@@ -164,16 +159,25 @@ class Head:
         """Returns the output for a hypothesis that equals a reference, in place of the model's; None for none."""
         return output
 
+    def change(
+        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
+    ) -> Sequence[Prediction]:
+        """Returns the prediction for each segment with what the head changes in it: by default, nothing.
+
+        It is called before any head marks.
+        """
+        return predictions
+
     def mark(
         self,
         model_inputs: Sequence[ModelInput],
         predictions: Sequence[Prediction],
         marks: Sequence[Marks],
-        options: Options,
+        decoding: Decoding,
     ) -> Sequence[Marks]:
         """Returns the marks of each segment, from those of the heads before: by default, unchanged."""
         return marks
 
-    def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
+    def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what the head's marks depend on in segments with these inputs, for the signature."""
         return ()

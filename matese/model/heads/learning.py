@@ -17,7 +17,7 @@ from matese.annotation import ErrorSpan, Omission, Rating
 from matese.model.config import ModelConfig
 from matese.model.heads.tags import bio
 from matese.model.inputs import Inputs
-from matese.model.texts.encoding import Encoding, IntArray, Tokens
+from matese.model.texts.encoding import Encoding, Int32Array, Tokens
 
 IGNORED = -100
 """Label of tokens that the loss ignores: the default of torch's cross-entropy loss."""
@@ -80,7 +80,7 @@ class Place(NamedTuple):
         """Whether the window holds the whole hypothesis."""
         return len(self.windows) == 1
 
-    def of_tokens(self, labels: Ragged) -> IntArray:
+    def of_tokens(self, labels: Ragged) -> Int32Array:
         """Returns the labels of the window's tokens from those of all hypotheses."""
         return labels_of_windows(labels[self.segment], self.windows)[self.number]
 
@@ -120,12 +120,14 @@ class HeadTargets(ABC):
 
     Attributes:
         name: of the head.
+        output: type of what the head says of a batch, in torch.
         reads_segments: whether an example is a whole segment, of one or more rows; otherwise, it is one row.
         config: settings of the model.
         contrast_raters: raters whose ratings teach errors of meaning only.
     """
 
     name: ClassVar[str]
+    output: ClassVar[type]
     reads_segments: ClassVar[bool] = False
     config: ModelConfig
 
@@ -182,7 +184,7 @@ class HeadTargets(ABC):
         """
 
 
-def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArray]:
+def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[Int32Array]:
     """Returns the labels of each window's tokens, IGNORED for tokens whose labels are used in another window.
 
     The labels are those of the whole hypothesis, (tokens,).

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from torch import Tensor, nn
 
 from matese.model.config import ModelConfig
-from matese.model.states import States
+from matese.model.states import BatchStates
 from matese.model.texts.encoding import Encoding
 
-Outputs = Mapping[str, Any]
-"""What heads say of a batch, by their names."""
+
+class HeadOutput(ABC):
+    """What a head says of a batch. Each head has its own type, a dataclass of tensors."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def rows(self, encodings: Sequence[Encoding]) -> Sequence[object]:
+        """Returns what the head says of each row of the batch, without padding, in numpy; None for nothing."""
 
 
 class HeadNetwork(nn.Module, ABC):
@@ -31,13 +37,8 @@ class HeadNetwork(nn.Module, ABC):
         """
 
     @abstractmethod
-    def forward(self, states: States, outputs: Outputs) -> Outputs:
-        """Returns the outputs that the head adds or replaces, in float32 even under autocast.
-
-        Args:
-            states: what the head reads.
-            outputs: what the heads before say.
-        """
+    def forward(self, states: BatchStates) -> HeadOutput:
+        """Returns what the head says, in float32 even under autocast."""
 
     def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
         """Returns the score of each reading, (readings,), from embeddings of its texts, which were read alone.
@@ -51,14 +52,9 @@ class HeadNetwork(nn.Module, ABC):
         """Returns the modules that dropout follows in training without a layer of its own; none by default."""
         return ()
 
-    @staticmethod
-    @abstractmethod
-    def rows(output: Any, encodings: Sequence[Encoding]) -> Sequence[Any]:  # noqa: ANN401  (the head's own)
-        """Returns the output for each row of a batch, without padding, in numpy; None for a row without any."""
-
 
 def in_sequence(layers: nn.Sequential, states: Tensor) -> Tensor:
-    """Returns what the layers make of states, for a head that is a sequence but reads `States`."""
+    """Returns what the layers make of states, for a head that is a sequence but reads `BatchStates`."""
     for layer in layers:
         states = layer(states)
     return states

@@ -1,7 +1,7 @@
 """The heads that a network can have, in the order in which they are computed and mark.
 
-Each is a folder: `decoding` has no torch, `network` has the layers, and `targets` has what the head learns. A new head
-is a row in each table.
+Each is a folder: `settings` has its settings, `decoding` has no torch, `network` has the layers, and `targets` has what
+the head learns. A new head is a row in each table, and a field of `HeadSettings` in `settings` beside this module.
 """
 
 from __future__ import annotations

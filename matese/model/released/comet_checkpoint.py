@@ -8,6 +8,7 @@ a checkpoint: `pretrained_model` names them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,18 @@ from torch import Tensor
 from matese.annotation import Severity
 from matese.errors import InputError, ModelError, one_of, unknown
 from matese.formats import settings
-from matese.model.config import ModelConfig, Pooling
+from matese.model.config import ModelConfig
+from matese.model.decoding import Decoding
+from matese.model.encoder.settings import LayerSettings, Pooling
+from matese.model.heads.quality.settings import QualitySettings
+from matese.model.heads.ranking.settings import RankingSettings
+from matese.model.heads.settings import HeadSettings
+from matese.model.heads.word_labels.settings import WordLabelSettings
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
 from matese.model.stored_model import StoredModel
 from matese.model.texts.encoding import InputKind
+from matese.model.texts.settings import TextSettings
 
 _HPARAMS, _CHECKPOINT = checkpoint.RELEASED
 _DEFAULTS: dict[str, Any] = {
@@ -166,38 +174,35 @@ def _config(identifier: str, hparams: Mapping[str, Any]) -> ModelConfig:
         raise InputError(f"pool {hparams['pool']!r}: must be {one_of(list(_POOLS))}")
     pooling = _POOLS[hparams["pool"]]
     learned = "sparsemax" if hparams["layer_transformation"] == "sparsemax" else "softmax"
-    shared: dict[str, Any] = {
-        "layer_mix": learned if layer == "mix" else layer,
-        "layer_norm": bool(hparams["layer_norm"]),
-        "pooling": pooling,
-        "extra_layers": 0,
-        "tag_head": False,
-        "min_confidence": None,
-    }
+    layers = LayerSettings(
+        mix=learned if layer == "mix" else layer,
+        mix_norm=bool(hparams["layer_norm"]),
+        extra=0,
+        dropout=0.0,
+    )
+    decoding = Decoding(min_confidence=None)
     if identifier == "ranking_metric":
-        return ModelConfig(("source+reference",), "alone", ranking_head=True, dropout=0.0, **shared)
+        texts = TextSettings(("source+reference",), "alone")
+        return ModelConfig(texts, layers, HeadSettings(ranking=RankingSettings(pooling)), decoding)
+    layers = replace(layers, dropout=float(hparams.get("dropout", 0)))
     final = hparams["final_activation"]
-    shared |= {
-        "quality_head": True,
-        "dropout": float(hparams.get("dropout", 0)),
-        "hidden_sizes": tuple(hparams["hidden_sizes"]),
-        "activation": str(hparams["activations"]).title(),
-        "final_activation": None if final is None else str(final).title(),
-    }
+    quality = QualitySettings(
+        pooling=pooling,
+        hidden_sizes=tuple(hparams["hidden_sizes"]),
+        activation=str(hparams["activations"]).title(),
+        final_activation=None if final is None else str(final).title(),
+    )
     if identifier != "unified_metric" and identifier != "xcomet_metric":
         inputs: InputKind = "source+reference" if identifier == "regression_metric" else "source"
-        return ModelConfig((inputs,), "alone", **shared)
+        return ModelConfig(TextSettings((inputs,), "alone"), layers, HeadSettings(quality=quality), decoding)
     is_xcomet = identifier == "xcomet_metric"
     segments = ("mt", "ref", "src") if is_xcomet else tuple(sorted(hparams["input_segments"]))
     if segments not in _INPUTS:
         raise InputError(f"input_segments {list(hparams['input_segments'])}: must be mt with src, ref or both")
+    words = None
     if is_xcomet or hparams["word_level_training"]:
         severities = tuple(Severity(label) for label in hparams["error_labels"])
-        shared |= {"word_layer": int(hparams["word_layer"]), "severities": severities}
-    return ModelConfig(
-        _INPUTS[segments],
-        "combinations",
-        has_token_types=hparams["encoder_model"] == "BERT",
-        score_weights=_SCORE_WEIGHTS if is_xcomet else None,
-        **shared | {"pooling": "cls"},
-    )
+        words = WordLabelSettings(severities, int(hparams["word_layer"]))
+    texts = TextSettings(_INPUTS[segments], "combinations", has_token_types=hparams["encoder_model"] == "BERT")
+    quality = replace(quality, pooling="cls", score_weights=_SCORE_WEIGHTS if is_xcomet else None)
+    return ModelConfig(texts, layers, HeadSettings(word_labels=words, quality=quality), decoding)

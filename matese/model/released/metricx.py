@@ -19,12 +19,17 @@ from torch import Tensor, nn
 
 from matese.errors import ModelError
 from matese.model.config import ModelConfig
+from matese.model.encoder.settings import LayerSettings
+from matese.model.heads.quality.settings import QualitySettings
+from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.settings import HeadSettings
 from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
 from matese.model.stored_model import StoredModel
 from matese.model.texts.encoding import ROLES, Encoding, InputKind, TextEncoder, Tokens
+from matese.model.texts.settings import TextSettings
 
 if TYPE_CHECKING:
     from matese.model.texts.tokenizer import Tokenizer
@@ -70,7 +75,9 @@ def _read_config(directory: Path) -> ModelConfig:
     if version == "metricx-24":
         inputs = ("source+reference", "source")
     return ModelConfig(
-        inputs, row_format=version, max_tokens=_MAX_TOKENS[version], extra_layers=0, tag_head=False, quality_head=True
+        TextSettings(inputs, row_format=version, max_tokens=_MAX_TOKENS[version]),
+        LayerSettings(extra=0),
+        HeadSettings(quality=QualitySettings()),
     )
 
 
@@ -133,7 +140,7 @@ class MetricX(nn.Module):
         )
         with torch.autocast(batch.ids.device.type, enabled=False):
             scores = self.head(output.last_hidden_state[:, 0].float() * self._scale)
-            return NetworkOutput({"quality": -scores.clamp(0, _WORST)})
+            return NetworkOutput.of([RowVectors(-scores.clamp(0, _WORST))])
 
 
 class MarkedTextEncoder(TextEncoder):
@@ -141,11 +148,11 @@ class MarkedTextEncoder(TextEncoder):
 
     def __init__(self, tokenizer: Tokenizer, config: ModelConfig) -> None:
         """Tokenises the marks, which leave less room for texts."""
-        super().__init__(tokenizer, max_tokens=config.max_tokens)
+        super().__init__(tokenizer, max_tokens=config.texts.max_tokens)
         marks = self.tokenize(list(_MARKS.values()))
         self._marks = {role: mark.ids for role, mark in zip(_MARKS, marks, strict=True)}
-        self._order = _ORDERS[config.row_format]
-        self._max_tokens = config.max_tokens - sum(map(len, self._marks.values()))
+        self._order = _ORDERS[config.texts.row_format]
+        self._max_tokens = config.texts.max_tokens - sum(map(len, self._marks.values()))
 
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
         """Returns the model's input: one row, or overlapping windows if the texts are too long for one."""

@@ -16,11 +16,13 @@ from torch import Tensor
 
 from matese.errors import ModelError
 from matese.model.config import ModelConfig
+from matese.model.encoder.settings import LayerSettings
 from matese.model.heads.tags.bio import TAGS
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
 from matese.model.stored_model import StoredModel
 from matese.model.texts import tokenizer as tokenizers
+from matese.model.texts.settings import TextSettings
 from matese.model.texts.tokenizer import FileTokenizer
 
 if TYPE_CHECKING:
@@ -73,10 +75,12 @@ def read(path: Path) -> StoredModel:
     if n_summed not in (1, _N_SUMMED):
         raise ModelError(f"{directory / named_in}: use_last_n_layers {n_summed}: must be 1 or {_N_SUMMED}")
     config = ModelConfig(
-        inputs=("source",) if is_source else ("reference",),
-        layer_mix="last" if n_summed == 1 else "sum-last-4",
-        extra_layers=int(settings["encoder_layers"]),
-        extra_heads=int(settings.get("encoder_attention_heads", 8)),
+        TextSettings(inputs=("source",) if is_source else ("reference",)),
+        LayerSettings(
+            mix="last" if n_summed == 1 else "sum-last-4",
+            extra=int(settings["encoder_layers"]),
+            extra_heads=int(settings.get("encoder_attention_heads", 8)),
+        ),
     )
     embeddings = tensors.get("encoder.embeddings.word_embeddings.weight")
     if embeddings is None or len(embeddings) != len(tokenizer):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from matese.errors import InputError, ModelError
 from matese.files import IS_LFS_POINTER, is_lfs_pointer, replacing
-from matese.model.storage import earlier_formats
+from matese.model.config import ModelConfig
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT_VERSION = 4
-"""Incremented when older versions of this package cannot read what newer ones write."""
+FORMAT_VERSION = 1
+"""Of the directories that this package writes and reads; it reads no other."""
 CONFIG = "config.json"
 TENSORS = "model.safetensors"
 CARD = "README.md"
@@ -48,14 +48,14 @@ class StoredConfig:
 
     Attributes:
         format_version: see `FORMAT_VERSION`.
-        settings: the model's settings, as plain values: see `matese.model.config.ModelConfig`.
+        model: the model's settings.
         encoder: the encoder's configuration, as transformers writes it.
         matese_version: version of the package that wrote the file.
         training: resolved settings of the run that trained the model.
     """
 
     format_version: int
-    settings: dict[str, Any]
+    model: ModelConfig
     encoder: dict[str, Any]
     matese_version: str | None = None
     training: dict[str, Any] | None = None
@@ -167,7 +167,10 @@ def has_format(directory: Path) -> bool:
 
 def is_metricx(directory: Path) -> bool:
     """Returns whether a directory holds the configuration of an mT5 for regression, as it was released."""
-    values = _plain_config(directory)
+    return _is_metricx(_plain_config(directory))
+
+
+def _is_metricx(values: Mapping[str, Any]) -> bool:
     return values.get("model_type") == "mt5" and "format_version" not in values
 
 
@@ -177,6 +180,14 @@ def is_ours(directory: Path) -> bool:
     So is one whose configuration is corrupt: the reason is given where it is loaded.
     """
     return (directory / CONFIG).is_file() and not (directory / RELEASED[0]).is_file() and not is_metricx(directory)
+
+
+def is_tagger(directory: Path) -> bool:
+    """Returns whether a directory holds a tagger in our format; the configuration is not checked."""
+    try:
+        return _plain_config(directory)["model"]["heads"]["tags"] is not None
+    except (KeyError, TypeError):
+        return False
 
 
 def fingerprint(directory: Path) -> str:
@@ -199,10 +210,16 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
     """
     from safetensors.torch import save_file
 
+    from matese.formats import validation
     from matese.model.texts.tokenizer import FileTokenizer
 
-    config: dict[str, Any] = {"format_version": FORMAT_VERSION, "matese_version": __version__}
-    config |= {name: getattr(checkpoint.config, name) for name in ("settings", "encoder", "training")}
+    config = {
+        "format_version": FORMAT_VERSION,
+        "matese_version": __version__,
+        "model": validation.to_plain(checkpoint.config.model),
+        "encoder": checkpoint.config.encoder,
+        "training": checkpoint.config.training,
+    }
     with replacing(directory) as partial:
         partial.mkdir(parents=True)
         (partial / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -224,39 +241,35 @@ def _name_tokenizer_class(path: Path) -> None:
             path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def load(directory: Path) -> Checkpoint[Tensor]:
-    """Returns the content of a model directory of any version, with tensors on the CPU, as stored.
+def load(directory: Path, config: StoredConfig | None = None) -> Checkpoint[Tensor]:
+    """Returns the content of a model directory, with tensors on the CPU, as stored.
+
+    Args:
+        directory: the model directory.
+        config: its configuration, if it has been read.
 
     Raises:
-        ModelError: if it is incomplete, corrupt, or of a future format version.
+        ModelError: if it is incomplete, corrupt, or of another format version.
     """
     from safetensors.torch import load_file
 
-    return _load(directory, load_file)
+    return _load(directory, config, load_file)
 
 
-def load_arrays(directory: Path) -> Checkpoint[npt.NDArray[np.generic]]:
+def load_arrays(directory: Path, config: StoredConfig | None = None) -> Checkpoint[npt.NDArray[np.generic]]:
     """Returns the same as `load` but with arrays for tensors, without torch."""
     from safetensors.numpy import load_file
 
-    return _load(directory, load_file)
+    return _load(directory, config, load_file)
 
 
-def _load(directory: Path, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
-    if (directory / "model.onnx").is_file() and not (directory / TENSORS).is_file():
-        raise ModelError(
-            f"{directory} was exported for ONNX Runtime, which is no longer supported: give the model that was exported"
-        )
+def _load(directory: Path, config: StoredConfig | None, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
     for name in (CONFIG, TENSORS):
         if not (directory / name).is_file():
             raise ModelError(
                 f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
             )
-    config = read_config(directory)
-    tensors = read_tensors(directory / TENSORS, load_file)
-    if config.format_version < FORMAT_VERSION:
-        tensors = {earlier_formats.tensor_name(config.settings, name): tensor for name, tensor in tensors.items()}
-    return Checkpoint(config, tensors)
+    return Checkpoint(config or read_config(directory), read_tensors(directory / TENSORS, load_file))
 
 
 def read_card(directory: Path) -> str:
@@ -273,22 +286,38 @@ def read_card(directory: Path) -> str:
 
 
 def read_config(directory: Path) -> StoredConfig:
-    """Returns the configuration of a model directory, with the settings of today. Nothing heavy is imported.
+    """Returns the configuration of a model directory. Nothing heavy is imported.
 
     Raises:
-        ModelError: if it is not JSON or of a future format version, or if a key is unknown, missing or of a wrong type.
+        ModelError: if it is not JSON or of another format version, or if a key is unknown, missing or of a wrong type.
     """
     path = directory / CONFIG
+    return _stored_config(read_json(path), path)
+
+
+def find_config(directory: Path) -> StoredConfig | None:
+    """Returns the configuration of a model directory of ours; None if the directory holds a released model or none.
+
+    Raises:
+        ModelError: as `read_config`.
+    """
+    path = directory / CONFIG
+    if not path.is_file() or (directory / RELEASED[0]).is_file():
+        return None
     values = read_json(path)
+    return None if _is_metricx(values) else _stored_config(values, path)
+
+
+def _stored_config(values: dict[str, Any], path: Path) -> StoredConfig:
     if "format_version" not in values:
         raise ModelError(f"{path} is not the configuration of a matese model: it has no format_version")
     version = values["format_version"]
-    if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
+    if version != FORMAT_VERSION:
+        writer = values.get("matese_version") or "an unknown version"
         raise ModelError(
-            f"{path}: format version {version}; this matese {__version__} reads versions 1 to {FORMAT_VERSION}"
+            f"{path}: format version {version}, written by matese {writer}; "
+            f"matese {__version__} reads format version {FORMAT_VERSION} only"
         )
-    if version < FORMAT_VERSION:
-        values = earlier_formats.converted(values, path)
     return convert(values, StoredConfig, path)
 
 

@@ -38,11 +38,11 @@ class ModelDescription:
 
 def describe(name: str, directory: Path) -> ModelDescription:
     """Returns the facts about a model."""
-    settings = checkpoint.read_config(directory).settings
+    texts = checkpoint.read_config(directory).model.texts
     return ModelDescription(
         name=name,
         signature=f"{name}@{checkpoint.fingerprint(directory)}",
-        inputs=tuple(settings["inputs"]),
+        inputs=texts.inputs,
         parameters=_n_parameters(directory / checkpoint.TENSORS),
         megabytes=round(sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) / 1e6, 1),
         licence=licence(directory),

@@ -28,7 +28,7 @@ InputKind = Literal["reference", "source", "source+reference"]
 ROLES = ("special", "hypothesis", "source", "reference")
 """Roles of tokens: a special token, or a token of one of the texts."""
 
-IntArray = npt.NDArray[np.int32]
+Int32Array = npt.NDArray[np.int32]
 _NO_PLACE = np.zeros((1, 2), np.int32)
 
 
@@ -42,8 +42,8 @@ class Tokens:
             has an empty range.
     """
 
-    ids: IntArray
-    ranges: IntArray
+    ids: Int32Array
+    ranges: Int32Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ContextPart:
 
     first: int
     start: int
-    ranges: IntArray
+    ranges: Int32Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,14 @@ class Encoding:
         is_cut: whether the row lacks a part of a text, because the texts are too long to be read at once.
     """
 
-    ids: IntArray
-    roles: IntArray
-    decoder_ids: IntArray | None
+    ids: Int32Array
+    roles: Int32Array
+    decoder_ids: Int32Array | None
     first: int
-    ranges: IntArray
+    ranges: Int32Array
     kept: tuple[int, int]
     context: ContextPart | None = None
-    text_positions: IntArray | None = None
+    text_positions: Int32Array | None = None
     is_cut: bool = False
 
     @property
@@ -231,7 +231,7 @@ class TextEncoder:
             is_cut=any(len(read) < len(text.ids) for text, read in texts),
         )
 
-    def _glue(self, parts: Sequence[IntArray], part_roles: Sequence[int]) -> tuple[IntArray, IntArray]:
+    def _glue(self, parts: Sequence[Int32Array], part_roles: Sequence[int]) -> tuple[Int32Array, Int32Array]:
         """Returns the ids of the parts with special tokens around and between them, and the roles of all ids."""
         pieces: list[npt.ArrayLike] = []
         roles: list[npt.ArrayLike] = []

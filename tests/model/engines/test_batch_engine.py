@@ -23,8 +23,8 @@ from tests.conftest import TinyModelFactory
 from tests.model.test_annotator import places, random_segments
 
 SETTINGS: tuple[dict[str, Any], ...] = (
-    {"inputs": ("source+reference", "source"), "score_head": True, "layer_mix": "sum-last-4"},
-    {"extra_layers": 0, "score_head": True, "score_pooling": "texts"},
+    {"inputs": ("source+reference", "source"), "score": {}, "mix": "sum-last-4"},
+    {"extra": 0, "score": {"pooling": "texts"}},
 )
 
 
@@ -37,7 +37,7 @@ def predictor_of(tagger: Network, tokenizer: Any, runner: TorchRunner, *, batch_
 def annotator_of(name: Any, runner: TorchRunner) -> Annotator:
     base = matese.load(name, precision="float32")
     tagger, tokenizer = load_tagger(checkpoint.resolve(name))
-    return Annotator(predictor_of(tagger, tokenizer, runner, batch_tokens=700), base.options, name=base.name)
+    return Annotator(predictor_of(tagger, tokenizer, runner, batch_tokens=700), base.decoding, name=base.name)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -81,7 +81,7 @@ def of_systems(n_systems: int) -> list[Segment]:
 def test_an_encoder_reads_the_context_of_several_systems_once(
     tiny_model_factory: TinyModelFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    directory = tiny_model_factory(kind="mbart", inputs=("source",), score_head=True)
+    directory = tiny_model_factory(kind="mbart", inputs=("source",), score={})
     tagger = load_tagger(directory)[0]
     read: list[list[tuple[int, ...]]] = []
     hypotheses: list[int] = []

@@ -18,6 +18,7 @@ from matese.model.copy_and_blank import OVERRIDES
 from matese.model.encoder import numpy_layers
 from matese.model.engines import numpy_engine
 from matese.model.engines.numpy_engine import NumpyEngine
+from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.storage import checkpoint
 from matese.model.storage.packing import StoredPrecision
 from tests.conftest import TinyModelFactory
@@ -26,14 +27,14 @@ from tests.model.test_annotator import HYPOTHESES, REFERENCES, places, random_se
 EXAMPLES = Path(__file__).parents[3] / "examples"
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
-    {"inputs": ("source+reference", "source"), "score_head": True, "layer_mix": "sum-last-4", "extra_layers": 2},
-    {"extra_layers": 0, "score_head": True, "score_pooling": "texts", "max_tokens": 100},
-    {"inputs": ("source+reference", "reference"), "omission_head": True, "min_omission_confidence": 0.018},
-    {"category_head": True, "max_tokens": 100},
-    {"inputs": ("source+reference", "reference"), "separate_layers": 1, "score_head": True, "max_tokens": 100},
-    {"kind": "bert", "score_head": True},
+    {"inputs": ("source+reference", "source"), "score": {}, "mix": "sum-last-4", "extra": 2},
+    {"extra": 0, "score": {"pooling": "texts"}, "max_tokens": 100},
+    {"inputs": ("source+reference", "reference"), "omissions": {}, "min_omission_confidence": 0.018},
+    {"categories": {}, "max_tokens": 100},
+    {"inputs": ("source+reference", "reference"), "separate_layers": 1, "score": {}, "max_tokens": 100},
+    {"kind": "bert", "score": {}},
     {"extra_width": 40},
-    {"score_head": True, "meaning_head": True, "meaning_thresholds": (-1.0, 0.0), "extra_width": 40},
+    {"score": {}, "meaning": {}, "decoding": {"meaning": [MeaningRule("reference", -1.0)]}, "extra_width": 40},
 )
 ODD = [Segment(*texts) for texts in zip(HYPOTHESES, HYPOTHESES[::-1], ((text,) for text in REFERENCES), strict=True)]
 ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("a" * 999, "b ", ("c",))]
@@ -80,7 +81,7 @@ def test_a_hypothesis_without_tokens_may_be_read(
 
 def test_token_types_are_left_to_torch(tiny_model_factory: TinyModelFactory) -> None:
     directory = tiny_model_factory(kind="bert", has_token_types=True)
-    assert numpy_engine.most_segments(directory) == 0
+    assert most_segments(directory) == 0
     plain = tiny_model_factory(kind="bert")
     segments = [Segment("Das ist gut", None, ("das ist good",))]
     scores = [
@@ -128,9 +129,13 @@ def test_the_embedded_model_says_the_same(kind: str) -> None:
     check_agreement("mini", given, least_spans=12)
 
 
+def most_segments(directory: Path) -> int:
+    return numpy_engine.most_segments(checkpoint.read_config(directory))
+
+
 def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory) -> None:
     tiny = tiny_model_factory()
-    most = numpy_engine.most_segments(tiny)
+    most = most_segments(tiny)
 
     def is_numpy(**options: Any) -> bool:
         return isinstance(matese.load(tiny, **options).predictor.engine, NumpyEngine)
@@ -141,8 +146,8 @@ def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory) -> 
     assert not is_numpy()
     assert not is_numpy(n_segments=1, precision="bf16")
     assert not is_numpy(n_segments=1, threads=1)
-    assert 40 <= numpy_engine.most_segments(checkpoint.resolve("mini")) < 50 < 10_000 < most
-    assert numpy_engine.most_segments(tiny_model_factory(kind="mbart")) == 0
+    assert 40 <= most_segments(checkpoint.resolve("mini")) < 50 < 10_000 < most
+    assert most_segments(tiny_model_factory(kind="mbart")) == 0
 
 
 def test_the_signature_does_not_depend_on_the_size_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,17 +13,16 @@ from matese import mqm
 from matese.annotation import Segment
 from matese.errors import ModelError
 from matese.model import joining
-from matese.model.config import ModelConfig
 from matese.model.heads import registry
-from matese.model.heads.categories.decoding import with_categories
+from matese.model.heads.categories.decoding import CategoryScores, with_categories
 from matese.model.heads.tags.bio import B_MAJOR, I_MAJOR, TAGS, O
 from matese.model.heads.tags.decoding import decode
-from matese.model.prediction import Prediction
+from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.model.storage import checkpoint
-from tests.conftest import TinyModelFactory
+from tests.conftest import TinyModelFactory, make_config
 from tests.model.test_annotator import random_segments
 
-HEADS = registry.heads(ModelConfig(category_head=True))
+HEADS = registry.heads(make_config(categories={}))
 ACCURACY, FLUENCY, STYLE = (np.eye(6)[mqm.CATEGORIES.index(name)] for name in ("Accuracy", "Fluency", "Style"))
 
 
@@ -32,7 +31,8 @@ def prediction(*rows: Any) -> Prediction:
     tags = [B_MAJOR, I_MAJOR, O, O, B_MAJOR, I_MAJOR]
     logs = np.log(np.where(np.arange(len(TAGS)) == np.array(tags)[:, None], 0.9, 0.025))
     ranges = np.array([(at, at + 1) for at in range(6)], np.int32)
-    return Prediction("abcdef", ranges, {"tags": logs, **({"categories": np.array(rows)} if rows else {})})
+    said = [TagProbabilities(logs), CategoryScores(np.array(rows)) if rows else None]
+    return Prediction("abcdef", ranges, Outputs.of(said))
 
 
 def categories_of(given: Prediction) -> list[str | None]:
@@ -63,7 +63,7 @@ def test_several_predictions_are_averaged() -> None:
 
 def test_every_span_of_a_model_with_the_head_has_a_category(tiny_model_factory: TinyModelFactory) -> None:
     segments = [*random_segments(20), Segment("a" * 300 + " b", "c", ("d",)), Segment("", "a", ("b",))]
-    given = matese.load(tiny_model_factory(category_head=True, max_tokens=64), device="cpu", precision="float32")
+    given = matese.load(tiny_model_factory(categories={}, max_tokens=64), device="cpu", precision="float32")
     found = [span.category for rating in given.annotate_segments(segments) for span in rating.errors or ()]
     assert len(found) > 30
     assert set(found) <= set(mqm.CATEGORIES)
@@ -78,10 +78,10 @@ def test_every_span_of_a_model_with_the_head_has_a_category(tiny_model_factory: 
 def test_settings_and_weights_must_agree(
     is_configured: bool, n_segments: int | None, tiny_model_factory: TinyModelFactory
 ) -> None:
-    directory = tiny_model_factory(category_head=not is_configured)
+    directory = tiny_model_factory(**({} if is_configured else {"categories": {}}))
     path = directory / checkpoint.CONFIG
     config = json.loads(path.read_text(encoding="utf-8"))
-    config["settings"]["category_head"] = is_configured
+    config["model"]["heads"]["categories"] = {} if is_configured else None
     path.write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(ModelError, match=r"settings and tensors do not make a model.*category_head"):
         matese.load(directory, n_segments=n_segments)

@@ -1,99 +1,169 @@
-"""Errors of meaning change tags and score above their threshold only, in numpy as in torch."""
+"""Errors of meaning change tags and score in decoding, once, and alike in all engines."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-import torch
 
+import matese
 from matese.annotation import Segment
 from matese.errors import InputError
-from matese.model import loading
-from matese.model.config import ModelConfig
-from matese.model.heads.tags.bio import IS_MAJOR
-from matese.model.inputs import collate
-from matese.model.network_output import NetworkOutput
+from matese.model.heads.meaning import decoding
+from matese.model.heads.meaning.decoding import Meaning, MeaningLogits
+from matese.model.heads.meaning.settings import MeanEffect, MeaningRule
+from matese.model.heads.score.decoding import ExpectedScore
+from matese.model.heads.tags.bio import B_MAJOR, I_MAJOR, TAGS
+from matese.model.model_input import Row
+from matese.model.prediction import FloatArray, Outputs, Prediction, TagProbabilities
 from matese.model.storage import checkpoint
-from tests.conftest import TinyModelFactory
+from matese.model.texts.encoding import Encoding
+from tests.conftest import TinyModelFactory, make_config
 from tests.model.engines.test_numpy_engine import ODD, check_agreement
 from tests.model.test_annotator import random_segments
 
+RULE = MeaningRule("reference", threshold=1.0)
 SEGMENT = Segment("The cat sat on a mat.", "Le chat.", ("A cat was sitting there.",))
+CONFIG = make_config(inputs=("reference", "source"), score={}, meaning={})
 
 
-def with_thresholds(directory: Path, *thresholds: float) -> Path:
+def prediction(logit: float, *token_logits: float, score: float | None = -5.0) -> Prediction:
+    """Returns a prediction with the same tags for each token, 60 % O."""
+    n_tokens = len(token_logits)
+    logs = np.log(np.tile([0.6, 0.1, 0.1, 0.15, 0.05], (n_tokens, 1)))
+    said: list[object] = [TagProbabilities(logs), MeaningLogits(logit, np.array(token_logits))]
+    said += [] if score is None else [ExpectedScore(score)]
+    return Prediction("x" * n_tokens, np.zeros((n_tokens, 2), np.int32), Outputs.of(said), score or -1.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "logit", "expected"),
+    [
+        (RULE, -1.0, -5.0),  # the ramp begins 2 below the threshold
+        (RULE, 0.0, -5 - 20 * 0.1),
+        (RULE, 1.0, -5 - 20 * 0.2),
+        (RULE, 2.0, -5 - 20 * 0.3),
+        (RULE, 3.0, -5 - 20 * 0.4),
+        (RULE, 99.0, -5 - 20 * 0.4),
+        (replace(RULE, share=1.0), 99.0, -25.0),
+        (replace(RULE, share=0.5, ramp=1.0), 1.5, -5 - 20 * 0.375),
+        (replace(RULE, mean_effects=(MeanEffect(0, 2.0), MeanEffect(4, 0.0))), -9.0, -5 + 1.0),  # of 2 characters
+        (replace(RULE, mean_effects=(MeanEffect(1, 2.0),)), -9.0, -3.0),
+        (replace(RULE, mean_effects=(MeanEffect(1, 9.0),)), -9.0, 0.0),  # the best score
+    ],
+)
+def test_the_score_falls_along_a_ramp(rule: MeaningRule, logit: float, expected: float) -> None:
+    (changed,) = decoding.apply(rule, [prediction(logit, 0.0, 0.0)])
+    assert changed.score == pytest.approx(expected)
+    assert changed.outputs[ExpectedScore].value == changed.score
+
+
+def test_words_become_major_above_the_threshold_only() -> None:
+    below, above, without_score = decoding.apply(
+        RULE, [prediction(1.0, 9.0), prediction(9.0, -99.0, 0.0, 99.0), prediction(9.0, 99.0, score=None)]
+    )
+    np.testing.assert_allclose(below.log_probabilities, prediction(1.0, 9.0).log_probabilities)
+    probabilities = np.exp(above.log_probabilities)
+    np.testing.assert_allclose(probabilities.sum(-1), 1)
+    np.testing.assert_allclose(probabilities[:, [B_MAJOR, I_MAJOR]].sum(-1), [0.2, 0.6, 1.0], atol=1e-6)
+    np.testing.assert_allclose(probabilities[:, B_MAJOR] / probabilities[:, I_MAJOR], 3)
+    assert np.isfinite(above.log_probabilities).all()
+    assert without_score.outputs.get(ExpectedScore) is None
+    assert without_score.score == -1.0
+
+
+def test_segments_without_tokens_are_no_trouble() -> None:
+    empty, other = decoding.apply(RULE, [prediction(9.0), prediction(9.0, 0.0)])
+    assert empty.log_probabilities.shape == (0, len(TAGS))
+    assert other.log_probabilities.shape == (1, len(TAGS))
+    assert decoding.apply(RULE, []) == []
+
+
+def window(n_tokens: int, *kept: int) -> Encoding:
+    ids = np.zeros(n_tokens + 2, np.int32)
+    return Encoding(ids, ids, None, 1, np.zeros((n_tokens, 2), np.int32), (kept[0], kept[1]))
+
+
+def test_an_error_in_one_window_is_one_of_the_text() -> None:
+    head = Meaning(CONFIG)
+    windows = [
+        (window(4, 0, 3), MeaningLogits(-1.0, np.arange(4.0))),
+        (window(4, 1, 4), MeaningLogits(2.0, np.arange(10.0, 14.0))),
+    ]
+    joined = head.join(Row(("x",)), windows)
+    assert joined.segment == 2.0
+    assert joined.tokens.tolist() == [0, 1, 2, 11, 12, 13]
+    mean = head.mean([MeaningLogits(1.0, np.array([1.0])), MeaningLogits(2.0, np.array([3.0]))])
+    assert (mean.segment, mean.tokens.tolist()) == (1.5, [2.0])
+
+
+def with_rules(directory: Path, *rules: tuple[str, float]) -> Path:
     path = directory / checkpoint.CONFIG
     config = json.loads(path.read_text(encoding="utf-8"))
-    config["settings"]["meaning_thresholds"] = thresholds
+    config["model"]["decoding"]["meaning"] = [{"inputs": inputs, "threshold": threshold} for inputs, threshold in rules]
     path.write_text(json.dumps(config), encoding="utf-8")
     return directory
 
 
 @pytest.fixture
 def directory(tiny_model_factory: TinyModelFactory) -> Path:
-    return tiny_model_factory(inputs=("reference", "source"), score_head=True, meaning_head=True)
+    return tiny_model_factory(inputs=("reference", "source"), score={}, meaning={})
 
 
-def output(directory: Path, thresholds: tuple[float, ...], inputs: str = "reference") -> NetworkOutput:
-    tagger, tokenizer = loading.load_tagger(directory, is_trainable=True)
-    tagger.config = dataclasses.replace(tagger.config, meaning_thresholds=thresholds)
-    encoder = tagger.text_encoder(tokenizer)
-    hypothesis, source, reference = encoder.tokenize([SEGMENT.hypothesis, str(SEGMENT.source), *SEGMENT.references])
-    context = reference if inputs == "reference" else source
-    batch = collate(encoder.join(hypothesis, [context], "reference" if inputs == "reference" else "source"), pad_id=1)
-    with torch.inference_mode():
-        result: NetworkOutput = tagger.eval()(batch)
-    return result
+def judged(annotator: matese.Annotator, segment: Segment) -> tuple[float, FloatArray]:
+    """Returns the expected score of a segment, and the probabilities of its tags."""
+    ((rating, tokens),) = annotator.annotate_tokens([segment])
+    assert rating.estimate is not None
+    return rating.estimate.value, np.array(tokens.probabilities)
 
 
-def test_nothing_changes_below_the_threshold(directory: Path) -> None:
-    raw = output(directory, ())
-    judged = output(directory, (100.0, 100.0))
-    assert raw.score is not None
-    assert judged.score is not None
-    assert torch.equal(raw.score, judged.score)
-    assert torch.allclose(raw.tag_logits.softmax(-1), judged.tag_logits.softmax(-1), atol=1e-6)
+def test_each_kind_of_input_has_its_rule(directory: Path) -> None:
+    plain = matese.load(directory, precision="float32", device="cpu")
+    by_source = replace(SEGMENT, references=())
+    by_reference = replace(SEGMENT, source=None)
+    strict = replace(plain.decoding, meaning=(MeaningRule("reference", -100.0),))
+    changed = plain.with_decoding(strict)
+    assert judged(changed, by_source)[0] == judged(plain, by_source)[0]
+    score, tags = judged(plain, by_reference)
+    lower, major = judged(changed, by_reference)
+    assert lower == pytest.approx(score + 0.4 * (-25 - score), abs=1e-3)
+    assert (major[:, [B_MAJOR, I_MAJOR]].sum(1) > tags[:, [B_MAJOR, I_MAJOR]].sum(1)).all()
+    assert "meaning-100*0.4~2" in changed.signature("reference")
+    assert "meaning" not in plain.signature("reference")
+    assert "meaning" not in changed.signature("source")
 
 
-def test_above_it_the_score_falls_and_words_become_major(directory: Path) -> None:
-    raw = output(directory, ())
-    judged = output(directory, (-100.0, 100.0))
-    assert raw.score is not None
-    assert judged.score is not None
-    assert judged.score.item() == pytest.approx(raw.score.item() + 0.4 * (-25 - raw.score.item()), abs=1e-3)
-    major = torch.tensor(IS_MAJOR, dtype=torch.bool)
-    before = raw.tag_logits.softmax(-1)[..., major].sum(-1)
-    after = judged.tag_logits.softmax(-1)[..., major].sum(-1)
-    assert (after > before).all()
-    assert judged.tag_logits.softmax(-1).sum(-1).allclose(torch.ones(()), atol=1e-5)
+def test_a_copy_has_no_error_of_meaning(directory: Path) -> None:
+    annotator = matese.load(with_rules(directory, ("reference", -100.0)), precision="float32", device="cpu")
+    score, _ = judged(annotator, Segment("The cat.", None, ("The cat.",)))
+    assert score == 0
 
 
-def test_around_it_the_score_falls_along_a_ramp(directory: Path) -> None:
-    raw = output(directory, ()).score
-    logit = output(directory, ()).of_heads["meaning"].segment_logits.item()
-    assert raw is not None
-    for distance, share in ((2.0, 0.0), (1.0, 0.1), (0.0, 0.2), (-1.0, 0.3), (-2.0, 0.4)):
-        judged = output(directory, (logit + distance, 100.0)).score
-        assert judged is not None
-        assert judged.item() == pytest.approx(raw.item() + share * (-25 - raw.item()), abs=1e-3)
+@pytest.mark.parametrize("rules", [(), (("reference", -100.0), ("source", -0.05)), (("source", 0.0),)])
+def test_numpy_computes_the_same(directory: Path, rules: Any) -> None:
+    check_agreement(with_rules(directory, *rules), ODD + random_segments(40), least_spans=20)
 
 
-def test_each_kind_of_input_has_its_threshold(directory: Path) -> None:
-    raw = output(directory, (), "source")
-    judged = output(directory, (-100.0, 100.0), "source")
-    assert raw.score is not None
-    assert judged.score is not None
-    assert torch.equal(raw.score, judged.score)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"share": 1.5}, "share 1.5: must be between 0 and 1"),
+        ({"ramp": 0.0}, "ramp 0.0: must be greater than 0"),
+        (
+            {"mean_effects": (MeanEffect(9, 1.0), MeanEffect(4, 2.0))},
+            r"mean_effects at \[9, 4\] characters: must be in",
+        ),
+    ],
+)
+def test_impossible_rules_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        replace(RULE, **change)
 
 
-@pytest.mark.parametrize("thresholds", [(), (-100.0, -0.05), (0.0, 0.0)])
-def test_numpy_computes_the_same(directory: Path, thresholds: tuple[float, ...]) -> None:
-    check_agreement(with_thresholds(directory, *thresholds), ODD + random_segments(40), least_spans=20)
-
-
-def test_thresholds_belong_to_inputs() -> None:
-    with pytest.raises(InputError):
-        ModelConfig(inputs=("reference", "source"), meaning_head=True, meaning_thresholds=(1.0,))
+def test_a_kind_of_input_has_one_rule() -> None:
+    with pytest.raises(InputError, match="meaning: reference has several entries"):
+        replace(CONFIG.decoding, meaning=(RULE, RULE))

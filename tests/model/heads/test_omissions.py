@@ -5,7 +5,7 @@ import pytest
 
 from matese.annotation import Segment, Severity
 from matese.model.heads.omissions.decoding import OmissionProbabilities, closest, decode, join_missing
-from matese.model.prediction import Prediction
+from matese.model.prediction import Outputs, Prediction
 from matese.model.texts.encoding import ContextPart, Encoding
 
 
@@ -16,17 +16,20 @@ def window(start: int, n_tokens: int) -> Encoding:
     return Encoding(nothing, nothing, None, 1, np.zeros((0, 2), np.int32), (0, 0), part)
 
 
+def said(*probabilities: float) -> OmissionProbabilities:
+    """Returns what the head says of a window."""
+    return OmissionProbabilities(None, np.zeros((len(probabilities), 2), np.int32), np.array(probabilities))
+
+
 def test_a_word_is_missing_only_if_no_window_finds_it() -> None:
-    joined = join_missing(
-        [(window(0, 3), np.array([0.9, 0.8, 0.1])), (window(1, 3), np.array([0.2, 0.7, 0.6]))], is_reference=True
-    )
+    joined = join_missing([(window(0, 3), said(0.9, 0.8, 0.1)), (window(1, 3), said(0.2, 0.7, 0.6))], is_reference=True)
     np.testing.assert_allclose(joined.probabilities, [0.9, 0.2, 0.1, 0.6])
     assert joined.ranges.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert joined.reference == 0
 
 
 def test_a_token_in_no_window_is_not_missing() -> None:
-    joined = join_missing([(window(0, 1), np.array([0.9])), (window(2, 1), np.array([0.8]))], is_reference=False)
+    joined = join_missing([(window(0, 1), said(0.9)), (window(2, 1), said(0.8))], is_reference=False)
     assert joined.probabilities.tolist() == [0.9, 0, 0.8]
     assert joined.reference is None
 
@@ -50,7 +53,7 @@ def missing(text: str, *tokens: tuple[str, float], reference: int | None = 0) ->
 
 
 def prediction(lacking: OmissionProbabilities | None) -> Prediction:
-    return Prediction("x", np.zeros((0, 2), np.int32), {"omissions": lacking})
+    return Prediction("x", np.zeros((0, 2), np.int32), Outputs.of([lacking]))
 
 
 def test_a_model_without_a_head_finds_nothing() -> None:
@@ -105,7 +108,7 @@ def test_words_in_place_of_missing_ones_are_wrong_and_nothing_is_missing(
     tokens = missing(hypothesis, *((token, 0.0) for token in hypothesis.split()))
     read = missing(reference, *((token, lacking.get(token, 0.0)) for token in reference.split()))
     segment = Segment(hypothesis, None, (reference,))
-    omissions, spans = decode(Prediction(hypothesis, tokens.ranges, {"omissions": read}), segment, 0.5)
+    omissions, spans = decode(Prediction(hypothesis, tokens.ranges, Outputs.of([read])), segment, 0.5)
     assert [one.words(segment) for one in omissions] == omitted
     assert [(hypothesis[one.start : one.end], one.confidence) for one in spans] == substitutes
     assert {one.severity for one in spans} <= {Severity.MAJOR}

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 
 from matese.annotation import Severity
 from matese.model.config import ModelConfig
+from matese.model.decoding import Decoding
+from matese.model.heads.embeddings import RowVector
 from matese.model.heads.quality.decoding import Quality
 from matese.model.heads.ranking.decoding import Ranking
+from matese.model.heads.word_labels.decoding import LabelProbabilities
 from matese.model.model_input import Row
-from matese.model.options import Options
-from matese.model.prediction import FloatArray, Prediction
+from matese.model.prediction import FloatArray, Outputs, Prediction
 from matese.model.texts.encoding import Encoding
+from tests.conftest import make_config
 
-OPTIONS = Options(None, whole_words=False)
+DECODING = Decoding(min_confidence=None)
 NO_ERROR = np.array([(0.9, 0.1)] * 3)
 MAJOR_ERROR = np.array([(0.9, 0.1), (0.2, 0.8), (0.9, 0.1)])  # costs 5 of 25
-UNIFIED: dict[str, Any] = {"tag_head": False, "quality_head": True, "word_layer": 1, "severities": (Severity.MAJOR,)}
-ESTIMATOR = ModelConfig(("source+reference",), "alone", tag_head=False, quality_head=True)
-RANKING = ModelConfig(("source+reference",), "alone", tag_head=False, ranking_head=True)
+WORDS = {"layer": 1, "severities": (Severity.MAJOR,)}
+ESTIMATOR = make_config(inputs=("source+reference",), layout="alone", quality={})
+RANKING = make_config(inputs=("source+reference",), layout="alone", ranking={})
 WEIGHTS = (0.125, 0.25, 0.125, 0.5)
 
 
-def prediction(*vector: float, name: str = "quality") -> Prediction:
-    return Prediction("x", np.zeros((1, 2), np.int32), {name: np.array(vector, np.float32)})
+def prediction(*vector: float) -> Prediction:
+    said = RowVector(np.array(vector, np.float32))
+    return Prediction("x", np.zeros((1, 2), np.int32), Outputs.of([said]))
 
 
 def window(n_kept: int) -> Encoding:
@@ -40,9 +43,9 @@ def window(n_kept: int) -> Encoding:
     [([(5, [1, 2])], [1, 2]), ([(6, [1, 2]), (2, [5, 6])], [2, 3]), ([(1, [0, 0]), (0, [9, 9])], [0, 0])],
 )
 def test_windows_count_by_what_is_kept_of_them(windows: list[tuple[int, list[int]]], expected: list[int]) -> None:
-    given = [(window(n_kept), np.array(vector, np.float32)) for n_kept, vector in windows]
+    given = [(window(n_kept), RowVector(np.array(vector, np.float32))) for n_kept, vector in windows]
     for head in (Quality, Ranking):
-        joined = head(RANKING).join(Row(("x",)), given)
+        joined = head(RANKING).join(Row(("x",)), given).values
         assert joined.tolist() == expected
         assert joined.dtype == np.float32
 
@@ -60,10 +63,11 @@ def test_windows_count_by_what_is_kept_of_them(windows: list[tuple[int, list[int
 def test_rows_of_a_unified_model(
     weights: tuple[float, float, float, float] | None, rows: list[float], labels: FloatArray, expected: float
 ) -> None:
-    config = ModelConfig(("source+reference",), score_weights=weights, **UNIFIED)
+    config = make_config(inputs=("source+reference",), quality={"score_weights": weights}, word_labels=WORDS)
     reading = [prediction(score) for score in rows]
-    (score,) = Quality(config).over_rows([reading], {"word_labels": [labels]}, options=OPTIONS, combine=None)
-    assert score == pytest.approx(expected)
+    before = [Outputs.of([LabelProbabilities(labels)])]
+    (score,) = Quality(config).over_rows([reading], before, decoding=DECODING, combine=None)
+    assert score.values.tolist() == pytest.approx([expected])
 
 
 @pytest.mark.parametrize(("head", "config"), [(Quality, ESTIMATOR), (Ranking, RANKING)])
@@ -76,5 +80,6 @@ def test_embeddings_are_scored_together_by_role(head: type[Quality | Ranking], c
         ]
         return np.array([0.25, 0.75])
 
-    readings = [[prediction(number, name=head.name) for number in numbers] for numbers in ((1, 2, 3), (4, 5, 6))]
-    assert head(config).over_rows(readings, {}, options=OPTIONS, combine=combine) == [0.25, 0.75]
+    readings = [[prediction(number) for number in numbers] for numbers in ((1, 2, 3), (4, 5, 6))]
+    scores = head(config).over_rows(readings, [Outputs()] * 2, decoding=DECODING, combine=combine)
+    assert [score.values.tolist() for score in scores] == [[0.25], [0.75]]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
-from matese.model.config import ModelConfig
 from matese.model.heads import registry
 from matese.model.heads.learning import IGNORED, Ragged
 from matese.model.heads.meaning.targets import meaning_labels
 from matese.model.heads.omissions.targets import omission_labels
 from matese.model.heads.tags.bio import B_MAJOR
 from matese.model.texts.encoding import Tokens
+from tests.conftest import make_config
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
 SEGMENT = Segment("Er kommt.", "He comes not", ("Er kommtnicht", "Er kommt nie"))
@@ -91,7 +91,7 @@ def test_only_marked_contrasts_and_errors_with_a_place_teach_the_tags(
     errors = () if unplaced else (ErrorSpan(0, 1, MAJOR),)
     given = Rating(Segment("a b"), rater, errors, unplaced=unplaced)
     read = Tokens(np.zeros(2, np.int32), np.array([[0, 1], [2, 3]], np.int32))
-    tags, *_ = registry.targets(ModelConfig(), ("contrasts", "rewordings"), ("contrasts",))
+    tags, *_ = registry.targets(make_config(), ("contrasts", "rewordings"), ("contrasts",))
     columns = tags.columns([given], {"a b": read}, Counter())
     labels = columns["tag_ids"]
     assert isinstance(labels, Ragged)

@@ -114,7 +114,9 @@ def test_settings_of_a_converted_model_can_be_changed(tmp_path: Path) -> None:
     loading.convert(COMET / "xcomet", tmp_path / "own", name="xcomet")
     path = tmp_path / "own" / checkpoint.CONFIG
     config = json.loads(path.read_text(encoding="utf-8"))
-    config["settings"] |= {"score_weights": [0, 0, 1, 0], "input_weights": [0, 0, 1], "min_confidence": 0.3}
+    config["model"]["heads"]["quality"]["score_weights"] = [0, 0, 1, 0]
+    config["model"]["heads"]["word_labels"]["input_weights"] = [0, 0, 1]
+    config["model"]["decoding"]["min_confidence"] = 0.3
     path.write_text(json.dumps(config), encoding="utf-8")
     annotator = load(tmp_path / "own")
     given = segments(EXPECTED["texts"], "source+reference")

@@ -96,7 +96,7 @@ def test_the_models_of_2023_read_the_candidate_first(name: str, tmp_path: Path) 
     wanted = [expected(model, tokenizer, f"candidate: {row[1]} {mark}") for row, mark in zip(TEXTS, marks, strict=True)]
     np.testing.assert_allclose([rating.estimate.value for rating in ratings if rating.estimate], wanted, atol=2e-5)
     assert {(rating.errors, rating.estimate and rating.estimate.scale) for rating in ratings} == {(None, "mqm")}
-    assert annotator.config.inputs == (("source",) if is_qe else ("reference",))
+    assert annotator.config.texts.inputs == (("source",) if is_qe else ("reference",))
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_probabilities_are_those_of_the_release(kind: str, is_source: bool, is_c
 def test_the_inputs_and_the_name_are_those_of_the_release(tmp_path: Path) -> None:
     directory, *_ = make_release(tmp_path, "xlm-roberta", is_source=True)
     annotator = matese.load(directory, precision="float32", device="cpu")
-    assert annotator.config.inputs == ("source",)
+    assert annotator.config.texts.inputs == ("source",)
     assert isinstance(annotator.config, ModelConfig)
     assert annotator.config.layer_mix == "sum-last-4"
     before = annotator.name

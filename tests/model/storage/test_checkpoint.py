@@ -14,8 +14,7 @@ from torch import nn
 import matese
 from matese.errors import ModelError
 from matese.model import loading
-from matese.model.config import ModelConfig
-from matese.model.encoder.numpy_layers import Tensors
+from matese.model.encoder.numpy_layers import StoredTensors
 from matese.model.loading import load_tagger
 from matese.model.storage import checkpoint, packing, weights
 from tests.conftest import TinyModelFactory
@@ -57,16 +56,6 @@ def without_pad_token(directory: Path) -> None:
     path.write_text(json.dumps({key: value for key, value in config.items() if key != "pad_token"}))
 
 
-def of_format_3(kind: str, version: int = 3) -> Callable[[Path], None]:
-    """Returns a function that writes the kind of model as earlier formats did."""
-
-    def damage(directory: Path) -> None:
-        change("format_version", version)(directory)
-        change("kind", kind)(directory)
-
-    return damage
-
-
 def with_more_pieces(directory: Path) -> None:
     path = directory / "tokenizer.json"
     tokenizer = json.loads(path.read_text())
@@ -79,7 +68,6 @@ def with_more_pieces(directory: Path) -> None:
     [
         (lambda path: (path / "config.json").unlink(), "has no config.json: a model directory"),
         (lambda path: (path / "model.safetensors").unlink(), "has no model.safetensors"),
-        (lambda path: (path / "model.safetensors").rename(path / "model.onnx"), "was exported for ONNX Runtime"),
         (lambda path: (path / "tokenizer.json").unlink(), "has no usable tokenizer"),
         (truncate("config.json", 40), "config.json is corrupt: .*must be JSON"),
         (truncate("model.safetensors", 4000), "model.safetensors is corrupt: .*complete safetensors"),
@@ -90,16 +78,21 @@ def with_more_pieces(directory: Path) -> None:
         (truncate("tokenizer.json", 400), "has no usable tokenizer"),
         (change("format_version", 99), "format version 99"),
         (change("format_version", "1"), "format version 1"),
-        (of_format_3("ranker"), "kind 'ranker'"),
-        (change("settings", None), "config.json: settings: "),
-        (change("settings", {"extra_layer": 3}), "config.json: unknown key 'extra_layer', did you mean 'extra_layers'"),
-        (change("settings", {"dropout": "0.1"}), "config.json: dropout: "),
-        (change("settings", {"layer_mix": "learned"}), "config.json: layer_mix: "),
-        (change("settings", {"max_tokens": 3}), "config.json: max_tokens 3"),
+        (change("format_version", 4), "format version 4, written by matese .*; matese .* reads format version 1 only"),
+        (change("model", None), "config.json: model: "),
+        (change("model", {"layer": {}}), "config.json: unknown key 'model.layer', did you mean 'model.layers'"),
+        (
+            change("model", {"layers": {"extr": 3}}),
+            "unknown key 'model.layers.extr', did you mean 'model.layers.extra'",
+        ),
+        (change("model", {"heads": {"tags": {"n": 3}}}), "unknown key 'model.heads.tags.n'"),
+        (change("model", {"layers": {"dropout": "0.1"}}), "config.json: model.layers.dropout: "),
+        (change("model", {"layers": {"mix": "learned"}}), "config.json: model.layers.mix"),
+        (change("model", {"texts": {"max_tokens": 3}}), "config.json: model.texts.max_tokens 3"),
         (change("weights", {}), "config.json: unknown key 'weights'"),
         (without("encoder"), "config.json: .*`encoder`"),
-        (change("settings", {"extra_layers": 1, "extra_heads": 5}), "extra_heads 5"),
-        (change("settings", {"extra_layers": 0}), "tensors are missing or unexpected, such as"),
+        (change("model", {"layers": {"extra": 1, "extra_heads": 5}}), "extra_heads 5"),
+        (change("model", {"layers": {"extra": 0}}), "tensors are missing or unexpected, such as"),
         (change("encoder", {"model_type": "no-such"}), "do not make a model: .*no-such"),
         (change("encoder", {"model_type": "xlm-roberta", "hidden_size": "32"}), "do not make a model: "),
         (change("encoder", {"model_type": "xlm-roberta", "num_hidden_layers": None}), "do not make a model: "),
@@ -115,15 +108,6 @@ def test_a_broken_directory_is_refused(broken: Path, damage: Callable[[Path], No
             load_tagger(broken, is_trainable=is_trainable)
     with pytest.raises(ModelError, match=message):
         matese.load(broken, n_segments=1)
-
-
-def test_directories_of_earlier_format_versions_are_read(tiny_model_dir: Path, tmp_path: Path) -> None:
-    old = Path(shutil.copytree(tiny_model_dir, tmp_path / "old"))
-    of_format_3("tagger", version=1)(old)
-    change("settings", {"extra_layers": 1, "extra_heads": 2, "inputs": ["reference"], "layer_mix": "last"})(old)
-    without("training")(old)
-    tagger, _ = load_tagger(old)
-    assert tagger.config == ModelConfig(extra_layers=1, extra_heads=2)
 
 
 def test_resolve(tiny_model_dir: Path, tmp_path: Path) -> None:
@@ -209,7 +193,7 @@ def test_one_block_of_four_bits_is_a_row() -> None:
     assert stored["table"].dtype == torch.uint8
     assert torch.equal(packing.unpack(stored)["table"], given["table"])
     arrays = {name: tensor.numpy() for name, tensor in stored.items()}
-    np.testing.assert_array_equal(Tensors(arrays)("table", 1100, 32), given["table"].numpy())
+    np.testing.assert_array_equal(StoredTensors(arrays)("table", 1100, 32), given["table"].numpy())
 
 
 def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
@@ -225,9 +209,9 @@ def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
     back = packing.unpack(stored)
     assert torch.equal(back["blocks"], given["blocks"].float())
     arrays = {name: tensor.numpy() for name, tensor in stored.items()}
-    np.testing.assert_array_equal(Tensors(arrays)("blocks", 2, 600, 64), back["blocks"].numpy())
-    assert Tensors(arrays).table("blocks", 2, 600, 64)(np.zeros(0, np.int32)).shape == (0, 600, 64)
-    np.testing.assert_array_equal(Tensors(arrays).table("rest", 600, 64)(slice(3, 5)), back["rest"][3:5].numpy())
+    np.testing.assert_array_equal(StoredTensors(arrays)("blocks", 2, 600, 64), back["blocks"].numpy())
+    assert StoredTensors(arrays).table("blocks", 2, 600, 64)(np.zeros(0, np.int32)).shape == (0, 600, 64)
+    np.testing.assert_array_equal(StoredTensors(arrays).table("rest", 600, 64)(slice(3, 5)), back["rest"][3:5].numpy())
 
 
 def test_tensors_are_put_in_place_without_a_copy() -> None:

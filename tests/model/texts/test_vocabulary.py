@@ -51,7 +51,7 @@ def test_a_vocabulary_cannot_lose_its_characters_or_grow(n_pieces: int, tiny_mod
 def test_texts_of_the_pieces_that_are_left_are_read_as_before(
     tiny_model_factory: TinyModelFactory, tmp_path: Path
 ) -> None:
-    directory = tiny_model_factory(inputs=("reference",), separate_layers=1, score_head=True)
+    directory = tiny_model_factory(inputs=("reference",), separate_layers=1, score={})
     data = tmp_path / "texts.jsonl"
     small = tmp_path / "small"
     rows = [{"hypothesis": text, "references": ["the good"], "errors": []} for text in TEXTS]

@@ -1,21 +1,33 @@
-"""Categories: logits of `mqm.CATEGORIES` for each token, (tokens, categories), given that it is in an error."""
+"""The main category of each error."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from matese import mqm
 from matese.annotation import ErrorSpan
-from matese.model.encoder.numpy_layers import Tensors, two_layers
-from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
+from matese.model.decoding import Decoding
+from matese.model.encoder.numpy_layers import StoredTensors, two_layers
+from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.heads.tags.decoding import tokens_of
-from matese.model.model_input import ModelInput
-from matese.model.options import Options
-from matese.model.prediction import Marks, Prediction
+from matese.model.model_input import ModelInput, Row
+from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
+from matese.model.texts.encoding import Encoding
 from matese.mqm import CATEGORIES
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryScores:
+    """What the head says.
+
+    Attributes:
+        logits: (tokens, categories), of `mqm.CATEGORIES` for each token, given that it is in an error.
+    """
+
+    logits: FloatArray
 
 
 class Categories(Head):
@@ -23,24 +35,35 @@ class Categories(Head):
 
     name = "categories"
     part = "category_head"
+    output = CategoryScores
 
-    def layers(self, tensors: Tensors, width: int) -> NumpyHead:
+    def layers(self, tensors: StoredTensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""
         head = two_layers(tensors, ("category_head.0", "category_head.2"), (3 * width, width, len(CATEGORIES)))
 
-        def compute(states: RowStates, outputs: Outputs) -> Outputs:
+        def compute(states: RowStates) -> CategoryScores:
             place = states.hypothesis
             read = [states.final[place], states.encoded[place], states.embed(states.encoding.ids[place])]
-            return {"categories": head(np.concatenate(read, -1))}
+            return CategoryScores(head(np.concatenate(read, -1)))
 
         return compute
+
+    def join(self, row: Row, windows: Sequence[tuple[Encoding, CategoryScores]]) -> CategoryScores:
+        """Returns the logits of the kept tokens."""
+        for _, said in windows:
+            check_numbers(said.logits)
+        return CategoryScores(np.concatenate([said.logits[slice(*encoding.kept)] for encoding, said in windows]))
+
+    def mean(self, outputs: Sequence[CategoryScores]) -> CategoryScores:
+        """Returns the mean logits."""
+        return CategoryScores(np.mean([output.logits for output in outputs], axis=0))
 
     def mark(
         self,
         model_inputs: Sequence[ModelInput],
         predictions: Sequence[Prediction],
         marks: Sequence[Marks],
-        options: Options,
+        decoding: Decoding,
     ) -> Sequence[Marks]:
         """Returns the marks with a category for each error of the hypothesis."""
         return [
@@ -51,10 +74,10 @@ class Categories(Head):
 
 def with_categories(prediction: Prediction, spans: Sequence[ErrorSpan]) -> Iterator[ErrorSpan]:
     """Yields the spans with the main category whose mean logit over the span's tokens is the largest."""
-    logits = prediction.outputs.get("categories")
+    said = prediction.outputs.get(CategoryScores)
     for span in spans:
-        if logits is None:
+        if said is None:
             yield span
         else:
-            total = logits[tokens_of(span, prediction.ranges)].sum(0)
+            total = said.logits[tokens_of(span, prediction.ranges)].sum(0)
             yield replace(span, category=mqm.CATEGORIES[total.argmax()])

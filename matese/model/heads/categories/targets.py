@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from matese import mqm
 from matese.annotation import Rating
+from matese.model.heads.categories.network import CategoryLogits
 from matese.model.heads.learning import (
     IGNORED,
     Columns,
@@ -38,6 +39,7 @@ class CategoryTargets(HeadTargets):
     """
 
     name = "categories"
+    output = CategoryLogits
 
     def reason_to_skip(self, rating: Rating) -> str | None:
         """Returns a reason if no error has a known category."""
@@ -70,10 +72,10 @@ class CategoryTargets(HeadTargets):
         """Returns 1."""
         return {"category": 1.0}
 
-    def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+    def losses(self, output: CategoryLogits, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the cross-entropy of the errors."""
-        weights = torch.tensor(batch.training.category_weights, device=output.device)
-        return {"category": cross_entropy(output, targets["category_ids"], weights if len(weights) else None)}
+        weights = torch.tensor(batch.training.category_weights, device=output.logits.device)
+        return {"category": cross_entropy(output.logits, targets["category_ids"], weights if len(weights) else None)}
 
 
 def category_labels(rating: Rating, tokens: Tokens) -> CategoryIds:

@@ -24,7 +24,7 @@ from matese.model.heads.learning import (
     of_hypotheses,
     within,
 )
-from matese.model.heads.meaning.network import MeaningOutput
+from matese.model.heads.meaning.network import MeaningTensors
 from matese.model.inputs import padded
 from matese.model.texts.encoding import Encoding, Tokens
 
@@ -37,6 +37,7 @@ class MeaningTargets(HeadTargets):
     """
 
     name = "meaning"
+    output = MeaningTensors
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of each hypothesis and of each segment."""
@@ -64,7 +65,7 @@ class MeaningTargets(HeadTargets):
         """Returns the weight of the settings for each loss."""
         return dict.fromkeys(("meaning", "meaning_pairs", "meaning_tokens"), training.meaning_loss_weight)
 
-    def losses(self, output: MeaningOutput, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+    def losses(self, output: MeaningTensors, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the losses of segments, of their order among translations of one source, and of tokens."""
         has_error = targets["has_meaning_error"]
         return {

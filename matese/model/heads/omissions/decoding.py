@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from matese.annotation import ErrorSpan, Omission, Segment, Severity
-from matese.model.encoder.numpy_layers import Tensors, two_layers
-from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
+from matese.model.decoding import Decoding
+from matese.model.encoder.numpy_layers import StoredTensors, two_layers
+from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.model_input import ModelInput, Row
-from matese.model.options import Options
 from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, InputKind, IntArray
+from matese.model.texts.encoding import Encoding, InputKind, Int32Array
 from matese.text import edits, joins
 
 _OMISSION = "Accuracy/Omission"
@@ -34,7 +34,7 @@ class OmissionProbabilities:
     """
 
     reference: int | None
-    ranges: IntArray
+    ranges: Int32Array
     probabilities: FloatArray
 
 
@@ -43,23 +43,28 @@ class Omissions(Head):
 
     name = "omissions"
     part = "omission_head"
+    output = OmissionProbabilities
 
-    def layers(self, tensors: Tensors, width: int) -> NumpyHead:
+    def layers(self, tensors: StoredTensors, width: int) -> NumpyHead:
         """Returns the head in numpy: the probability of each token of the last context."""
         head = two_layers(tensors, ("omission_head.0", "omission_head.2"), (width, width, 1))
 
-        def compute(states: RowStates, outputs: Outputs) -> Outputs:
+        def compute(states: RowStates) -> OmissionProbabilities | None:
             context = states.encoding.context
             if context is None:
-                return {}
+                return None
             logits = head(states.final[context.first : context.first + len(context.ranges)])[:, 0]
-            return {"omissions": 1 / (1 + np.exp(-logits.astype(np.float64)))}
+            return OmissionProbabilities(None, context.ranges, 1 / (1 + np.exp(-logits.astype(np.float64))))
 
         return compute
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, FloatArray]]) -> OmissionProbabilities:
+    def join(self, row: Row, windows: Sequence[tuple[Encoding, OmissionProbabilities]]) -> OmissionProbabilities:
         """Returns the joint probabilities: a word is missing only if all its windows lack it."""
         return join_missing(windows, is_reference=row.inputs != "source")
+
+    def mean(self, outputs: Sequence[OmissionProbabilities]) -> OmissionProbabilities:
+        """Returns the mean probabilities for one text."""
+        return replace(outputs[0], probabilities=np.mean([output.probabilities for output in outputs], axis=0))
 
     def over_readings(
         self, model_input: ModelInput, outputs: Sequence[OmissionProbabilities | None]
@@ -77,7 +82,7 @@ class Omissions(Head):
         found = [output for output in outputs if output is not None]
         if len(found) < len(outputs) or len({output.reference for output in found}) > 1:
             return None
-        return replace(found[0], probabilities=np.mean([output.probabilities for output in found], axis=0))
+        return self.mean(found)
 
     def of_copy(self, output: OmissionProbabilities) -> None:
         """Returns None: nothing is missing."""
@@ -87,33 +92,35 @@ class Omissions(Head):
         model_inputs: Sequence[ModelInput],
         predictions: Sequence[Prediction],
         marks: Sequence[Marks],
-        options: Options,
+        decoding: Decoding,
     ) -> Sequence[Marks]:
         """Adds the omissions of each segment, and the words of the hypothesis that replace missing ones."""
-        assert options.min_confidence is not None
+        assert decoding.min_confidence is not None
         changed = []
         for model_input, prediction, each in zip(model_inputs, predictions, marks, strict=True):
-            omissions, substitutes = decode(prediction, model_input.segment, self.config.min_omission_confidence)
-            sure = [error for error in substitutes if (error.confidence or 0.0) >= options.min_confidence]
+            omissions, substitutes = decode(prediction, model_input.segment, decoding.min_omission_confidence)
+            sure = [error for error in substitutes if (error.confidence or 0.0) >= decoding.min_confidence]
             changed.append(Marks((*each.errors, *sure), (*each.omissions, *omissions)))
         return changed
 
-    def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
+    def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what omissions depend on."""
-        return [f"omissions{self.config.min_omission_confidence:g}"]
+        return [f"omissions{decoding.min_omission_confidence:g}"]
 
 
-def join_missing(windows: Sequence[tuple[Encoding, FloatArray]], *, is_reference: bool) -> OmissionProbabilities:
+def join_missing(
+    windows: Sequence[tuple[Encoding, OmissionProbabilities]], *, is_reference: bool
+) -> OmissionProbabilities:
     """Returns the joint probabilities of overlapping windows: a word is missing only if all its windows lack it.
 
     Args:
-        windows: encoding of each window, and a probability for each token of its part of the context: (tokens,).
+        windows: encoding of each window, and the probabilities for its part of the context.
         is_reference: whether that context is a reference.
 
     Raises:
         ModelError: if they contain NaN.
     """
-    parts = [(encoding.context, values) for encoding, values in windows if encoding.context is not None]
+    parts = [(encoding.context, said.probabilities) for encoding, said in windows if encoding.context is not None]
     n_tokens = max((part.start + len(part.ranges) for part, _ in parts), default=0)
     ranges = np.zeros((n_tokens, 2), dtype=np.int32)
     probabilities = np.full(n_tokens, np.inf)
@@ -150,7 +157,7 @@ def decode(
         segment: the segment, as it was given to the model.
         min_confidence: least probability of a missing word, between 0 and 1.
     """
-    missing: OmissionProbabilities | None = prediction.outputs.get("omissions")
+    missing = prediction.outputs.get(OmissionProbabilities)
     if missing is None:
         return (), ()
     omissions: list[Omission] = []
@@ -183,7 +190,7 @@ def _runs(missing: OmissionProbabilities, text: str, min_confidence: float) -> l
     return [(start, end, round(sum(each) / len(each), 4)) for start, end, each in runs]
 
 
-def _words(ranges: IntArray, text: str) -> list[tuple[Range, list[int]]]:
+def _words(ranges: Int32Array, text: str) -> list[tuple[Range, list[int]]]:
     """Returns the characters and the tokens of each word; in scripts without spaces, a token is a word."""
     words: list[tuple[Range, list[int]]] = []
     for token, (start, end) in enumerate(ranges.tolist()):

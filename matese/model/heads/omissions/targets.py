@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from matese.annotation import Omission, Rating, UnplacedError
 from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Place, Ragged, within
+from matese.model.heads.omissions.network import OmissionLogits
 from matese.model.texts.encoding import Encoding, Tokens
 
 _SOURCE = -1
@@ -27,6 +28,7 @@ class OmissionTargets(HeadTargets):
     """
 
     name = "omissions"
+    output = OmissionLogits
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of each known text of a segment, and which text it is: (texts, 2), segment and number."""
@@ -60,9 +62,9 @@ class OmissionTargets(HeadTargets):
         """Returns 1."""
         return {"omission": 1.0}
 
-    def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+    def losses(self, output: OmissionLogits, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the binary cross-entropy."""
-        return {"omission": cross_entropy(output, targets["omissions"])}
+        return {"omission": cross_entropy(output.logits, targets["omissions"])}
 
 
 def labels_of(columns: Columns, segment: int, reference: int | None) -> npt.NDArray[np.signedinteger] | None:

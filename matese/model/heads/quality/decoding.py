@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+import numpy as np
 
 from matese.annotation import Scale
+from matese.model.decoding import Decoding
 from matese.model.heads import embeddings
+from matese.model.heads.embeddings import RowVector
 from matese.model.heads.head import Combine, Head
 from matese.model.heads.word_labels import decoding as word_labels
+from matese.model.heads.word_labels.decoding import LabelProbabilities
 from matese.model.model_input import Row
-from matese.model.options import Options
-from matese.model.prediction import FloatArray, Prediction
+from matese.model.prediction import Outputs, Prediction
 from matese.model.texts.encoding import Encoding
 
 
 class Quality(Head):
-    """Says the score of a row, (1,), or the embedding of a text that is read alone, (width,)."""
+    """Says the score of a row, or the embedding of a text that is read alone; then the score of a reading."""
 
     name = "quality"
     part = "quality_head"
+    output = RowVector
     is_main = True
     reads_special_tokens = True
     has_numpy = False
@@ -29,45 +33,54 @@ class Quality(Head):
     @property
     def scale(self) -> Scale:
         """The scale of released models: of MetricX, that of MQM; else that of COMET."""
-        return "comet" if self.config.row_format == "special-tokens" else "mqm"
+        return "comet" if self.config.texts.row_format == "special-tokens" else "mqm"
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, FloatArray]]) -> FloatArray:
+    def join(self, row: Row, windows: Sequence[tuple[Encoding, RowVector]]) -> RowVector:
         """Returns the mean vector, weighted by the number of kept tokens."""
         return embeddings.joined(windows)
 
     def over_rows(
         self,
         readings: Sequence[Sequence[Prediction]],
-        before: Mapping[str, Sequence[Any]],
+        before: Sequence[Outputs],
         *,
-        options: Options,
+        decoding: Decoding,
         combine: Combine | None,
-    ) -> Sequence[float]:
+    ) -> Sequence[RowVector]:
         """Returns the score of each reading."""
-        if self.config.layout == "alone":
-            return embeddings.scores(self.name, readings, self.config, combine)
-        scores = [[float(row.outputs[self.name][0]) for row in rows] for rows in readings]
-        if self.config.score_weights is None:
-            return [self.mean(of_rows) for of_rows in scores]
-        marked = [
-            word_labels.mqm_score(
-                word_labels.choose_labels(probabilities, options.min_confidence), self.config.severities
-            )
-            for probabilities in before["word_labels"]
-        ]
-        return [_weighted(*pair, self.config.score_weights) for pair in zip(scores, marked, strict=True)]
+        if self.config.texts.layout == "alone":
+            scores = embeddings.scores(readings, self.config.texts.inputs[0], combine)
+            return [_of_score(score) for score in scores]
+        if self._score_weights is None:
+            return [self.mean([row.outputs[RowVector] for row in rows]) for rows in readings]
+        assert self.config.heads.word_labels is not None
+        severities = self.config.heads.word_labels.severities
+        weighted = []
+        for rows, said in zip(readings, before, strict=True):
+            labels = word_labels.choose_labels(said[LabelProbabilities].values, decoding.min_confidence)
+            scores = [self.expected_score(row.outputs[RowVector]) for row in rows]
+            weighted.append(_weighted(scores, word_labels.mqm_score(labels, severities), self._score_weights))
+        return [_of_score(score) for score in weighted]
 
-    def mean(self, outputs: Sequence[float]) -> float:
+    def mean(self, outputs: Sequence[RowVector]) -> RowVector:
         """Returns the mean score."""
-        return math.fsum(outputs) / len(outputs)
+        return _of_score(math.fsum(map(self.expected_score, outputs)) / len(outputs))
 
-    def expected_score(self, output: float) -> float:
+    def expected_score(self, output: RowVector) -> float:
         """Returns the score itself."""
-        return output
+        return float(output.values[0])
 
     def scoring(self) -> str:
         """Returns the kind of model, with the weights of an xCOMET."""
-        return self.config.architecture + "+".join(f"{weight:g}" for weight in self.config.score_weights or ())
+        return self.config.architecture + "+".join(f"{weight:g}" for weight in self._score_weights or ())
+
+    @property
+    def _score_weights(self) -> tuple[float, float, float, float] | None:
+        return None if self.config.heads.quality is None else self.config.heads.quality.score_weights
+
+
+def _of_score(score: float) -> RowVector:
+    return RowVector(np.array([score]))
 
 
 def _weighted(scores: Sequence[float], of_marks: float, weights: Sequence[float]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -11,14 +11,13 @@ from torch.nn import functional
 
 from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
-from matese.model.heads.networks import HeadNetwork, Outputs
-from matese.model.prediction import FloatArray
-from matese.model.states import States
-from matese.model.texts.encoding import Encoding
+from matese.model.heads.networks import HeadNetwork
+from matese.model.heads.row_vectors import RowVectors
+from matese.model.states import BatchStates
 
 
 class QualityHead(nn.Sequential, HeadNetwork):
-    """Says "quality": (batch, 1), the score of each row; or (batch, width), the embedding of a text that is read alone.
+    """Says the score of each row, or the embedding of a text that is read alone.
 
     Hidden layers with an activation and, in training, dropout, and a last layer with one output.
     """
@@ -30,34 +29,39 @@ class QualityHead(nn.Sequential, HeadNetwork):
 
     def __init__(self, n_inputs: int, config: ModelConfig) -> None:
         """Initialises the weights at random."""
-        widths = [n_inputs, *config.hidden_sizes]
+        settings = config.heads.quality
+        assert settings is not None
+        widths = [n_inputs, *settings.hidden_sizes]
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise(widths):
-            layers += [nn.Linear(before, after), getattr(nn, config.activation)()]
+            layers += [nn.Linear(before, after), getattr(nn, settings.activation)()]
         layers.append(nn.Linear(widths[-1], 1))
-        if config.final_activation is not None:
-            layers.append(getattr(nn, config.final_activation)())
+        if settings.final_activation is not None:
+            layers.append(getattr(nn, settings.final_activation)())
         super().__init__(*layers)
-        self._config = config
-        self._n_hidden = 2 * len(config.hidden_sizes)
+        self._reads_alone = config.texts.layout == "alone"
+        self._pooling = settings.pooling
+        self._dropout = config.layers.dropout
+        self._n_hidden = 2 * len(settings.hidden_sizes)
 
     def activations(self) -> list[nn.Module]:
         """Returns the activations of the hidden layers, which dropout follows in training."""
         return list(self)[1 : self._n_hidden : 2]
 
-    def forward(self, states: States, outputs: Outputs) -> Outputs:  # type: ignore[override]  # not of tensors
+    def forward(self, states: BatchStates) -> RowVectors:  # type: ignore[override]  # not of tensors
         """Returns the scores or the embeddings."""
-        if self._config.layout == "alone":
-            return {"quality": states.pooled}
-        with pooling.in_full(states.pooled):
-            return {"quality": self.score(states.pooled)}
+        pooled = states.pooled(self._pooling)
+        if self._reads_alone:
+            return RowVectors(pooled)
+        with pooling.in_full(pooled):
+            return RowVectors(self.score(pooled))
 
     def score(self, features: Tensor) -> Tensor:
         """Returns (batch, 1) from features, (batch, n_inputs)."""
         for number, layer in enumerate(self):
             features = layer(features)
             if number % 2 and number < self._n_hidden:  # after an activation
-                features = functional.dropout(features, self._config.dropout, self.training)
+                features = functional.dropout(features, self._dropout, self.training)
         return features
 
     def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
@@ -74,14 +78,9 @@ class QualityHead(nn.Sequential, HeadNetwork):
                 features += [hypothesis * other, (hypothesis - other).abs()]
         return self.score(torch.cat(features, 1)).squeeze(1)
 
-    @staticmethod
-    def rows(output: Tensor, encodings: Sequence[Encoding]) -> Sequence[FloatArray]:
-        """Returns the vector of each row."""
-        return list(output.cpu().numpy())
-
 
 def _n_features(config: ModelConfig) -> int:
     """Returns the input width of the first layer, in widths of the encoder."""
-    if config.layout != "alone":
+    if config.texts.layout != "alone":
         return 1
-    return 6 if config.inputs == ("source+reference",) else 4
+    return 6 if config.texts.inputs == ("source+reference",) else 4

@@ -14,6 +14,7 @@ from matese.annotation import Rating
 from matese.model.heads import losses
 from matese.model.heads.gold_scores import has_quality, quality_of
 from matese.model.heads.learning import Columns, HeadTargets, LossInputs, vectors_of
+from matese.model.heads.row_vectors import RowVectors
 from matese.model.texts.encoding import Tokens
 
 
@@ -21,6 +22,7 @@ class QualityTargets(HeadTargets):
     """Learns "scores": (segments,), float32, see `gold_scores.quality_of`; nan where unknown."""
 
     name = "quality"
+    output = RowVectors
     reads_segments = True
 
     def judges(self, rating: Rating) -> bool:
@@ -39,7 +41,7 @@ class QualityTargets(HeadTargets):
         """Returns the weight of the settings."""
         return {"score": training.score_loss_weight}
 
-    def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+    def losses(self, output: RowVectors, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the mean squared error of the segments' scores."""
-        predicted = batch.score(vectors_of(output, batch.shares))
+        predicted = batch.score(vectors_of(output.values, batch.shares))
         return {"score": losses.scores(predicted, targets["scores"])}

@@ -12,6 +12,7 @@ from torch.nn import functional
 from matese.model.heads.learning import LossInputs, vectors_of
 from matese.model.heads.losses import better_pairs
 from matese.model.heads.quality.targets import QualityTargets
+from matese.model.heads.row_vectors import RowVectors
 
 _MARGIN = 1.0
 
@@ -25,9 +26,9 @@ class RankingTargets(QualityTargets):
         """Returns 1."""
         return {"triplet": 1.0}
 
-    def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+    def losses(self, output: RowVectors, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the triplet loss with the other texts as anchors."""
-        hypotheses, *anchors = vectors_of(output, batch.shares)
+        hypotheses, *anchors = vectors_of(output.values, batch.shares)
         gap = batch.training.pair_gap
         each = [triplets(hypotheses, anchor, targets["scores"], batch.groups, gap=gap) for anchor in anchors]
         return {"triplet": torch.stack(each).sum()}

@@ -15,6 +15,7 @@ from matese.annotation import Rating
 from matese.model.heads import losses
 from matese.model.heads.gold_scores import has_score, score_of
 from matese.model.heads.learning import Columns, HeadTargets, LossInputs, Place
+from matese.model.heads.score.network import ScoreTensor
 from matese.model.texts.encoding import Encoding, Tokens
 
 SCORE_UNIT = 5.0
@@ -25,6 +26,7 @@ class ScoreTargets(HeadTargets):
     """Learns "scores": (batch,), float32, MQM scores, nan where unknown."""
 
     name = "score"
+    output = ScoreTensor
 
     def judges(self, rating: Rating) -> bool:
         """Whether the whole segment was judged on a scale that can be mapped to MQM."""
@@ -50,13 +52,13 @@ class ScoreTargets(HeadTargets):
             weights["difference"] = training.difference_loss_weight
         return weights
 
-    def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+    def losses(self, output: ScoreTensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the losses of the scores, and of their order and differences among translations of one source."""
         gold = targets["scores"]
         parts = {
-            "score": losses.scores(output, gold, unit=SCORE_UNIT),
-            "ranking": losses.ranking(output, gold, batch.groups),
+            "score": losses.scores(output.values, gold, unit=SCORE_UNIT),
+            "ranking": losses.ranking(output.values, gold, batch.groups),
         }
         if batch.training.difference_loss_weight:
-            parts["difference"] = losses.differences(output, gold, batch.groups, unit=SCORE_UNIT)
+            parts["difference"] = losses.differences(output.values, gold, batch.groups, unit=SCORE_UNIT)
         return parts

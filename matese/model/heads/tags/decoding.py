@@ -11,17 +11,17 @@ import numpy.typing as npt
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
-from matese.model.encoder.numpy_layers import Tensors, dense
-from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
+from matese.model.decoding import Decoding
+from matese.model.encoder.numpy_layers import StoredTensors, dense
+from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.confidence import SpanConfidence
-from matese.model.model_input import ModelInput
-from matese.model.options import Options
-from matese.model.prediction import FloatArray, Marks, Prediction
-from matese.model.texts.encoding import InputKind
+from matese.model.model_input import ModelInput, Row
+from matese.model.prediction import FloatArray, Marks, Prediction, TagProbabilities, check_numbers
+from matese.model.texts.encoding import Encoding, InputKind
 from matese.mqm import LOWEST_SCORE
 
-IntArray = npt.NDArray[np.signedinteger]
+TagNumbers = npt.NDArray[np.signedinteger]
 
 _FORBIDDEN = np.array(
     [[not bio.may_follow(before, tag) for tag in range(len(bio.TAGS))] for before in range(len(bio.TAGS))]
@@ -42,71 +42,77 @@ class Tags(Head):
 
     name = "tags"
     part = "tag_head"
+    output = TagProbabilities
     is_calibrated = True
     finds_errors = True
     is_main = True
     has_overrides = True
 
-    def layers(self, tensors: Tensors, width: int) -> NumpyHead:
+    def layers(self, tensors: StoredTensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""
         head = dense(tensors, "tag_head", width, len(bio.TAGS))
 
-        def compute(states: RowStates, outputs: Outputs) -> Outputs:
+        def compute(states: RowStates) -> TagProbabilities:
             logits = head(states.final[states.hypothesis]).astype(np.float64)
             logits -= logits.max(-1, keepdims=True)
-            return {"tags": logits - np.log(np.exp(logits).sum(-1, keepdims=True))}
+            return TagProbabilities(logits - np.log(np.exp(logits).sum(-1, keepdims=True)))
 
         return compute
 
-    def mean(self, outputs: Sequence[FloatArray]) -> FloatArray:
-        """Returns the logarithms of the mean probabilities."""
-        rows: FloatArray = np.log(np.mean([np.exp(output) for output in outputs], axis=0))
-        return rows
+    def join(self, row: Row, windows: Sequence[tuple[Encoding, TagProbabilities]]) -> TagProbabilities:
+        """Returns the probabilities of the kept tokens."""
+        for _, said in windows:
+            check_numbers(said.logs)
+        return TagProbabilities(np.concatenate([said.logs[slice(*encoding.kept)] for encoding, said in windows]))
 
-    def expected_score(self, output: FloatArray) -> float:
+    def mean(self, outputs: Sequence[TagProbabilities]) -> TagProbabilities:
+        """Returns the logarithms of the mean probabilities."""
+        return TagProbabilities(np.log(np.mean([np.exp(output.logs) for output in outputs], axis=0)))
+
+    def expected_score(self, output: TagProbabilities) -> float:
         """Returns the expected score of the tags."""
-        return score_of_tags(output)
+        return score_of_tags(output.logs)
 
     def scoring(self) -> str:
         """Returns the name of this way to score."""
         return "tags"
 
-    def of_blank(self) -> FloatArray:
+    def of_blank(self) -> TagProbabilities:
         """Returns no rows."""
-        return np.zeros((0, len(bio.TAGS)))
+        return TagProbabilities(np.zeros((0, len(bio.TAGS))))
 
-    def of_copy(self, output: FloatArray) -> FloatArray:
+    def of_copy(self, output: TagProbabilities) -> TagProbabilities:
         """Returns the tags of a text without errors."""
-        return np.broadcast_to(_NO_ERROR, output.shape)
+        return TagProbabilities(np.broadcast_to(_NO_ERROR, output.logs.shape))
 
     def mark(
         self,
         model_inputs: Sequence[ModelInput],
         predictions: Sequence[Prediction],
         marks: Sequence[Marks],
-        options: Options,
+        decoding: Decoding,
     ) -> Sequence[Marks]:
         """Returns the error spans of each segment."""
-        assert options.min_confidence is not None
+        assert decoding.min_confidence is not None
         marked = decode(
             predictions,
-            min_confidence=options.min_confidence,
-            whole_words=options.whole_words,
-            confidences=[self.config.confidence(model_input.inputs) for model_input in model_inputs],
+            min_confidence=decoding.min_confidence,
+            whole_words=decoding.whole_words,
+            confidences=[decoding.confidence(model_input.inputs) for model_input in model_inputs],
         )
-        if options.span_budget is not None:
+        if decoding.span_budget is not None:
             marked = [
-                within_budget(spans, options.span_budget * -(prediction.score or 0.0))
+                within_budget(spans, decoding.span_budget * -(prediction.score or 0.0))
                 for spans, prediction in zip(marked, predictions, strict=True)
             ]
         return [each._replace(errors=(*each.errors, *spans)) for each, spans in zip(marks, marked, strict=True)]
 
-    def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
+    def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what the spans depend on."""
-        assert options.min_confidence is not None
-        named = [f"{options.min_confidence:g}"]
-        named += [] if options.span_budget is None else [f"budget{options.span_budget:g}"]
-        named += ["words"] if options.whole_words else []
+        assert decoding.min_confidence is not None
+        named = [f"{decoding.min_confidence:g}"]
+        named += [] if decoding.span_budget is None else [f"budget{decoding.span_budget:g}"]
+        named += ["words"] if decoding.whole_words else []
         return named
 
 
@@ -219,7 +225,7 @@ def allows_a_span(budget: float) -> bool:
     return budget >= mqm.MATESE.minor / 2
 
 
-def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
+def count_tokens(span: ErrorSpan, ranges: TagNumbers) -> int:
     """Returns the number of tokens that share a character with a span, at least 1.
 
     Args:
@@ -229,14 +235,14 @@ def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
     return max(1, int(tokens_of(span, ranges).sum()))
 
 
-def tokens_of(span: ErrorSpan, ranges: IntArray) -> npt.NDArray[np.bool_]:
+def tokens_of(span: ErrorSpan, ranges: TagNumbers) -> npt.NDArray[np.bool_]:
     """Returns whether each token shares a character with a span: (tokens,)."""
     is_inside: npt.NDArray[np.bool_] = (ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)
     return is_inside
 
 
 def _spans(
-    prediction: Prediction, tag_numbers: IntArray, min_confidence: float, whole_words: bool
+    prediction: Prediction, tag_numbers: TagNumbers, min_confidence: float, whole_words: bool
 ) -> tuple[ErrorSpan, ...]:
     if not tag_numbers.any():  # free of errors, as most are
         return ()
@@ -251,7 +257,7 @@ def _spans(
     return without_overlap(spans)
 
 
-def best_tags(log_probabilities: Sequence[FloatArray]) -> list[IntArray]:
+def best_tags(log_probabilities: Sequence[FloatArray]) -> list[TagNumbers]:
     """Returns the most probable legal BIO sequences: no I- without its B-, no change of severity inside a span.
 
     The Viterbi algorithm over the transitions of `bio.may_follow`, for many hypotheses at once.
@@ -261,7 +267,7 @@ def best_tags(log_probabilities: Sequence[FloatArray]) -> list[IntArray]:
     """
     order = sorted(range(len(log_probabilities)), key=lambda number: -len(log_probabilities[number]))
     lengths = np.array([len(log_probabilities[number]) for number in order])
-    best: list[IntArray] = [np.zeros(0, np.int64)] * len(order)
+    best: list[TagNumbers] = [np.zeros(0, np.int64)] * len(order)
     start = 0
     while start < len(order):
         end = start + max(1, _PADDED_TOKENS // max(1, int(lengths[start])))
@@ -272,7 +278,7 @@ def best_tags(log_probabilities: Sequence[FloatArray]) -> list[IntArray]:
     return best
 
 
-def _viterbi(rows: Sequence[FloatArray]) -> IntArray:
+def _viterbi(rows: Sequence[FloatArray]) -> TagNumbers:
     """Returns the tags of rows sorted by length, longest first: (rows, tokens of the first), 0 after a row's end."""
     lengths = np.array([len(row) for row in rows])
     n_tokens = int(lengths[0])

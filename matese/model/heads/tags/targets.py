@@ -23,6 +23,7 @@ from matese.model.heads.learning import (
     within,
 )
 from matese.model.heads.tags import bio
+from matese.model.heads.tags.network import TagLogits
 from matese.model.inputs import padded
 from matese.model.texts.encoding import Encoding, Tokens
 
@@ -35,6 +36,7 @@ class TagTargets(HeadTargets):
     """Learns "tag_ids": (batch, hypothesis tokens), int64, IGNORED where unknown and for padding."""
 
     name = "tags"
+    output = TagLogits
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the tags of each hypothesis; unknown in contrasts, and where no error has a place."""
@@ -59,9 +61,9 @@ class TagTargets(HeadTargets):
         """Returns 1: the other losses are weighted against this one."""
         return {"tag": 1.0}
 
-    def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+    def losses(self, output: TagLogits, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the cross-entropy."""
-        return {"tag": cross_entropy(output, targets["tag_ids"])}
+        return {"tag": cross_entropy(output.logits, targets["tag_ids"])}
 
 
 def tag_ids(rating: Rating, tokens: Tokens) -> TagIds:

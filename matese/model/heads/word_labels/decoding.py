@@ -6,22 +6,34 @@ They also give the MQM score that contributes to xCOMET's score.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
+from matese.model.decoding import Decoding
 from matese.model.heads.head import Combine, Head
-from matese.model.model_input import ModelInput, is_combined
-from matese.model.options import Options
-from matese.model.prediction import FloatArray, Marks, Prediction
-from matese.model.texts.encoding import InputKind, IntArray
+from matese.model.heads.word_labels.settings import WordLabelSettings
+from matese.model.model_input import ModelInput, Row, is_combined
+from matese.model.prediction import FloatArray, Marks, Outputs, Prediction, check_numbers
+from matese.model.texts.encoding import Encoding, InputKind, Int32Array
 
 _PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
 _WORST = 25
 """Largest penalty in `_compute_mqm_from_spans` of `comet/models/multitask/xcomet_metric.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelProbabilities:
+    """What the head says.
+
+    Attributes:
+        values: (tokens, 1 + severities), probabilities of no error and of each severity.
+    """
+
+    values: FloatArray
 
 
 class WordLabels(Head):
@@ -29,24 +41,42 @@ class WordLabels(Head):
 
     name = "word_labels"
     part = "word_head"
-    setting = "severities"
+    output = LabelProbabilities
     is_calibrated = True
     finds_errors = True
     reads_special_tokens = True
     has_numpy = False
 
+    @property
+    def settings(self) -> WordLabelSettings:
+        """The settings of the head."""
+        assert self.config.heads.word_labels is not None
+        return self.config.heads.word_labels
+
+    def join(self, row: Row, windows: Sequence[tuple[Encoding, LabelProbabilities]]) -> LabelProbabilities:
+        """Returns the probabilities of the kept tokens."""
+        for _, said in windows:
+            check_numbers(said.values)
+        return LabelProbabilities(np.concatenate([said.values[slice(*encoding.kept)] for encoding, said in windows]))
+
+    def mean(self, outputs: Sequence[LabelProbabilities]) -> LabelProbabilities:
+        """Returns the mean probabilities."""
+        return LabelProbabilities(np.mean([output.values for output in outputs], axis=0))
+
     def over_rows(
         self,
         readings: Sequence[Sequence[Prediction]],
-        before: Mapping[str, Sequence[Any]],
+        before: Sequence[Outputs],
         *,
-        options: Options,
+        decoding: Decoding,
         combine: Combine | None,
-    ) -> Sequence[FloatArray]:
+    ) -> Sequence[LabelProbabilities]:
         """Returns the weighted mean of each reading's rows."""
-        probabilities = [[row.outputs[self.name] for row in rows] for rows in readings]
+        probabilities = [[row.outputs[LabelProbabilities].values for row in rows] for rows in readings]
         return [
-            of_rows[0] if len(of_rows) == 1 else np.tensordot(self.config.input_weights, np.stack(of_rows), 1)
+            LabelProbabilities(
+                of_rows[0] if len(of_rows) == 1 else np.tensordot(self.settings.input_weights, np.stack(of_rows), 1)
+            )
             for of_rows in probabilities
         ]
 
@@ -55,7 +85,7 @@ class WordLabels(Head):
         model_inputs: Sequence[ModelInput],
         predictions: Sequence[Prediction],
         marks: Sequence[Marks],
-        options: Options,
+        decoding: Decoding,
     ) -> Sequence[Marks]:
         """Returns the error spans of each segment."""
         changed = []
@@ -63,20 +93,20 @@ class WordLabels(Head):
             found = find(
                 prediction.hypothesis,
                 prediction.ranges,
-                prediction.outputs[self.name],
-                self.config.severities,
-                min_confidence=options.min_confidence,
-                whole_words=options.whole_words,
+                prediction.outputs[LabelProbabilities].values,
+                self.settings.severities,
+                min_confidence=decoding.min_confidence,
+                whole_words=decoding.whole_words,
             )
             changed.append(each._replace(errors=(*each.errors, *found)))
         return changed
 
-    def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
+    def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what the spans depend on."""
-        named = ["argmax" if options.min_confidence is None else f"{options.min_confidence:g}"]
-        weights = "+".join(f"{weight:g}" for weight in self.config.input_weights)
-        named += [f"inputs{weights}"] if is_combined(inputs, self.config.layout) else []
-        named += ["words"] if options.whole_words else []
+        named = ["argmax" if decoding.min_confidence is None else f"{decoding.min_confidence:g}"]
+        weights = "+".join(f"{weight:g}" for weight in self.settings.input_weights)
+        named += [f"inputs{weights}"] if is_combined(inputs, self.config.texts.layout) else []
+        named += ["words"] if decoding.whole_words else []
         return named
 
 
@@ -94,7 +124,7 @@ def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> li
 
 def find(
     hypothesis: str,
-    ranges: IntArray,
+    ranges: Int32Array,
     probabilities: FloatArray,
     severities: Sequence[Severity],
     *,

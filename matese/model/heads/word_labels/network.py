@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from torch import Tensor, nn
 
 from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
-from matese.model.heads.networks import HeadNetwork, Outputs
-from matese.model.prediction import FloatArray
-from matese.model.states import States
+from matese.model.heads.networks import HeadNetwork, HeadOutput
+from matese.model.heads.word_labels.decoding import LabelProbabilities
+from matese.model.states import BatchStates
 from matese.model.texts.encoding import Encoding
 
 
+@dataclass(frozen=True, slots=True)
+class LabelLogits(HeadOutput):
+    """What the head says.
+
+    Attributes:
+        logits: (batch, hypothesis tokens, 1 + severities), float32; special tokens around the hypothesis count too.
+    """
+
+    logits: Tensor
+
+    def rows(self, encodings: Sequence[Encoding]) -> Sequence[LabelProbabilities]:
+        """Returns the probabilities of each row."""
+        values = self.logits.cpu().double().softmax(-1).numpy()
+        return [LabelProbabilities(values[row, : len(encoding.ranges)]) for row, encoding in enumerate(encodings)]
+
+
 class WordLabelHead(nn.Linear, HeadNetwork):
-    """Says "word_labels": (batch, hypothesis tokens, 1 + severities), logits; special tokens around it count too."""
+    """Says the severity of each token."""
 
     @classmethod
     def of(cls, config: ModelConfig, width: int, inner: int | None) -> WordLabelHead:
         """Returns the head with random weights."""
-        return cls(width, 1 + len(config.severities))
+        assert config.heads.word_labels is not None
+        return cls(width, 1 + len(config.heads.word_labels.severities))
 
-    def forward(self, states: States, outputs: Outputs) -> Outputs:  # type: ignore[override]  # not of tensors
+    def forward(self, states: BatchStates) -> LabelLogits:  # type: ignore[override]  # not of tensors
         """Returns the logits."""
-        assert states.config.word_layer is not None
-        read = pooling.of_hypothesis(states.layers[states.config.word_layer], states.batch.positions)
+        settings = states.config.heads.word_labels
+        assert settings is not None
+        read = pooling.of_hypothesis(states.layers[settings.layer], states.batch.positions)
         with pooling.in_full(read):
-            return {"word_labels": nn.Linear.forward(self, read.float())}
-
-    @staticmethod
-    def rows(output: Tensor, encodings: Sequence[Encoding]) -> Sequence[FloatArray]:
-        """Returns the probabilities of each row."""
-        probabilities = output.cpu().double().softmax(-1).numpy()
-        return [probabilities[row, : len(encoding.ranges)] for row, encoding in enumerate(encodings)]
+            return LabelLogits(nn.Linear.forward(self, read.float()))

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from matese.annotation import Rating, Severity
 from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Place, Ragged, of_hypotheses, within
+from matese.model.heads.word_labels.network import LabelLogits
 from matese.model.inputs import padded
 from matese.model.texts.encoding import Encoding, Tokens
 from matese.severities import rank
@@ -23,11 +24,14 @@ class WordLabelTargets(HeadTargets):
     """Learns "tag_ids": (rows, hypothesis tokens), int64, labels of severity; IGNORED where unknown and for padding."""
 
     name = "word_labels"
+    output = LabelLogits
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of each hypothesis."""
+        assert self.config.heads.word_labels is not None
+        severities = self.config.heads.word_labels.severities
         pairs = zip(ratings, of_hypotheses(ratings, tokens), strict=True)
-        labels = (severity_labels(rating, each, self.config.severities) for rating, each in pairs)
+        labels = (severity_labels(rating, each, severities) for rating, each in pairs)
         return {"tag_ids": Ragged.of(labels, np.zeros(0, np.int8))}
 
     def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
@@ -48,10 +52,10 @@ class WordLabelTargets(HeadTargets):
         """Returns 1."""
         return {"tag": 1.0}
 
-    def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+    def losses(self, output: LabelLogits, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the cross-entropy of the labels."""
-        weights = torch.tensor(batch.training.label_weights, device=output.device)
-        return {"tag": cross_entropy(output, targets["tag_ids"], weights if len(weights) else None)}
+        weights = torch.tensor(batch.training.label_weights, device=output.logits.device)
+        return {"tag": cross_entropy(output.logits, targets["tag_ids"], weights if len(weights) else None)}
 
 
 def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severity]) -> npt.NDArray[np.int8]:

@@ -14,7 +14,7 @@ from matese.model.heads.tags import decoding
 from matese.model.heads.tags.bio import B_MAJOR, B_MINOR, I_MAJOR, I_MINOR, TAGS, O, may_follow
 from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.heads.tags.decoding import best_tags, score_of_tags
-from matese.model.prediction import Prediction
+from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.text import widen
 
 MINOR = Severity.MINOR
@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 def decode(
     rows: Floats, ranges: list[tuple[int, int]], text: str, *, min_confidence: float, whole_words: bool = False
 ) -> tuple[ErrorSpan, ...]:
-    prediction = Prediction(text, np.array(ranges, dtype=np.int32).reshape(-1, 2), {"tags": rows})
+    prediction = Prediction(text, np.array(ranges, dtype=np.int32).reshape(-1, 2), Outputs.of([TagProbabilities(rows)]))
     (spans,) = decoding.decode([prediction], min_confidence=min_confidence, whole_words=whole_words)
     return spans
 
@@ -170,7 +170,9 @@ def test_fitted_confidences_decide_what_is_marked() -> None:
     rows = np.log(
         np.array([[0.8, 0.2, 0, 0, 0], [0.99, 0.01, 0, 0, 0], [0.8, 0.2, 0, 0, 0], [0.8, 0, 0.2, 0, 0]]) + 1e-9
     )
-    prediction = Prediction("a b c d", np.array([(0, 1), (2, 3), (4, 5), (6, 7)], dtype=np.int32), {"tags": rows})
+    prediction = Prediction(
+        "a b c d", np.array([(0, 1), (2, 3), (4, 5), (6, 7)], dtype=np.int32), Outputs.of([TagProbabilities(rows)])
+    )
     fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0)
     found = [
         [(span.start, span.end, span.confidence) for span in spans]
@@ -189,7 +191,7 @@ def test_fitted_confidences_decide_what_is_marked() -> None:
 @pytest.mark.parametrize(("major", "expected"), [(None, "minor"), (0.45, "minor"), (0.35, "major")])
 def test_the_fitted_share_of_major_tags_decides_the_severity(major: float | None, expected: str) -> None:
     rows = np.log(np.array([[0.5, 0.2, 0.1, 0.1, 0.1], [0.5, 0.1, 0.2, 0.1, 0.1]]))
-    prediction = Prediction("a b", np.array([(0, 1), (2, 3)], dtype=np.int32), {"tags": rows})
+    prediction = Prediction("a b", np.array([(0, 1), (2, 3)], dtype=np.int32), Outputs.of([TagProbabilities(rows)]))
     fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0, major)
     ((span,),) = decoding.decode([prediction], min_confidence=0.1, confidences=[fitted])
     assert (span.start, span.end, span.severity) == (0, 3, Severity(expected))
@@ -215,7 +217,9 @@ def test_a_clear_error_is_not_marked_with_its_neighbours(errors: list[float], ma
     rows[:, O] = 1 - np.array(errors)
     rows[:, I_MAJOR] = np.array(errors)
     rows[:, B_MAJOR] = 0.99 * np.array(errors)  # so that a span goes on rather than begins anew
-    prediction = Prediction("a b c d e", np.array([(at, at + 1) for at in range(0, 9, 2)]), {"tags": np.log(rows)})
+    prediction = Prediction(
+        "a b c d e", np.array([(at, at + 1) for at in range(0, 9, 2)]), Outputs.of([TagProbabilities(np.log(rows))])
+    )
     fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0)
     (spans,) = decoding.decode([prediction], min_confidence=0.01, confidences=[fitted])
     assert [(span.start, span.end) for span in spans] == marked

@@ -1,0 +1,95 @@
+"""How a model's predictions become ratings: the model holds these settings, and a user varies them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from matese.errors import InputError
+from matese.model.error_free import ErrorFreeDetector
+from matese.model.heads.meaning.settings import MeaningRule
+from matese.model.heads.tags.confidence import SpanConfidence
+from matese.model.texts.encoding import InputKind
+
+FITTED = ("min_confidence", "confidences", "meaning", "error_free")
+"""Fields that `matese calibrate` fits."""
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How a model's predictions become ratings.
+
+    Attributes:
+        min_confidence: of a tagger, least confidence of a marked span, see `matese.model.heads.tags.decoding.decode`;
+            0.5 marks the most probable tags. Of a unified model, the error probability from which a token is marked;
+            null for its most probable label.
+        whole_words: whether spans are widened to whole words, as human raters mark them.
+        span_budget: spans are marked from the most confident on while their penalties amount to at most this multiple
+            of the expected score's distance from 0; a Major for which too little is left becomes a Minor. null to mark
+            every span with `min_confidence`. A minimum confidence that the user gives switches it off.
+        min_omission_confidence: least probability of a missing word that is marked.
+        confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;
+            without an entry, it is the mean error probability. `matese calibrate` fits them.
+        meaning: what errors of meaning change, at most one entry for each kind of input; without an entry, nothing.
+            `matese calibrate` fits the thresholds.
+        error_free: how segments that are free of errors are told from others; for each kind of input at most one entry
+            for some language pairs, and one for all others; without one, they are not. `matese calibrate` fits them.
+    """
+
+    min_confidence: float | None = 0.5
+    whole_words: bool = False
+    span_budget: float | None = None
+    min_omission_confidence: float = 0.5
+    confidences: tuple[SpanConfidence, ...] = ()
+    meaning: tuple[MeaningRule, ...] = ()
+    error_free: tuple[ErrorFreeDetector, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("min_confidence", "min_omission_confidence"):
+            least = getattr(self, name)
+            if least is not None and not 0 < least < 1:
+                raise InputError(f"{name} {least}: must be greater than 0 and less than 1")
+        if self.span_budget is not None and self.span_budget <= 0:
+            raise InputError(f"span_budget {self.span_budget}: must be greater than 0")
+        for name in ("confidences", "meaning"):
+            kinds = [entry.inputs for entry in getattr(self, name)]
+            if twice := sorted({kind for kind in kinds if kinds.count(kind) > 1}):
+                raise InputError(f"{name}: {twice[0]} has several entries; must have one for each kind of input")
+
+    def check(self, inputs: Collection[InputKind], heads: Collection[str]) -> None:
+        """Raises an InputError if the decoding does not fit a model with these kinds of input and heads."""
+        if self.min_confidence is None and "tags" in heads:
+            raise InputError("decoding.min_confidence: must not be null with heads.tags")
+        if self.span_budget is not None and "score" not in heads:
+            raise InputError("decoding.span_budget: must be null without heads.score")
+        if self.meaning and "meaning" not in heads:
+            raise InputError("decoding.meaning: must be empty without heads.meaning")
+        for name in ("confidences", "meaning", "error_free"):
+            for entry in getattr(self, name):
+                if entry.inputs not in inputs:
+                    raise InputError(f"decoding.{name} has an entry for {entry.inputs}: must be one of texts.inputs")
+
+    def varied(
+        self, *, min_confidence: float | None = None, whole_words: bool | None = None, error_free: bool = True
+    ) -> Decoding:
+        """Returns the decoding with the choices of a user.
+
+        Args:
+            min_confidence: every span with at least this confidence is marked, whatever the budget; None for no change.
+            whole_words: whether spans are widened to whole words; None for no change.
+            error_free: whether it is decided which segments are free of errors.
+        """
+        varied = self
+        if min_confidence is not None:
+            varied = replace(varied, min_confidence=min_confidence, span_budget=None)
+        if whole_words is not None:
+            varied = replace(varied, whole_words=whole_words)
+        return varied if error_free else replace(varied, error_free=())
+
+    def confidence(self, inputs: InputKind) -> SpanConfidence | None:
+        """Returns the span confidence fitted for a kind of input; None without one."""
+        return next((confidence for confidence in self.confidences if confidence.inputs == inputs), None)
+
+    def meaning_rule(self, inputs: InputKind) -> MeaningRule | None:
+        """Returns the rule for errors of meaning of a kind of input; None without one."""
+        return next((rule for rule in self.meaning if rule.inputs == inputs), None)

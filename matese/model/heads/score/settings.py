@@ -1,0 +1,33 @@
+"""The settings of the head for the expected score of a tagger."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from matese.errors import InputError, one_of
+from matese.model.texts.settings import TextSettings
+
+ScorePooling = Literal["hypothesis", "texts"]
+
+
+@dataclass(frozen=True)
+class ScoreSettings:
+    """A tagger also predicts the segment's MQM score.
+
+    Attributes:
+        pooling: what the head averages: the tokens of the hypothesis only, or those of the hypothesis and, separately,
+            those of the other texts, so that omissions count too.
+    """
+
+    pooling: ScorePooling = "hypothesis"
+
+    def __post_init__(self) -> None:
+        if self.pooling not in get_args(ScorePooling):
+            raise InputError(f"pooling {self.pooling!r}: must be {one_of(get_args(ScorePooling))}")
+
+    def check(self, texts: TextSettings, heads: Collection[str]) -> None:
+        """Raises an InputError without tags."""
+        if "tags" not in heads:
+            raise InputError("heads.score: must be null without heads.tags")

@@ -1,0 +1,55 @@
+"""How the texts of a segment become the rows that a model reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from matese.errors import InputError, one_of
+from matese.model.texts.encoding import InputKind
+
+Layout = Literal["together", "combinations", "alone"]
+"""How the texts of a reading are divided into rows: all in one; a row with the source, one with the reference and one
+with both; or each text in a row of its own."""
+RowFormat = Literal["special-tokens", "metricx-23", "metricx-24"]
+_READ_ALONE: tuple[InputKind, ...] = ("source+reference", "reference", "source")
+"""Kinds of input that models with separate embeddings can read; each model reads one of them."""
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """What a model reads, and in which rows.
+
+    Attributes:
+        inputs: what the model can read besides the hypothesis: reference, source, source+reference.
+        layout: how texts become rows: together, all texts in one row; alone, each text in a row of its own, whose
+            embeddings are compared (COMET: Rei et al. 2020); or combinations, all texts in one row or, for source and
+            reference, three rows: with the source, with the reference, and with both (UniTE: Wan et al. 2022).
+        max_tokens: longest input, including special tokens; longer texts are read in overlapping windows.
+        row_format: how the texts of a row are told apart: by special tokens, or as in a released MetricX.
+        has_token_types: whether the encoder gets token types that mark the hypothesis, as BERT does.
+        separate_layers: number of the lowest encoder layers in which each text is read alone, as the encoder was
+            pretrained. The remaining layers read all texts together, with each token's similarity to the other texts.
+            0: all layers read all texts together.
+    """
+
+    inputs: tuple[InputKind, ...] = ("reference",)
+    layout: Layout = "together"
+    max_tokens: int = 512
+    row_format: RowFormat = "special-tokens"
+    has_token_types: bool = False
+    separate_layers: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.inputs or not set(self.inputs) <= set(get_args(InputKind)):
+            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(InputKind))}")
+        for name, kind in (("layout", Layout), ("row_format", RowFormat)):
+            if getattr(self, name) not in get_args(kind):
+                raise InputError(f"{name} {getattr(self, name)!r}: must be {one_of(get_args(kind))}")
+        for name, lowest in (("separate_layers", 0), ("max_tokens", 16)):
+            if getattr(self, name) < lowest:
+                raise InputError(f"{name} {getattr(self, name)}: must be {lowest} or more")
+        if self.layout == "alone" and len(self.inputs) > 1:
+            raise InputError(f"inputs {list(self.inputs)}: must be one of {one_of(_READ_ALONE)} if layout is alone")
+        if self.separate_layers and self.has_token_types:
+            raise InputError("separate_layers: must be 0 if has_token_types is true")
