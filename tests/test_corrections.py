@@ -139,6 +139,57 @@ def test_the_keyboard_alone(window: Page, tmp_path: Path) -> None:
     assert {error.confidence for rating in ratings for error in rating.errors or ()} == {None}
 
 
+def test_a_translation_is_corrected_and_goes_back_into_the_file(window: Page, tmp_path: Path) -> None:
+    po = tmp_path / "fr.po"
+    text = 'msgid ""\nmsgstr "Language: de\\n"\n\n#. Title\nmsgctxt "menu"\nmsgid "A river"\nmsgstr "Ein Volga Fluss"\n'
+    po.write_text(text, encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert main(["report", str(po), "--output", str(page)]) == 0
+    with browser.without_problems(window):
+        window.goto(page.as_uri())
+        window.evaluate("localStorage.clear()")
+        window.reload()
+        expect(window.locator(".context p").nth(1)).to_have_text("menu\nTitle")
+        window.click("#edit")
+        drag(window, ".hypothesis p", "Fluss", "Fluss")
+        push(window, "1 Minor")
+        drag(window, ".hypothesis p", "Volga", "Volga")
+        push(window, "2 Major")
+        push(window, "Correct the translation")
+        window.keyboard.press("Escape")
+        expect(window.locator(".correction")).to_have_count(0)
+        push(window, "Correct the translation")
+        window.locator(".correction").fill("Ein breiter Wolga Fluss")
+        window.keyboard.press("Control+Enter")
+        expect(window.locator(".corrected p")).to_have_text("Ein breiter Wolga Fluss")
+        expect(window.locator(".corrected ins")).to_have_text(["breiter", "Wolga"])
+        window.reload()
+        expect(window.locator(".corrected p")).to_have_text("Ein breiter Wolga Fluss")
+        push(window, "Correct again")
+        window.locator(".correction").fill("Ein Volga Fluss")
+        window.keyboard.press("Control+Enter")
+        expect(window.locator(".corrected")).to_have_count(0)
+        push(window, "Undo")
+        expect(window.locator(".corrected")).to_have_count(1)
+        (rating,) = save(window, tmp_path)
+    assert rating.segment.hypothesis == "Ein Volga Fluss"
+    assert rating.segment.extra == {"context": "menu\nTitle", "corrected": "Ein breiter Wolga Fluss"}
+    reviewed = write(tmp_path / "reviewed.jsonl", [rating])
+    copy = tmp_path / "copy.po"
+    assert main(["convert", str(reviewed), str(copy), "--template", str(po)]) == 0
+    assert 'msgstr "Ein breiter Wolga Fluss"' in copy.read_text(encoding="utf-8")
+    assert "Minor error: »Fluss« [18..23]" in copy.read_text(encoding="utf-8")
+
+
+def test_a_low_expected_score_without_a_mark_is_explained(window: Page, tmp_path: Path) -> None:
+    free = replace(FREE, unplaced=(), estimate=Estimate(-5.25, "mqm"))
+    good = replace(free, segment=replace(FREE.segment, key=SegmentKey(index=4)), estimate=Estimate(-0.2, "mqm"))
+    show(window, tmp_path, [free, good])
+    expect(window.locator(".row", has_text="No error is marked")).to_have_count(1)
+    push(window, "No error")
+    expect(window.locator(".row", has_text="No error is marked")).to_have_count(0)
+
+
 def test_touch_at_400_pixels(window: Page, tmp_path: Path) -> None:
     opened = window.context.browser
     assert opened is not None

@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import ipaddress
 import socket
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from matese.cli import inputs, messages, model, options, output
 from matese.errors import UsageError, check_installed
 from matese.files import reason
 from matese.serving import limits
+
+if TYPE_CHECKING:
+    from matese.annotation import Rating
 
 _LAST_PORT = 65535
 SUMMARY = "serve a page that marks errors, or one to correct the marks"
@@ -23,9 +28,9 @@ The answer is {"ratings": [...]}, each as matese tag --format jsonl writes it. A
 /docs describes the interface, and /health answers as soon as the model is loaded. Pages of other sites cannot use it.
 There is no password: with --host, anyone who can reach the port can use the server.
 
-With FILE, the page shows its translations and marks. Type your name: what you correct is then saved at once in
---output, and in no other file; run the same command again to go on. No model is loaded, and only this machine can use
-the page.
+With FILE, the page shows its translations and marks, and a file without marks is marked first, by --model. Type your
+name: what you correct is then saved at once in --output, and in no other file; run the same command again to go on.
+Only this machine can use the page.
 
 examples:
   matese serve
@@ -79,19 +84,38 @@ def _review(args: argparse.Namespace) -> None:
     """Serves the page that corrects the marks of a file."""
     options.require(args.file != "-", "FILE is standard input: must be a file")
     target = Path(args.output or f"{args.file.removesuffix(Path(args.file).suffix)}.reviewed.jsonl")
-    options.require(args.model == "mini", f"--model {args.model}: FILE has its marks; mark it first with matese tag")
     options.require(target.suffix == ".jsonl", f"--output {target}: must be a JSONL file")
     output.check_apart(str(target), [args.file])
     with _listening(args.host, args.port) as listening:
         host, port = listening.getsockname()[:2]
         is_loopback = ipaddress.ip_address(host).is_loopback
         options.require(is_loopback, f"--host {args.host}: must be an address of this machine alone, to correct FILE")
-        from matese.serving import review, server
+        from matese.serving import marking, review, server
 
-        reviewed = review.Review(inputs.systems([args.file], args, must_be_rated=False), target, args.weights)
+        systems = inputs.systems([args.file], args, must_be_rated=False)
+        reviewed = review.Review(systems, target, args.weights)
+        if marking.is_unmarked(systems):
+            reviewed = review.Review(_marked(systems, args), target, args.weights)
+        else:
+            options.require(args.model == "mini", f"--model {args.model}: {args.file} has marks: leave out --model")
         name = f"[{host}]" if ":" in host else host
         messages.info(f"{args.file} at http://{name}:{port}/, saved in {target}, press Ctrl-C to stop")
         server.run(review.make_app(reviewed), listening, reviewed.limits)
+
+
+def _marked(systems: Mapping[str, Sequence[Rating]], args: argparse.Namespace) -> Mapping[str, Sequence[Rating]]:
+    """Returns the ratings of the file, marked by the model."""
+    from matese.serving import marking
+
+    n_given = sum(map(len, systems.values()))
+    with model.loaded(args, n_given) as annotator:
+        wanted = marking.readable(systems, annotator)
+        again = f"to keep the marks, write them with matese tag --input {args.file} --output FILE.jsonl"
+        messages.info(f"{args.file} has no marks: {annotator.name} marks {len(wanted):,} translations first; {again}")
+        if n_left := n_given - len(wanted):
+            messages.info(f"{n_left:,} translations lack what the model needs, {annotator.needed}: not marked")
+        ratings = annotator.annotate_segments(rating.segment for rating in wanted)
+        return marking.with_marks(systems, list(messages.progress(ratings, len(wanted))), annotator)
 
 
 def _listening(host: str, port: int) -> socket.socket:

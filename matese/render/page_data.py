@@ -95,6 +95,7 @@ def _reviews(segments: Sequence[PageSegment]) -> dict[str, dict[str, object]]:
             "omissions": _omissions(review),
             "unplaced": [_severity_and_category(error) for error in review.unplaced],
             "comment": str((review.segment.extra or {}).get("comment") or ""),
+            "corrected": str((review.segment.extra or {}).get("corrected") or ""),
             "isReviewed": True,
         }
         for row, segment in enumerate(segments)
@@ -146,6 +147,7 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
         "omissions": _omissions(rating),
         "unplaced": [_severity_and_category(error) for error in rating.unplaced],
         "whole": None if whole is None else _without_nulls(asdict(whole), digits=4),
+        "isEstimated": rating.overall is None and rating.estimate is not None,
         "heat": [[number, _heat(spans, number, segment)] for number, spans in translation.heat],
         "called": jsonl.own_name(segment),
         "key": None if segment.key is None else _without_nulls({name: getattr(segment.key, name) for name in _KEY}),

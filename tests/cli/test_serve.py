@@ -160,7 +160,7 @@ def test_busy_port(run: Run) -> None:
         (["mt.csv", "--output", "mt.html"], "--output mt.html"),
         (["other.jsonl", "--output", "other.jsonl"], "--output other.jsonl is the input other.jsonl"),
         (["mt.csv", "--host", "0.0.0.0", "--port", "0"], "--host 0.0.0.0"),
-        (["mt.csv", "--model", "m"], "--model m: FILE has its marks"),
+        (["other.jsonl", "--model", "m", "--port", "0"], "--model m: other.jsonl has marks"),
         (["mt.csv", "--output", "other.jsonl", "--port", "0"], "other.jsonl: 1 rating of another translation"),
         (["--model", "maxi", "--port", "0"], "no model maxi: no such directory"),
     ],
@@ -169,6 +169,16 @@ def test_bad_usage(run: Run, folder: Path, arguments: list[str], problem: str) -
     (folder / "mt.csv").write_text("source,target\nYes,Ja\n", encoding="utf-8")
     (folder / "other.jsonl").write_text('{"hypothesis": "Nein", "errors": []}\n', encoding="utf-8")
     assert run("serve", *arguments).refused().startswith(problem)
+
+
+def test_a_file_without_marks_is_marked_first(tmp_path: Path, tiny_model_dir: Path) -> None:
+    table = tmp_path / "mt.csv"
+    table.write_text("source,target\nYes,Ja\n,Nein\n", encoding="utf-8")
+    with started(str(table), "--model", str(tiny_model_dir)) as (_, address):
+        page = httpx.get(address).text
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    translations = [row["translations"][0] for row in data["rows"]]
+    assert [text["score"] is None for text in translations] == [False, True]
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])

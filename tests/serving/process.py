@@ -29,9 +29,14 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     with process:
         try:
             assert process.stderr is not None
-            line = process.stderr.readline()
-            address = re.fullmatch(r"matese: \S+ at (http://127\.0\.0\.1:\d+/),.* press Ctrl-C to stop\n", line)
-            assert address, line + process.stderr.read()
+            lines = []
+            address = None
+            while address is None:
+                lines.append(process.stderr.readline())  # notices, such as that a file is marked first
+                assert lines[-1].startswith("matese: "), "".join(lines) + process.stderr.read()
+                address = re.fullmatch(
+                    r"matese: \S+ at (http://127\.0\.0\.1:\d+/),.* press Ctrl-C to stop\n", lines[-1]
+                )
             yield process, address[1]
         finally:
             process.kill()

@@ -25,6 +25,20 @@ _OFTEN = 5
 msgl-check.c)."""
 _ESCAPED = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))")
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_ESCAPES = {"\\": r"\\", '"': r"\"", **{letter: f"\\{name}" for name, letter in _LETTERS.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the lines of a keyword and its strings are in the file, in bytes: from `start` to before `end`."""
+
+    keyword: str
+    start: int
+    end: int
+
+    def piece(self, text: str, line_end: str) -> tuple[int, int, str]:
+        """Returns the lines with another text, for `splice`."""
+        return self.start, self.end, f"{self.keyword} {_quoted(text, line_end)}{line_end}"
 
 
 @dataclass(slots=True)
@@ -38,6 +52,8 @@ class _Entry:
         comments: of translators, without `#`.
         comment_places: the first byte of the line of each, and that after the line.
         flags: such as "fuzzy".
+        field_places: where the strings of each keyword are.
+        guidance: what the file says to translators: comments of programmers, without `#.`.
         last: the keyword that a further string continues.
         is_obsolete: whether it is no longer used: its lines begin with `#~` and are not in `fields`.
     """
@@ -48,6 +64,8 @@ class _Entry:
     comments: list[str] = field(default_factory=list)
     comment_places: list[tuple[int, int]] = field(default_factory=list)
     flags: set[str] = field(default_factory=set)
+    field_places: dict[str, _Place] = field(default_factory=dict)
+    guidance: list[str] = field(default_factory=list)
     last: str = ""
     is_obsolete: bool = False
 
@@ -90,6 +108,7 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     end = "\r\n" if lines[0].endswith("\r") else "\n"
     units: dict[int, Unit] = {}
     places: dict[int, int] = {}
+    target_places: dict[int, _Place] = {}
     obsolete: list[int] = []
     header = _Header()
     comments = list[str]()
@@ -109,6 +128,7 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
                 if unit.source.strip() or unit.target.strip():
                     units[index] = unit
                     places[index] = entry.place
+                    target_places[index] = entry.field_places[_keyword(unit)]
                 index += 1
 
     def add(notes_by_unit: Mapping[int, Sequence[str]]) -> bytes:
@@ -121,12 +141,24 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     return LocalisationFile(
         units,
         add,
+        partial(_with_translations, raw, target_places, end, encoding),
         partial(_without_ours, raw, entries, notes.name_in(comments)),
         has_header=-1 in places,
         header=comments,
         obsolete=obsolete,
         lacks_source_lang=header.lang_pair is not None and not header.names_source,
     )
+
+
+def _with_translations(
+    raw: bytes, places: Mapping[int, _Place], line_end: str, encoding: str, translations: Mapping[int, str]
+) -> bytes:
+    """Returns the file with other translations, given by the number of their unit."""
+    return splice(raw, (places[number].piece(text, line_end) for number, text in translations.items()), encoding)
+
+
+def _keyword(unit: Unit) -> str:
+    return "msgstr" if unit.form is None else f"msgstr[{unit.form}]"
 
 
 def _check_whole(entry: _Entry) -> None:
@@ -161,6 +193,9 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
     foreign = [("note of another plural form", allowed) for note in of_entry if note.form not in forms]
     # A single form is for all numbers.
     is_single = (header.n_forms or len(forms)) == 1
+    ours = {number for _, numbers in notes.placed(entry.comments) for number in numbers}
+    others = [line for number, line in enumerate(entry.comments) if number not in ours]
+    context = "\n".join(filter(None, (fields.get("msgctxt"), *entry.guidance, *others)))
     for form in sorted(forms, key=lambda form: form or 0):
         is_singular = form is None or (form == header.singular and not is_single)
         is_for_one = form is not None and not is_single and form not in (header.often or ())
@@ -174,6 +209,7 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
             form,
             is_for_one=is_for_one,
             is_finished="fuzzy" not in entry.flags,
+            context=context,
             not_understood=foreign,
         )
 
@@ -194,18 +230,28 @@ def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding
             entry = None
         elif text:
             entry = entry or _Entry(number, offset)
-            if re.match(r"#(\s|$)", text):
-                entry.comments.append(text[1:].strip())
-                entry.comment_places.append((offset, offset + length))
-                entry.place = offset + length if not entry.fields else entry.place
-            elif text.startswith("#,"):
-                entry.flags |= {flag.strip() for flag in text[2:].split(",")}
-            elif not text.startswith("#"):
+            if text.startswith("#"):
+                _add_comment(entry, text, offset, length=length)
+            else:
                 _add_text(entry, number=number, text=text, encoding=encoding)
+                first = entry.field_places.get(entry.last, _Place(entry.last, offset, offset)).start
+                entry.field_places[entry.last] = _Place(entry.last, first, offset + length)
         offset += length
     if entry:
         entry.is_obsolete = not entry.fields
         yield entry
+
+
+def _add_comment(entry: _Entry, text: str, offset: int, *, length: int) -> None:
+    """Adds a comment: a translator's, a programmer's, or flags."""
+    if re.match(r"#(\s|$)", text):
+        entry.comments.append(text[1:].strip())
+        entry.comment_places.append((offset, offset + length))
+        entry.place = offset + length if not entry.fields else entry.place
+    elif text.startswith("#."):
+        entry.guidance.append(text[2:].strip())
+    elif text.startswith("#,"):
+        entry.flags |= {flag.strip() for flag in text[2:].split(",")}
 
 
 def _add_text(entry: _Entry, *, number: int, text: str, encoding: str) -> None:
@@ -217,6 +263,24 @@ def _add_text(entry: _Entry, *, number: int, text: str, encoding: str) -> None:
         raise InputError(f"line {number} is a second {match[1]}: must be one for each msgid")
     entry.last = match[1] or entry.last
     entry.fields[entry.last] = entry.fields.get(entry.last, b"") + _unescaped(_joined(match[2]), encoding)
+
+
+def _quoted(text: str, end: str) -> str:
+    r"""Returns a text as the strings of a keyword: a line of the file for each line of the text, if there are several.
+
+    >>> print(_quoted('say "hi"', "\n"), _quoted("a\nb", "\n"))
+    "say \"hi\"" ""
+    "a\n"
+    "b"
+    """
+    lines = [line for line in re.split(r"(?<=\n)", text) if line]
+    if len(lines) < 2:
+        return f'"{_escaped(text)}"'
+    return '""' + "".join(f'{end}"{_escaped(line)}"' for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(letter, letter) for letter in text)
 
 
 def _joined(text: str) -> str:

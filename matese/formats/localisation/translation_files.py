@@ -42,18 +42,20 @@ from matese.files import name_of, open_binary, whole
 from matese.formats import languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.localisation import notes, po, xliff
+from matese.formats.localisation import corrections, notes, po, xliff
 from matese.formats.localisation.units import LocalisationFile, Unit
 from matese.formats.row_issues import RowIssues, located
 from matese.text import number_placeholders, placeholders
 
+CONTEXT = "context"
+"""The other column that holds what the file says to translators."""
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "empty_texts"),
     key=("lang_pair", "index"),
     references=0,
     scales=(),
     needs=("source",),
-    columns=(notes.COMMENT,),
+    columns=(notes.COMMENT, CONTEXT, corrections.CORRECTED),
     rules=True,
 )
 
@@ -103,10 +105,18 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         if key.lang_pair and stated and not languages.agree(key.lang_pair, stated):
             problem = f"{rating.segment.label} is {key.lang_pair} and {writing.template} {stated}"
             raise InputError(f"{problem}: must be of one language pair")
-        if unit is None or not unit.is_translated or unit.target != rating.segment.hypothesis:
+        # What a person has corrected may be in the file already.
+        known = (rating.segment.hypothesis, corrections.corrected(rating.segment))
+        if unit is None or not unit.is_translated or unit.target not in known:
             problem = f"{rating.segment.label} is not the target of a unit of {writing.template}"
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
         given.setdefault(index, []).append(rating)
+    translations = _translations(given)
+    template = _corrected(template, translations, writing)
+    given = {
+        index: [corrections.applied(rating, translations.get(index)) for rating in of_unit]
+        for index, of_unit in given.items()
+    }
     raters = {rating.rater for of_unit in given.values() for rating in of_unit}
     comments: Mapping[int, Sequence[str]] = {}
     if any(map(mqm.is_signature, raters)):
@@ -129,6 +139,33 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
     if in_header:
         texts[-1] = [notes.of_file(*raters)]
     path.write_bytes(template.add({index: unit_notes for index, unit_notes in texts.items() if unit_notes}))
+
+
+def _translations(given: Mapping[int, Sequence[Rating]]) -> dict[int, str]:
+    """Returns the corrected translations by the number of their unit.
+
+    Raises:
+        InputError: if two raters have corrected a translation differently.
+    """
+    translations: dict[int, str] = {}
+    for index, of_unit in given.items():
+        found = {text for rating in of_unit if (text := corrections.corrected(rating.segment)) is not None}
+        if len(found) > 1:
+            problem = f"{of_unit[0].segment.label} has {len(found)} corrected translations"
+            raise InputError(f"{problem}: must be one; keep the ratings of one rater")
+        if found:
+            translations[index] = found.pop()
+    return translations
+
+
+def _corrected(template: LocalisationFile, translations: Mapping[int, str], writing: WriteOptions) -> LocalisationFile:
+    """Returns the template with the corrected translations, as far as it lacks them."""
+    new = {index: text for index, text in translations.items() if template.units[index].target != text}
+    if not new:
+        return template
+    assert writing.template is not None
+    writing.report(f"{counted(len(new), 'translation')} corrected")
+    return _parsed(template.correct(new), writing.template)
 
 
 def _without_those_of(
@@ -212,6 +249,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             line=unit.line,
             name=f"unit {unit.name}",
             may_lack=number_placeholders(unit.source) if unit.is_for_one else (),
+            extra={CONTEXT: unit.context} if unit.context else None,
         )
         if unit.is_translated:
             yield from _ratings(unit, segment, of_file, issues, only_texts=reading.only_texts)

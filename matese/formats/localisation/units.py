@@ -23,6 +23,7 @@ class Unit:
         form: number of the plural form; None if the text has only one.
         is_for_one: whether the form is for one number, or a few, so that its translation may leave the number out.
         is_finished: whether the file calls the translation finished, or says nothing of it.
+        context: what the file says to translators, such as `msgctxt` and notes that are not ours; "" if nothing.
         not_understood: what the file says of the translation that the reader does not understand: for each, a reason
             and what is allowed, as `RowIssues.ignore` takes them.
     """
@@ -36,6 +37,7 @@ class Unit:
     form: int | None = None
     is_for_one: bool = False
     is_finished: bool = True
+    context: str = ""
     not_understood: Sequence[tuple[str, str]] = ()
 
     @property
@@ -52,6 +54,7 @@ class LocalisationFile:
         units: those with a source or a target, by their numbers, which count all texts from 0.
         add: returns the file with notes, given by the number of their unit; -1 stands for the header of the file.
             Everything else is as it was.
+        correct: returns the file with other translations, given by the number of their unit.
         without_ours: returns the file without the notes that `notes.is_ours` finds.
         has_header: whether the header of the file can hold notes.
         header: the lines of the notes in it.
@@ -61,6 +64,7 @@ class LocalisationFile:
 
     units: Mapping[int, Unit]
     add: Callable[[Mapping[int, Sequence[str]]], bytes]
+    correct: Callable[[Mapping[int, str]], bytes]
     without_ours: Callable[[], bytes]
     has_header: bool = False
     header: Sequence[str] = ()

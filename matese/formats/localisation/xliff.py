@@ -9,14 +9,14 @@ import codecs
 import html
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import NoReturn
 from xml.parsers import expat
 
-from matese.errors import InputError
-from matese.formats.localisation import notes
+from matese.errors import InputError, shortened
+from matese.formats.localisation import corrections, notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _CODE = {"x", "bx", "ex", "ph", "it", "bpt", "ept", "sub", "sc", "ec", "cp", "sm", "em"}
@@ -33,7 +33,17 @@ _JUDGEMENTS = ("state-qualifier", "status", "conf")
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _ENCODING = re.compile(rb"[^<]{0,3}<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
 _TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PREFIX = re.compile(rb"</?([^\s:>/]+:)?")
+
+
+@dataclass(frozen=True, slots=True)
+class _LetterPlace:
+    """Where a code point of a text is in the file, in bytes: from `start` to before `end`."""
+
+    start: int
+    end: int
+    is_literal: bool
 
 
 @dataclass(slots=True)
@@ -46,6 +56,8 @@ class _Segment:
         is_to_translate: whether the file does not say `translate="no"`.
         source: without inline code.
         target: likewise; the first, if there are several.
+        target_places: the first byte of each code point of the target, and the byte after it.
+        target_start: the first byte of the content of the target.
         n_targets: how many there are.
         state: of the translation; None if it is not stated.
         rejected: what says that a reviewer has rejected the translation, such as "rejected-grammar"; None if nothing.
@@ -56,6 +68,8 @@ class _Segment:
     is_to_translate: bool = True
     source: str = ""
     target: str = ""
+    target_places: Sequence[_LetterPlace] = ()
+    target_start: int = 0
     n_targets: int = 0
     state: str | None = None
     rejected: str | None = None
@@ -118,12 +132,14 @@ class _Text:
         depth: number of open elements with its own.
         note_id: the id of a note.
         pieces: what it holds so far.
+        places: of each of its code points.
         left_out: depth of the inline code, or deleted text, in which the parser is; None if it is in none.
     """
 
     depth: int
     note_id: str
     pieces: list[str] = field(default_factory=list)
+    places: list[_LetterPlace] = field(default_factory=list)
     left_out: int | None = None
 
 
@@ -180,10 +196,13 @@ class _Reader:
         self._element = _Element()
         self._segment = _Segment()
         self._n_segments = 0
+        self._is_literal = False  # within CDATA, where no character is escaped
         self._parser = expat.ParserCreate("utf-8", namespace_separator=_SEPARATOR)  # whatever the file declares
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._take
+        self._parser.StartCdataSectionHandler = self._start_literal
+        self._parser.EndCdataSectionHandler = self._end_literal
         self._parser.StartDoctypeDeclHandler = _refuse
         self._parser.Parse(raw, True)
 
@@ -237,6 +256,25 @@ class _Reader:
     def _take(self, text: str) -> None:
         if self._text is not None and self._text.left_out is None:
             self._text.pieces.append(text)
+            self._text.places += self._places_of(text, self._parser.CurrentByteIndex)
+
+    def _places_of(self, text: str, at: int) -> Iterator[_LetterPlace]:
+        """Yields where the code points of a text are that begins at a byte."""
+        for letter in text:
+            if self.raw[at : at + 1] == b"&" and not self._is_literal:
+                end = self.raw.index(b";", at) + 1
+            elif self.raw[at : at + 2] == b"\r\n":
+                end = at + 2
+            else:
+                end = at + len(letter.encode())
+            yield _LetterPlace(at, end, self._is_literal)
+            at = end
+
+    def _start_literal(self) -> None:
+        self._is_literal = True
+
+    def _end_literal(self) -> None:
+        self._is_literal = False
 
     def _end(self, name: str) -> None:
         depth = len(self._open)
@@ -286,6 +324,8 @@ class _Reader:
             self._segment.n_targets += 1
             if self._segment.n_targets == 1:
                 self._segment.target = content
+                self._segment.target_places = text.places
+                self._segment.target_start = self._place(ended).content_start
             if self._parent == "trans-unit":
                 self._element.place = self._place(ended).end
 
@@ -325,6 +365,7 @@ class _Reader:
         element = self._element
         pair = [code.replace("-", "_") for code in self._languages if code]
         own_notes: dict[int | None, list[notes.Note]] = defaultdict(list)
+        context = [line for _, text in element.notes for line in _not_ours(text)]
         for name, text in element.notes:
             own_notes[element.segment_of(name)] += notes.split(text.split("\n"))
         foreign = [("note of no segment", f"must have an id such as {element.start_of_ids(0)}0")] * len(own_notes[None])
@@ -346,6 +387,7 @@ class _Reader:
                 "-".join(pair) if len(pair) == 2 else None,
                 own_notes[number],
                 is_finished=segment.state not in _UNFINISHED,
+                context="\n".join(context),
                 not_understood=[*foreign, *states],
             )
 
@@ -377,6 +419,16 @@ class _Reader:
             if element.is_2 and not element.has_notes:
                 pieces[place] = f"<{element.prefix}notes>{pieces[place]}</{element.prefix}notes>"
         return splice(self.raw, ((place, place, piece) for place, piece in pieces.items()))
+
+    def correct(self, translations: Mapping[int, str]) -> bytes:
+        """Returns the file with other translations; only what differs changes, so that inline codes stay."""
+        pieces: list[tuple[int, int, str]] = []
+        for index, text in translations.items():
+            element, number = self.places[index]
+            segment = element.segments[number]
+            for edit in corrections.edits(segment.target, text):
+                pieces += _spliced(segment, edit)
+        return splice(self.raw, pieces)
 
     def without_ours(self) -> bytes:
         """Returns the file without the notes that `notes.is_ours` finds, and without what was around these alone."""
@@ -413,6 +465,34 @@ class _Reader:
         xml = "".join(f'<{tag} {attribute}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>' for text in texts)
         around = f"{place.prefix}{place.missing}"
         return place.place, f"<{around}>{xml}</{around}>" if place.missing else xml
+
+
+def _not_ours(text: str) -> list[str]:
+    """Returns the lines of a note that are none of our notes."""
+    lines = text.split("\n")
+    ours = {number for _, numbers in notes.placed(lines) for number in numbers}
+    return [line.strip() for number, line in enumerate(lines) if number not in ours and line.strip()]
+
+
+def _spliced(segment: _Segment, edit: corrections.Edit) -> Iterator[tuple[int, int, str]]:
+    """Yields the pieces of the file that an edit of a target replaces, for `splice`.
+
+    Raises:
+        InputError: if XML cannot hold the text.
+    """
+    places = segment.target_places
+    removed = places[edit.start : edit.end]
+    before = places[edit.start - 1] if edit.start else None
+    at = removed[0] if removed else before
+    if _NOT_XML.search(edit.text) or (at and at.is_literal and "]]>" in edit.text):
+        raise InputError(f"the correction {shortened(edit.text)} has characters that XML cannot hold: remove them")
+    text = edit.text if at and at.is_literal else html.escape(edit.text, quote=False)
+    if removed:
+        yield removed[0].start, removed[0].end, text
+        yield from ((place.start, place.end, "") for place in removed[1:])
+    else:
+        start = before.end if before else places[0].start if places else segment.target_start
+        yield start, start, text
 
 
 def _rejected(attributes: Mapping[str, str]) -> str | None:
@@ -461,6 +541,7 @@ def parse(raw: bytes) -> LocalisationFile:
     return LocalisationFile(
         reader.units,
         lambda notes_by_unit: encoded(reader.add(notes_by_unit)),
+        lambda translations: encoded(reader.correct(translations)),
         lambda: encoded(reader.without_ours()),
         reader.has_header,
         reader.header,

@@ -68,6 +68,12 @@ const addMark = (severity, category, owner) => {
 const confirm = (text) => decide(text, {}, "Reviewed: the marks are right.");
 const sayNoError = (text) =>
   decide(text, { errors: [], omissions: [], source_errors: [], unplaced: [] }, "Reviewed: no error.");
+const correct = (text, words) => {
+  const isSame = !words.trim() || words === text.hypothesis;
+  text.isTyping = false;
+  if ((isSame ? "" : words) === text.corrected) { redraw(text); return; }
+  decide(text, { corrected: isSame ? "" : words }, isSame ? "The translation is as it was." : "Translation corrected.");
+};
 const takeBack = () => {
   const text = undo();
   closeEditor();
@@ -103,8 +109,32 @@ belowTranslation = (row, text) => {
   comment.dir = "auto";
   comment.autocomplete = "off";
   comment.text = text;
+  if (!text.isTyping) buttons.append(button(text.corrected ? "Correct again" : "Correct the translation", () => startCorrecting(text)));
   buttons.append(comment);
+  if (text.isTyping) buttons.prepend(correctionBox(text));
   return line("review", "review", buttons);
+};
+// A text area has no carriage returns: they come back where the translation has them.
+const correctionBox = (text) => {
+  const area = element("textarea", "correction");
+  area.value = text.corrected || text.hypothesis;
+  area.rows = Math.min(8, 1 + Math.floor(area.value.length / 60));
+  area.setAttribute("aria-label", "Corrected translation");
+  area.dir = "auto";
+  area.corrects = text;
+  area.addEventListener("change", () => correct(text, text.hypothesis.includes("\r\n") ? area.value.replace(/\n/g, "\r\n") : area.value));
+  return area;
+};
+const startCorrecting = (text) => {
+  text.isTyping = true;
+  redraw(text);
+  [...document.querySelectorAll(".correction")].find((area) => area.corrects === text)?.focus();
+};
+const endCorrecting = (area, isKept) => { // without a change there is no event of it
+  const text = area.corrects;
+  if (!isKept) area.value = text.corrected || text.hypothesis;
+  area.blur();
+  if (text.isTyping) { text.isTyping = false; redraw(text); }
 };
 // A comment is no decision about the marks: the translation still needs one.
 comments.addEventListener("focusin", ({ target }) => { if (target.text) target.before = stateOf(target.text); });
@@ -396,6 +426,7 @@ const ACTS = {
   Enter: () => (document.activeElement.closest("mark") ? openFocused("button") : withCurrent((text) => { confirm(text); goOn(text); })()),
   o: withCurrent((text) => { sayNoError(text); goOn(text); }),
   m: withCurrent((text) => [...document.querySelectorAll(".comment")].find((input) => input.text === text)?.focus()),
+  e: withCurrent(startCorrecting),
   u: takeBack,
   ArrowRight: (event) => stepWord(1, event.shiftKey),
   ArrowLeft: (event) => stepWord(-1, event.shiftKey),
@@ -405,6 +436,8 @@ const ACTS = {
 document.addEventListener("keydown", (event) => {
   if (!isEditing) return;
   const { target, key } = event, isTyping = ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName);
+  const isDone = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+  if (target.corrects && (isDone || event.key === "Escape")) { endCorrecting(target, isDone); return; }
   if (event.key === "Escape") {
     if (isTyping && target.text) target.closest(".row").focus({ preventScroll: true });
     getSelection().removeAllRanges();

@@ -31,7 +31,7 @@ const toRow = (rating) => { // as page_data.py has it: offsets in UTF-16 units i
     spans(context ?? "", rating.omissions.filter(({ reference }) => (reference ?? -1) === number)).map((span) => ({ ...span, text: number })));
   const whole = rating.estimate ? { scale: rating.estimate.scale, value: rating.estimate.value } : undefined;
   const unplaced = rating.unplaced.map(named);
-  const text = { system: 0, hypothesis: rating.hypothesis, errors: spans(rating.hypothesis, rating.errors), omissions, unplaced, score: rating.score, whole };
+  const text = { system: 0, hypothesis: rating.hypothesis, errors: spans(rating.hypothesis, rating.errors), omissions, unplaced, score: rating.score, whole, isEstimated: Boolean(whole) };
   return { place: `line ${rating.index + 1}`, source: rating.source, references: rating.references, translations: [text] };
 };
 let warning = ""; // of the last answer: languages that the model was not trained on

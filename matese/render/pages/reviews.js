@@ -1,12 +1,12 @@
-// What a reader decides about translations: the marks as they should be, a comment, and whether the translation is
-// reviewed. The browser keeps it while the page is closed; reviewed translations are saved as ratings in JSONL.
+// What a reader decides about translations: the marks as they should be, a corrected translation, a comment, and whether
+// the translation is reviewed. The browser keeps it while the page is closed; reviewed translations are saved as ratings in JSONL.
 const UNITS = ROWS.flatMap((row, at) => row.translations.map((text, number) => Object.assign(text, {
-  row, rowNumber: at, id: `${at}.${number}`, comment: String(text.extra?.comment ?? ""), isReviewed: false,
+  row, rowNumber: at, id: `${at}.${number}`, comment: String(text.extra?.comment ?? ""), corrected: String(text.extra?.corrected ?? ""), isReviewed: false,
 })));
 const STORE = `matese:${DATA.id}:`, NAME = "matese:reviewer";
 
-const stateOf = ({ allErrors, allOmissions, source_errors, unplaced, comment, isReviewed }) =>
-  ({ errors: allErrors, omissions: allOmissions, source_errors, unplaced, comment, isReviewed });
+const stateOf = ({ allErrors, allOmissions, source_errors, unplaced, comment, corrected, isReviewed }) =>
+  ({ errors: allErrors, omissions: allOmissions, source_errors, unplaced, comment, corrected, isReviewed });
 const setState = (text, { errors, omissions, ...others }) =>
   Object.assign(text, { ...others, errors, allErrors: errors, omissions, allOmissions: omissions });
 // What a reader sees and decides about: the slider may hide marks. A person's marks have no confidence.
@@ -17,7 +17,7 @@ const asSeen = ({ errors, omissions, source_errors, unplaced }) => {
 
 // A state as a text to compare, whatever the order of its marks and of their keys.
 const LISTS = ["errors", "omissions", "source_errors", "unplaced"], KEYS = ["text", "start", "end", "severity", "category"];
-const printed = (state) => JSON.stringify([state.comment, state.isReviewed,
+const printed = (state) => JSON.stringify([state.comment, state.corrected, state.isReviewed,
   ...LISTS.map((name) => state[name].map((mark) => JSON.stringify(mark, KEYS)).sort())]);
 
 let isKept = true; // whether the browser keeps what is decided: it may forbid that, or have no room
@@ -64,6 +64,7 @@ const undo = () => { // returns the translation that it changed
   return last.text;
 };
 
+const OWN_COLUMNS = ["comment", "corrected"]; // what a reader types; a column of the input is replaced
 // Ratings as `matese.formats.tables.jsonl` reads them: offsets count code points, and JavaScript counts UTF-16 units.
 const lineOf = (text, rater) => {
   const { row, key = {} } = text;
@@ -97,15 +98,15 @@ const lineOf = (text, rater) => {
     ...(text.called ? { segment_name: text.called } : {}),
   };
   for (const [name, value] of Object.entries(text.extra ?? {})) {
-    if (name !== "comment") line[name in line || name === "tokens" ? `input_${name}` : name] = value;
+    if (!OWN_COLUMNS.includes(name)) line[name in line || name === "tokens" ? `input_${name}` : name] = value;
   }
   return line;
 };
 const ratings = (rater) => {
   const reviewed = UNITS.filter((text) => text.isReviewed);
-  const hasComments = UNITS.some((text) => text.comment || "comment" in (text.extra ?? {})); // a column, or none
+  const columns = OWN_COLUMNS.filter((name) => UNITS.some((text) => text[name] || name in (text.extra ?? {}))); // for all, or none
   return reviewed.map((text) => {
-    const line = lineOf(text, rater);
-    return `${JSON.stringify(hasComments ? { ...line, comment: text.comment || null } : line)}\n`;
+    const typed = columns.map((name) => [name, text[name] || null]);
+    return `${JSON.stringify({ ...lineOf(text, rater), ...Object.fromEntries(typed) })}\n`;
   }).join("");
 };

@@ -117,6 +117,11 @@ const compared = { // what the words of a translation are compared with
   systems: (row, text) => row.translations.find((other) => other !== text)?.hypothesis,
   reference: (row) => row.references[0],
 };
+// A model judges the whole segment, too, and may expect an error that it cannot place.
+const LEAST_EXPECTED = -1; // the penalty of a Minor error
+const hintOf = (text) => (text.isEstimated && text.whole?.scale === "mqm" && text.score === 0 && text.whole.value <= LEAST_EXPECTED && !text.isReviewed
+  ? `No error is marked, but the expected score is ${number(text.whole.value)}: people probably find errors here, which the model cannot place. Read it.`
+  : "");
 // `after` may return an element to show below a translation.
 const drawRow = (row, systems, shown, comparison = "none", after = () => null) => {
   const head = element("header", "", element("b", "", visible(row.place)));
@@ -148,9 +153,17 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     if (isOne) head.append(...[system, ...figures].filter(Boolean).map((figure) => element("span", "", figure)));
     box.append(line("hypothesis", isOne ? "translation" : system, content, isOne ? [] : figures));
     const categories = text.errors.filter((error) => error.category).map(({ start, end, category }) => `${short(text.hypothesis.slice(start, end))}: ${category}`);
+    if (text.corrected) box.append(line("corrected", "corrected", marked(text.corrected, [], differing(text.corrected, text.hypothesis))));
+    if (hintOf(text)) box.append(line("unplaced", "", element("p", "", hintOf(text))));
     if (categories.length) box.append(line("categories", "categories", element("p", "", visible(categories.join("; ")))));
     if (text.unplaced?.length) box.append(line("unplaced", "no place", element("p", "", text.unplaced.map(withWords).join(", "))));
     if (!isOne) box.append(...[after(row, text)].filter(Boolean));
+  }
+  const guidance = first.extra?.context;
+  if (guidance) {
+    const words = element("p", "", visible(String(guidance)));
+    words.dir = "auto";
+    box.append(line("context", "context", words));
   }
   row.references.forEach((reference, order) => {
     context(row.references.length > 1 ? `reference ${order + 1}` : "reference", reference, order, []);

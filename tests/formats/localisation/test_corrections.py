@@ -1,0 +1,142 @@
+"""Corrected translations in XLIFF and PO files: only what differs changes, and the marks go with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from matese.annotation import ErrorSpan, Rating, Severity
+from matese.errors import InputError
+from matese.formats.format import ReadOptions, WriteOptions
+from matese.formats.localisation import corrections, translation_files
+
+XLIFF = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en"
+ target-language="de" datatype="plaintext"><body><trans-unit id="1"><source>x</source>\r
+<target>{}</target><note>For the menu</note></trans-unit></body></file></xliff>"""
+PO = """msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+
+# by hand
+#. Title of the menu
+msgctxt "menu"
+msgid "A river"
+{}
+
+msgid "Second"
+msgstr "Zweiter"
+"""
+MAJOR = Severity.MAJOR
+MINOR = Severity.MINOR
+
+
+def written(path: Path, text: str, correction: str | None, *errors: ErrorSpan, rater: str = "anna") -> str:
+    """Returns a file with the first translation corrected, and no notes if there are no errors."""
+    path.write_bytes(text.encode())
+    first, *others = translation_files.read(path, ReadOptions(report=lambda issue: None))
+    segment = replace(first.segment, extra={**(first.segment.extra or {}), corrections.CORRECTED: correction})
+    ratings = [Rating(segment, rater, errors), *(Rating(other.segment, rater, ()) for other in others)]
+    copy = path.with_name("copy")
+    translation_files.save(ratings, copy, WriteOptions(template=path))
+    return copy.read_bytes().decode()
+
+
+@pytest.mark.parametrize(
+    ("target", "correction", "expected"),
+    [
+        ("Die Volga.", "Die Wolga.", "Die Wolga."),
+        ("Klick <g id='1'>hier</g>.", "Drück dort.", "Drück <g id='1'>dort</g>."),
+        ("<g id='1'>A<x id='2'/></g>", "A B", "<g id='1'>A B<x id='2'/></g>"),
+        ("A &amp; B", "A & B < C", "A &amp; B &lt; C"),
+        ("A &amp; B", "C", "C"),
+        ("<![CDATA[<b>a</b>]]>", "<b>a & b</b>", "<![CDATA[<b>a & b</b>]]>"),
+        ("a\r\nb 😀 c", "a\nb 😀 d", "a\r\nb 😀 d"),
+        ("a<mrk mtype='x-sdl-deleted'>weg</mrk> b", "a c", "a<mrk mtype='x-sdl-deleted'>weg</mrk> c"),
+        ("a b", "a <i>b</i>", "a &lt;i&gt;b&lt;/i&gt;"),
+    ],
+)
+def test_inline_codes_of_xliff_stay(tmp_path: Path, target: str, correction: str, expected: str) -> None:
+    text = written(tmp_path / "a.xlf", XLIFF.format(target), correction)
+    before, _, rest = text.partition("<target>")
+    found, _, after = rest.partition("</target>")
+    assert found == expected
+    assert before.endswith("<source>x</source>\r\n")
+    assert after.endswith("<note>For the menu</note></trans-unit></body></file></xliff>")
+    ElementTree.fromstring(text)
+
+
+@pytest.mark.parametrize("correction", ["a\x01", "a\ud800"])
+def test_what_xml_cannot_hold_is_refused(tmp_path: Path, correction: str) -> None:
+    with pytest.raises(InputError, match="XML cannot hold"):
+        written(tmp_path / "a.xlf", XLIFF.format("b"), correction)
+
+
+@pytest.mark.parametrize(
+    ("field", "correction", "expected"),
+    [
+        ('msgstr "Ein Fluss"', "Ein Strom", 'msgstr "Ein Strom"'),
+        ('msgstr ""\n"Ein "\n"Fluss"', 'Ein "Strom" \\', r'msgstr "Ein \"Strom\" \\"'),
+        ('msgstr "Ein\\n"\n"Fluss\\n"', "Ein\nStrom\n", 'msgstr ""\n"Ein\\n"\n"Strom\\n"'),
+    ],
+)
+def test_only_the_string_of_po_changes(tmp_path: Path, field: str, correction: str, expected: str) -> None:
+    text = written(tmp_path / "a.po", PO.format(field), correction)
+    lines = text.splitlines()
+    assert [line for line in lines if not line.startswith("# ")] == [
+        line for line in PO.format(expected).splitlines() if not line.startswith("# ")
+    ]
+    assert "# by hand" in lines
+    assert any(line.startswith("# Comment: Corrected from: ") for line in lines)
+
+
+def test_marks_move_with_the_edit_and_none_is_lost(tmp_path: Path) -> None:
+    errors = (ErrorSpan(4, 9, MAJOR, "Name"), ErrorSpan(14, 19, MINOR))
+    text = written(tmp_path / "a.po", PO.format('msgstr "Die Volga ist lange."'), "Die Wolga hier ist lange.", *errors)
+    assert "# Minor error: »lange« [19..24]" in text
+    assert "# Comment: Corrected: »Volga« was marked as Major Name" in text
+    again = next(iter(translation_files.read(tmp_path / "copy")))
+    assert again.segment.hypothesis == "Die Wolga hier ist lange."
+    assert again.errors == (ErrorSpan(19, 24, MINOR),)
+
+
+def test_the_corrected_file_may_be_the_template_again(tmp_path: Path) -> None:
+    first = written(tmp_path / "a.po", PO.format('msgstr "Ein Fluss"'), "Ein Strom")
+    (tmp_path / "a.po").write_text(first, encoding="utf-8")
+    ratings = list(translation_files.read(tmp_path / "a.po"))
+    again = tmp_path / "again"
+    translation_files.save(ratings, again, WriteOptions(template=tmp_path / "a.po"))
+    assert again.read_text(encoding="utf-8") == first
+
+
+def test_two_corrections_of_one_translation_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.po"
+    path.write_text(PO.format('msgstr "Ein Fluss"'), encoding="utf-8")
+    segment = next(iter(translation_files.read(path))).segment
+    ratings = [
+        Rating(replace(segment, extra={corrections.CORRECTED: text}), name, ())
+        for name, text in (("anna", "Strom"), ("ben", "Bach"))
+    ]
+    with pytest.raises(InputError, match="2 corrected translations"):
+        translation_files.save(ratings, tmp_path / "copy", WriteOptions(template=path))
+
+
+def test_the_context_of_a_unit_is_read(tmp_path: Path) -> None:
+    for name, text, expected in (
+        ("a.po", PO.format('msgstr "Ein Fluss"'), "menu\nTitle of the menu\nby hand"),
+        ("a.xlf", XLIFF.format("b"), "For the menu"),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        rating = next(iter(translation_files.read(tmp_path / name)))
+        assert (rating.segment.extra or {})[translation_files.CONTEXT] == expected
+
+
+@given(st.text("ab 😀\n", max_size=12), st.text("ab 😀\n", max_size=12))
+def test_edits_make_the_other_text(text: str, other: str) -> None:
+    made = text
+    for edit in reversed(corrections.edits(text, other)):
+        made = made[: edit.start] + edit.text + made[edit.end :]
+    assert made == other
