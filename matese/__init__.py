@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         evaluate,
         gate,
         report,
+        summary,
     )
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
@@ -77,6 +78,7 @@ __all__ = [
     "report",
     "rerank",
     "score",
+    "summary",
     "tune_reranking",
     "worst_first",
     "write",
@@ -85,7 +87,7 @@ _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "model.annotator"),
     **dict.fromkeys(("CorrelationOptions", "ScoreSelection"), "api"),
     "explain": "explanation.explainer",
-    **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "report"), "api"),
+    **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "report", "summary"), "api"),
     "LanguageModel": "language_model.llm_annotator",
     "mbr": "choosing.mbr",
     **dict.fromkeys(("Ratings", "read", "write"), "ratings"),

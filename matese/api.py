@@ -339,6 +339,29 @@ def report(systems: Systems, *, title: str | None = None, weights: mqm.AnyWeight
     return report_page.render(title or ", ".join(named), named, weights=mqm.find_weights(weights))
 
 
+def summary(systems: Systems, *, title: str | None = None, lang: str = "en", weights: mqm.AnyWeights = "matese") -> str:
+    """Returns one page to print for a customer: a verdict, counts, the five worst segments, and what was checked.
+
+    Args:
+        systems: ratings of one system, one for each segment.
+        title: what was checked; None for the name of the system.
+        lang: language of the page: "en", "de", "es", "fr" or "zh".
+        weights: what scores are computed with, or the name of a preset.
+
+    Raises:
+        InputError: if a file cannot be read or has no marks, or there are several systems.
+    """
+    from matese.render import summary_page
+
+    named = _by_system(systems)
+    if len(named) > 1:
+        raise UsageError(
+            f"a summary of {len(named)} systems ({', '.join(named)}): must be one; use compare for several"
+        )
+    (name, ratings), *_ = named.items()
+    return summary_page.render(ratings, title=title or name, language=lang, weights=mqm.find_weights(weights))
+
+
 def _ceiling(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[Sequence[Rating], Sequence[Rating]]:
     from matese.evaluation.systems import raters
 

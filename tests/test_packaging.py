@@ -65,6 +65,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         ".typed",
         ".json",
         ".tsv",
+        ".po",
         ".safetensors",
         ".md",
         ".txt",

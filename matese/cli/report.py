@@ -16,6 +16,7 @@ examples:
   matese report spans.jsonl --output report.html
   matese report online-A.jsonl online-B.jsonl --output report.html --title "Release 2.1"
   matese report mqm_newstest2020_ende.tsv --lang-pair en-de --output human.html
+  matese report reviewed.jsonl --summary --lang de --output summary.html
 """
 
 
@@ -23,6 +24,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ratings", nargs="+", metavar="RATINGS", help="files of ratings, of one system or several")
     group = parser.add_argument_group("output")
     group.add_argument("--output", required=True, metavar="FILE", help="the page; - is standard output")
+    text = "one page to print for a customer: a verdict, counts, the five worst segments, and what was checked by what"
+    group.add_argument("--summary", action="store_true", help=text)
+    text = "language of the summary: en, de, es, fr or zh (default: en)"
+    group.add_argument("--lang", metavar="CODE", help=text)
     group.add_argument("--title", metavar="TEXT", help="heading of the page (default: names of the systems)")
     options.add_weights(group)
     inputs.add_lang_pair(parser)
@@ -31,9 +36,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     inputs.check_stdin(args.ratings)
     output.check_apart(args.output, args.ratings)
+    options.require(args.summary or args.lang is None, "--lang is for --summary only")
     output.format_of(args.output, "html", {**ENDINGS, **output.PAGE})
     with output.opened(args.output) as page:
         from matese import api
 
         systems = inputs.systems(args.ratings, args, must_be_rated=False)
-        page.write(api.report(systems, title=args.title, weights=args.weights))
+        if args.summary:
+            page.write(api.summary(systems, title=args.title, lang=args.lang or "en", weights=args.weights))
+        else:
+            page.write(api.report(systems, title=args.title, weights=args.weights))

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from matese import mqm, severities
 from matese.render import page_data
@@ -21,6 +22,9 @@ from matese.render.page_data import PageSegment, Saving
 from matese.render.tables import Table
 from matese.severities import Severity
 from matese.version import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _MADE_BY = f"matese {__version__}"
 _CATEGORIES = (
@@ -97,6 +101,16 @@ def render_live(title: str, facts: Mapping[str, str]) -> str:
     return _render("live.html", scripts, _OF_SERVER, title=title, facts=facts, notes=(), verdict=(), folded={})
 
 
+def render_plain(template: str, own_style: str, **values: object) -> str:
+    """Returns a page without a script, for print; its texts stand in the page itself."""
+    from markupsafe import Markup
+
+    style = _severity_style() + own_style
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    values |= {"style": Markup(style), "made_by": _MADE_BY, "policy": policy}
+    return _environment().get_template(template).render(values)
+
+
 def render_api_reference() -> str:
     """Returns the page that describes the server's interface, by Swagger UI, which the server must have beside it."""
     script = '"use strict";\nSwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger", validatorUrl: null });\n'
@@ -106,10 +120,20 @@ def render_api_reference() -> str:
 
 def _render(template: str, scripts: Sequence[str], policy: str = "", **values: object) -> str:
     """Returns a page of a template with its style and scripts; `policy` is what else it may load."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
+    script = "".join([_script_head(), *((_TEMPLATES / name).read_text(encoding="utf-8") for name in scripts)])
+    style = _severity_style() + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+    strict = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+    values |= {"script": Markup(script), "style": Markup(style)}
+    values |= {"made_by": _MADE_BY, "policy": f"{strict}; base-uri 'none'; form-action 'none'{policy}"}
+    return _environment().get_template(template).render(values)
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -117,12 +141,6 @@ def _render(template: str, scripts: Sequence[str], policy: str = "", **values: o
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script = "".join([_script_head(), *((_TEMPLATES / name).read_text(encoding="utf-8") for name in scripts)])
-    style = _severity_style() + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    strict = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'"
-    values |= {"script": Markup(script), "style": Markup(style)}
-    values |= {"made_by": _MADE_BY, "policy": f"{strict}; base-uri 'none'; form-action 'none'{policy}"}
-    return environment.get_template(template).render(values)
 
 
 def _script_head() -> str:

@@ -96,3 +96,13 @@ def test_a_model_that_marks_nothing_has_a_table_of_its_scores(run: Run, folder: 
         ("B", "0.38"),
     ]
     assert "expected score: the model&#39;s own score; higher is better" in page
+
+
+def test_summary_for_a_customer(run: Run, folder: Path) -> None:
+    ran = run("report", "a.jsonl", "--summary", "--lang", "de", "--title", "Heft 2", "--output", "s.html")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+    page = (folder / "s.html").read_text(encoding="utf-8")
+    assert "1 von 3 Segmenten hat einen schweren oder kritischen Fehler." in page
+    assert "<title>Übersetzungsqualität: Heft 2</title>" in page
+    assert "--lang is for --summary only" in run("report", "a.jsonl", "--lang", "de", "--output", "-").refused()
+    assert "2 systems (A, b)" in run("report", "a.jsonl", "b.jsonl", "--summary", "--output", "-").refused()

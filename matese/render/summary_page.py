@@ -1,0 +1,244 @@
+"""A page to print for a customer: a verdict in a sentence, counts, the worst segments, and what was checked by what.
+
+An error counts once, under its own severity; unlike in tables for experts, a Critical error is no Major one here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matese import mqm, severities
+from matese import text as texts
+from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity
+from matese.errors import InputError
+from matese.render import catalogue, html_page
+from matese.render.catalogue import Catalogue
+
+LANGUAGES = catalogue.LANGUAGES
+_N_WORST = 5
+_SERIOUS = (Severity.CRITICAL, Severity.MAJOR)
+_STYLE = Path(__file__).parent / "pages" / "summary.css"
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a translation; `kind` is the name of its severest error, "" without one."""
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _WorstSegment:
+    """A segment as the page shows it: names and texts, the pieces of the translation, and a line for each error."""
+
+    place: str
+    texts: Sequence[tuple[str, str]]
+    pieces: Sequence[_Piece]
+    errors: Sequence[tuple[str, str]]
+    remarks: Sequence[tuple[str, str]]
+
+
+def render(ratings: Sequence[Rating], *, title: str, language: str = "en", weights: mqm.Weights = mqm.MATESE) -> str:
+    """Returns the page as HTML.
+
+    Args:
+        ratings: one for each segment; those without spans count as not checked.
+        title: what was checked, such as the name of a file or a system.
+        language: of the page, one of `LANGUAGES`.
+        weights: what scores are computed with, which choose the worst segments.
+
+    Raises:
+        InputError: if nothing is marked or judged free of errors, or a segment has several ratings.
+    """
+    words = catalogue.load(language)
+    checked = [rating for rating in ratings if rating.errors is not None]
+    if not checked:
+        raise InputError(f"{title} holds no marks: mark the translations first with matese tag")
+    _check_single(checked, title)
+    n_words = sum(texts.count_words(rating.segment.hypothesis) for rating in checked)
+    worst = [rating for rating in mqm.worst_first(checked, weights) if _counted(rating)]
+    worst.sort(key=lambda rating: mqm.score(rating, weights))
+    return html_page.render_plain(
+        "summary.html",
+        _STYLE.read_text(encoding="utf-8"),
+        language=language,
+        title=title,
+        heading=words.text("Translation quality"),
+        verdict=_verdict(checked, words),
+        errors_heading=words.text("Errors"),
+        errors_header=[words.text("Severity"), words.text("Errors"), words.text("per 1,000 words")],
+        errors=_error_rows(checked, n_words, words),
+        segments_heading=words.text("Segments"),
+        segments=_segment_rows(checked, len(ratings), words),
+        worst_heading=words.text("The worst segments") if worst else "",
+        worst=[_shown(rating, words) for rating in worst[:_N_WORST]],
+        facts=_facts(checked, n_words, weights, words),
+        about_heading=words.text("What was checked, and by what"),
+        scale=words.text(
+            "Minor: the reader is not misled. Major: the meaning changes, or reading is hard. Critical: can do harm."
+        ),
+    )
+
+
+def _check_single(ratings: Sequence[Rating], title: str) -> None:
+    """Raises InputError for several ratings of one segment: their errors would count several times."""
+    counts = Counter(
+        rating.segment for rating in ratings if rating.segment.key is not None and rating.segment.key.index is not None
+    )
+    repeated = next((segment for segment, n in counts.items() if n > 1), None)
+    if repeated is not None:
+        raise InputError(f"{title} has several ratings of {repeated.label}: must be one; merge the raters first")
+
+
+def _counted(rating: Rating) -> list[AnyError]:
+    """Returns the errors that count: neutral and undecided ones do not."""
+    return [error for error in rating.all_errors if error.severity in severities.COUNTED]
+
+
+def _verdict(checked: Sequence[Rating], words: Catalogue) -> str:
+    n_wrong = sum(bool(_counted(rating)) for rating in checked)
+    n_serious = sum(any(error.severity in _SERIOUS for error in _counted(rating)) for rating in checked)
+    of_all = words.counted("of {n} segment", "of {n} segments", len(checked))
+    if n_serious:
+        found = words.counted(
+            "{n} {of_all} has a serious error (Major or Critical).",
+            "{n} {of_all} have a serious error (Major or Critical).",
+            n_serious,
+        )
+    elif n_wrong:
+        found = words.counted(
+            "No serious error is marked; {n} {of_all} has minor errors.",
+            "No serious error is marked; {n} {of_all} have minor errors.",
+            n_wrong,
+        )
+    else:
+        found = words.text("No error is marked in any segment.")
+    return found.replace("{of_all}", of_all)
+
+
+def _severity_label(severity: Severity | None, words: Catalogue) -> str:
+    labels = {
+        Severity.CRITICAL: words.text("Critical"),
+        Severity.MAJOR: words.text("Major"),
+        Severity.MINOR: words.text("Minor"),
+        Severity.NEUTRAL: words.text("Remark"),
+        None: words.text("Undecided"),
+    }
+    return labels[severity]
+
+
+def _error_rows(checked: Sequence[Rating], n_words: int, words: Catalogue) -> list[tuple[str, str, str, str]]:
+    """Returns the class, the label, the number and the rate of each severity, and those of all that count."""
+    counts = Counter(error.severity for rating in checked for error in rating.all_errors)
+    rows = []
+    for severity in reversed(severities.EVERY):
+        if counts[severity] or severity in severities.COUNTED:
+            kind = severities.name(severity)
+            rows.append((kind, _severity_label(severity, words), *_number_and_rate(counts[severity], n_words, words)))
+    n_all = sum(counts[severity] for severity in severities.COUNTED)
+    total = words.text("Total")
+    return [*rows, ("total", total, *_number_and_rate(n_all, n_words, words))]
+
+
+def _number_and_rate(n: int, n_words: int, words: Catalogue) -> tuple[str, str]:
+    return words.number(n), words.number(1000 * n / n_words, 1) if n_words else ""
+
+
+def _segment_rows(checked: Sequence[Rating], n_all: int, words: Catalogue) -> list[tuple[str, str]]:
+    """Returns how many segments there are of each kind; each counts once."""
+    counts = Counter(
+        max((severities.rank(error.severity) for error in _counted(rating)), default=0) for rating in checked
+    )
+    labels = [
+        (words.text("no error"), counts[0]),
+        (words.text("only Minor errors"), counts[severities.rank(Severity.MINOR)]),
+        (words.text("worst error is Major"), counts[severities.rank(Severity.MAJOR)]),
+        (words.text("worst error is Critical"), counts[severities.rank(Severity.CRITICAL)]),
+    ]
+    n_unchecked = n_all - len(checked)
+    unchecked = [(words.text("not checked"), n_unchecked)] if n_unchecked else []
+    return [(label, words.number(n)) for label, n in (*labels, *unchecked)]
+
+
+def _facts(checked: Sequence[Rating], n_words: int, weights: mqm.Weights, words: Catalogue) -> list[tuple[str, str]]:
+    raters = Counter(rating.rater for rating in checked)
+    programs = [name for name in raters if name is not None and mqm.is_signature(name)]
+    people = [name for name in raters if name is not None and not mqm.is_signature(name)]
+    pairs = sorted({key.lang_pair for rating in checked if (key := rating.segment.key) and key.lang_pair})
+    score = words.number(mqm.corpus_score(mqm.score(rating, weights) for rating in checked), 2)
+    size = [words.counted("{n} segment", "{n} segments", len(checked)), words.counted("{n} word", "{n} words", n_words)]
+    facts = [
+        (words.text("Checked"), ", ".join(size)),
+        (words.text("Languages"), ", ".join(pairs)),
+        (words.text("People"), ", ".join(people)),
+        (words.text("Program"), "; ".join(programs)),
+        (
+            words.text("Note"),
+            words.text(
+                "A program marked these errors, and no person confirmed them: some are wrong, and others are missing."
+            )
+            if programs
+            else "",
+        ),
+        (
+            words.text("MQM score"),
+            f"{score} ({words.text('mean of the segments; 0 is best')}; {words.text('penalties')}: {weights.name})",
+        ),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _shown(rating: Rating, words: Catalogue) -> _WorstSegment:
+    segment = rating.segment
+    extra = segment.extra or {}
+    remarks = [(words.text("Corrected"), extra.get("corrected")), (words.text("Comment"), extra.get("comment"))]
+    contexts = [(words.text("Source"), segment.source)] if segment.source else []
+    contexts += [] if contexts else [(words.text("Reference"), one) for one in segment.references]
+    return _WorstSegment(
+        _place(segment, words),
+        [(name, text) for name, text in contexts if text],
+        list(_pieces(segment.hypothesis, rating.errors or ())),
+        list(_errors(rating, words)),
+        [(name, str(text)) for name, text in remarks if text],
+    )
+
+
+def _place(segment: Segment, words: Catalogue) -> str:
+    if segment.name is None and segment.key is not None and segment.key.index is not None:
+        return f"{words.text('Segment')} {segment.key.index + 1}"
+    return segment.label
+
+
+def _pieces(text: str, errors: Sequence[ErrorSpan]) -> Iterator[_Piece]:
+    """Yields the parts of a text between the borders of its errors, each with the worst error there."""
+    borders = sorted({0, len(text), *(error.start for error in errors), *(error.end for error in errors)})
+    for start, end in itertools.pairwise(borders):
+        here = [error.severity for error in errors if error.start <= start and end <= error.end]
+        worst = max(here, key=severities.rank) if here else None
+        yield _Piece(text[start:end], severities.name(worst) if here else "")
+
+
+def _errors(rating: Rating, words: Catalogue) -> Iterator[tuple[str, str]]:
+    """Yields the class and the line of each error."""
+    segment = rating.segment
+    placed: list[tuple[AnyError, str]] = [
+        *((error, _quoted(segment.hypothesis[error.start : error.end])) for error in rating.errors or ()),
+        *((error, _quoted((segment.source or "")[error.start : error.end])) for error in rating.source_errors),
+        *(
+            (one, f"{words.text('missing in the translation')}: {_quoted(one.words(segment))}")
+            for one in rating.omissions
+        ),
+        *((error, _quoted(error.words) if error.words else "") for error in rating.unplaced),
+    ]
+    for error, where in placed:
+        label = ", ".join(filter(None, (_severity_label(error.severity, words), error.category)))
+        yield severities.name(error.severity), ": ".join(filter(None, (label, where)))
+
+
+def _quoted(text: str) -> str:
+    return f"\u201c{text}\u201d"

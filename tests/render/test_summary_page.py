@@ -1,0 +1,151 @@
+"""The summary for a customer: its counts, its words in each language, and its worst segments."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import matese
+from matese import api
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.checks import checker
+from matese.errors import InputError, UsageError
+from matese.formats.localisation import translation_files
+from matese.render import catalogue, summary_page
+
+MODULE = Path(summary_page.__file__)
+CATALOGUES = sorted((MODULE.parent / "languages").glob("*.po"))
+NEUTRAL, MINOR, MAJOR, CRITICAL = Severity
+
+
+def rating(index: int, hypothesis: str, *errors: ErrorSpan, rater: str | None = "anna") -> Rating:
+    return Rating(Segment(hypothesis, "Source <b>", key=SegmentKey(index=index)), rater, errors)
+
+
+RATINGS = [
+    rating(0, "Eins <b> zwei drei", ErrorSpan(0, 4, MINOR), ErrorSpan(2, 8, MAJOR, "Accuracy")),
+    rating(1, "Gut gut"),
+    replace(rating(2, "Vier", ErrorSpan(0, 4, CRITICAL)), omissions=(Omission("source", None, 0, 6, MINOR),)),
+    replace(rating(3, "Acht", ErrorSpan(0, 4, NEUTRAL)), unplaced=(UnplacedError(MINOR, "Omission"),)),
+    replace(rating(4, "Neun"), errors=None),
+]
+
+
+def calls() -> set[tuple[str, ...]]:
+    """The texts of the module that are translated, with their plural."""
+    found = set()
+    for node in ast.walk(ast.parse(MODULE.read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("text", "counted")
+        ):
+            found.add(tuple(one.value for one in node.args if isinstance(one, ast.Constant)))
+    return found
+
+
+def cells(page: str) -> list[list[str]]:
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", page)
+    return [re.findall(r">([^<>]+)</t[hd]>", row) for row in rows]
+
+
+def test_each_error_counts_once() -> None:
+    page = summary_page.render(RATINGS, title="fr.po")
+    assert '<p class="verdict">2 of 4 segments have a serious error (Major or Critical).</p>' in page
+    assert cells(page) == [
+        ["Severity", "Errors", "per 1,000 words"],
+        ["Critical", "1", "125.0"],
+        ["Major", "1", "125.0"],
+        ["Minor", "3", "375.0"],
+        ["Remark", "1", "125.0"],
+        ["Total", "5", "625.0"],
+        ["no error", "1"],
+        ["only Minor errors", "1"],
+        ["worst error is Major", "1"],
+        ["worst error is Critical", "1"],
+        ["not checked", "1"],
+    ]
+
+
+def test_the_worst_segments_come_first_and_texts_are_no_markup() -> None:
+    page = summary_page.render(RATINGS, title="<i>")
+    places = re.findall(r'<p class="place"[^>]*>(.*?)</p>', page)
+    assert places[-1] == "Segment 4"
+    assert sorted(places) == ["Segment 1", "Segment 3", "Segment 4"]
+    marked = '<mark class="minor">Ei</mark><mark class="major">ns</mark><mark class="major"> &lt;b&gt;</mark> zwei drei'
+    assert marked in page
+    assert "missing in the translation: \u201cSource\u201d" in page
+    assert "<i>" not in page
+    assert "<b>" not in page
+
+
+@pytest.mark.parametrize(
+    ("ratings", "verdict"),
+    [
+        (RATINGS[1:2], "No error is marked in any segment."),
+        (RATINGS[3:4], "No serious error is marked; 1 of 1 segment has minor errors."),
+        (RATINGS[:1], "1 of 1 segment has a serious error (Major or Critical)."),
+    ],
+)
+def test_verdicts(ratings: list[Rating], verdict: str) -> None:
+    assert f'<p class="verdict">{verdict}</p>' in summary_page.render(ratings, title="a")
+
+
+def test_marks_of_a_program_are_said_to_be_unconfirmed() -> None:
+    sentence = "no person confirmed them"
+    assert sentence not in summary_page.render(RATINGS, title="a")
+    by_program = [replace(one, rater="matese|model:mini") for one in RATINGS]
+    assert sentence in summary_page.render(by_program, title="a")
+
+
+@pytest.mark.parametrize(
+    ("ratings", "problem"), [([RATINGS[4]], "holds no marks"), ([*RATINGS, RATINGS[0]], "several ratings of segment 1")]
+)
+def test_what_cannot_be_summed_up_is_refused(ratings: list[Rating], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        summary_page.render(ratings, title="a")
+
+
+def test_one_system_in_one_language() -> None:
+    assert "Übersetzungsqualität" in matese.summary({"A": RATINGS}, lang="de")
+    with pytest.raises(UsageError, match="2 systems"):
+        api.summary({"A": RATINGS, "B": RATINGS})
+    with pytest.raises(UsageError, match="language"):
+        api.summary({"A": RATINGS}, lang="xx")
+
+
+def test_there_is_a_catalogue_for_each_language() -> None:
+    assert {"en", *(path.stem for path in CATALOGUES)} == set(catalogue.LANGUAGES)
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_our_reader_finds_every_text_translated_and_no_faulty_placeholder(path: Path) -> None:
+    ratings = list(translation_files.read(path))
+    sources = {one.segment.source for one in ratings}
+    texts = calls()
+    assert sources <= {text for call in texts for text in call}
+    assert all(sources & set(call) for call in texts)
+    assert [one.segment.source for one in ratings if checker.check(one.segment).all_errors] == []
+    assert {one.segment.key and one.segment.key.lang_pair for one in ratings} == {f"en-{path.stem}"}
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+@pytest.mark.skipif(shutil.which("msgfmt") is None, reason="gettext is not installed")
+def test_gettext_finds_the_same(path: Path, tmp_path: Path) -> None:
+    compiled = tmp_path / "a.mo"
+    subprocess.run(["msgfmt", "--check", "--output-file", str(compiled), str(path)], check=True)
+    with compiled.open("rb") as stream:
+        oracle = gettext.GNUTranslations(stream)
+    words = catalogue.load(path.stem)
+    for call in calls():
+        if len(call) == 1:
+            assert words.text(*call) == oracle.gettext(*call)
+        for n in (0, 1, 2, 5, 21) if len(call) == 2 else ():
+            assert words.counted(*call, n) == oracle.ngettext(*call, n).replace(catalogue.NUMBER, words.number(n))
