@@ -72,7 +72,7 @@ def main() -> None:
     annotator = load(arguments.model)
     figures: dict[str, Any] = {"model": annotator.name, "inputs": {}}
     rows = []
-    for inputs in annotator.config.inputs:
+    for inputs in annotator.config.texts.inputs:
         ratings = rate(annotator, items, inputs)
         parts = {"all": items, **{name: [one for one in items if one.domain == name] for name in _DOMAINS}}
         by_item = dict(zip(items, ratings, strict=True))
@@ -89,7 +89,7 @@ _DOMAINS = ("interface", "everyday")
 def load(model: str) -> Annotator:
     """Returns the model, which also decides which segments are free of errors if it is calibrated for that."""
     annotator = matese.load(model)
-    return matese.load(model, error_free=True) if annotator.config.error_free else annotator
+    return matese.load(model, error_free=True) if annotator.config.decoding.error_free else annotator
 
 
 def read() -> list[Item]:

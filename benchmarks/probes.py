@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -31,7 +31,7 @@ from matese.errors import UsageError
 _BASE = Path(__file__).absolute().parents[1] / "configs" / "mini-judgments.yaml"
 _PEOPLE = {"train": 0.5, "bio": 0.1, "esa": 0.6}
 _GPT4 = _PEOPLE | {"gemba": 0.6}
-_OWN_HEAD = {"heads": {"meaning": {}}}
+_OWN_HEAD: dict[str, Any] = {"heads": {"meaning": {}}}
 _CONTRASTS = ("contrasts", "rewordings", "synthetic")
 
 

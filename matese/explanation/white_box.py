@@ -1,7 +1,8 @@
 """Explanations from inside a model: attention, gradients and states of an encoder of the RoBERTa family.
 
-The scalar that is differentiated is the model's score of one reading: of a tagger the score head or, without one, the
-expected score of the tags; of a model that scores the combinations of source and reference, that of both together.
+The scalar that is differentiated is the model's score of one reading: of a tagger the score head, after an error of
+meaning has lowered it, or, without one, the expected score of the tags; of a model that scores the combinations of
+source and reference, that of both together.
 """
 
 from __future__ import annotations
@@ -20,14 +21,21 @@ from matese.evaluation.statistics.arrays import FloatArray
 from matese.explanation.method import LongTextError, Method
 from matese.model.encoder.observer import Observer
 from matese.model.encoder.roberta import Roberta
+from matese.model.heads.meaning import decoding
+from matese.model.heads.meaning.network import MeaningTensors
+from matese.model.heads.meaning.settings import MeaningRule
+from matese.model.heads.row_vectors import RowVectors
 from matese.model.heads.tags import bio
 from matese.model.inputs import Inputs, collate
 from matese.model.model_input import Reading
 from matese.model.network import Network
+from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
 
 _STEPS = 20
 """Points on the way of integrated gradients, from rows of padding to the texts."""
+_STEP = 1e-4
+"""Half the distance between the points from which a slope is computed."""
 
 
 class Part(NamedTuple):
@@ -79,6 +87,7 @@ class Inspection:
         self._device = next(module.parameters()).device
         self._pad_id = text_encoder.pad_id
         self._batch = self._collated(self._rows)
+        self._reading = reading
         self._is_one_row = len(self._rows) == 1
         self._observer, self.score = self._pass(Observer())
         self._gradients: dict[str, tuple[Tensor, ...]] = {}
@@ -175,17 +184,45 @@ class Inspection:
         finally:
             encoder.observer = None
         if self._module.config.heads.tags is not None:
-            return observer, _score_of(output.score, output.tag_logits)
+            return observer, self._score_of_tagger(output)
         if self._is_one_row:
-            return observer, output.of_heads["quality"].sum()
-        (embeddings,) = output.of_heads.values()  # (rows, width)
+            return observer, output[RowVectors].values.sum()
+        embeddings = output[RowVectors].values  # (rows, width)
         texts = {part.text: embeddings[part.row].unsqueeze(0) for part in self.parts}
         return observer, self._module.combine(texts).sum()
 
+    def _score_of_tagger(self, output: NetworkOutput) -> Tensor:
+        if output.score is None:
+            return _score_of_tags(output.tag_logits)
+        rule = self._module.config.decoding.meaning_rule(self._reading.inputs)
+        meaning = output.get(MeaningTensors)
+        if rule is None or meaning is None:
+            return output.score.sum()
+        return _after_rule(rule, output.score, meaning.segment_logits, len(self._reading.hypothesis)).sum()
 
-def _score_of(score: Tensor | None, logits: Tensor) -> Tensor:
-    if score is not None:
-        return score.sum()
+
+def _after_rule(rule: MeaningRule, scores: Tensor, logits: Tensor, n_characters: int) -> Tensor:
+    """Returns the expected scores as `meaning.decoding` lowers them, (batch,), with their slopes.
+
+    The rule is computed in numpy, so its slopes in score and logit are those between two points close by.
+    """
+    given = scores.detach().cpu().double().numpy(), logits.detach().cpu().double().numpy()
+
+    def lowered(score: FloatArray, logit: FloatArray) -> FloatArray:
+        lengths = np.full(len(score), n_characters, dtype=np.float64)
+        return decoding.lower_scores(rule, score, logit - rule.threshold, lengths).astype(np.float64)
+
+    total = torch.from_numpy(lowered(*given)).to(scores)
+    for number, tensor in enumerate((scores, logits)):
+        above, below = ([*given] for _ in range(2))
+        above[number] = given[number] + _STEP
+        below[number] = given[number] - _STEP
+        slope = (lowered(*above) - lowered(*below)) / (2 * _STEP)
+        total = total + torch.from_numpy(slope).to(scores) * (tensor - tensor.detach())
+    return total
+
+
+def _score_of_tags(logits: Tensor) -> Tensor:
     probabilities = logits.softmax(-1)
     minor = probabilities[..., bio.B_MINOR].sum()
     major = probabilities[..., bio.B_MAJOR].sum()

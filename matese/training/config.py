@@ -297,21 +297,25 @@ def describe(kind: type = Config) -> str:
     return "\n".join(_describe(kind, ""))
 
 
-def _describe(kind: Any, indent: str) -> Iterator[str]:  # noqa: ANN401  (a dataclass)
+def _describe(kind: Any, indent: str, given: Any = None) -> Iterator[str]:  # noqa: ANN401  (a dataclass)
+    """Yields the lines of a type's settings with their defaults, or with those of a given value of the type."""
     documented = attribute_docs(kind)
     hints = typing.get_type_hints(kind)
     for setting in dataclasses.fields(kind):
         yield f"{indent}# {documented[setting.name]}"
         default = setting.default if setting.default_factory is dataclasses.MISSING else setting.default_factory()
-        if dataclasses.is_dataclass(default):
+        if given is not None:
+            default = getattr(given, setting.name)
+        if dataclasses.is_dataclass(default) and dataclasses.fields(default):
             yield f"{indent}{setting.name}:"
-            yield from _describe(type(default), indent + "  ")
+            yield from _describe(type(default), indent + "  ", default)
         elif default is dataclasses.MISSING:
             yield f"{indent}{setting.name}: (required)"
         else:
             yield f"{indent}{setting.name}: {msgspec.json.encode(default).decode()}"
             choices = typing.get_args(hints[setting.name]) if isinstance(hints[setting.name], types.UnionType) else ()
-            for nested in filter(dataclasses.is_dataclass, choices):
+            others = [choice for choice in choices if dataclasses.is_dataclass(choice) and default is None]
+            for nested in others:
                 yield f"{indent}# or:"
-                yield f"{indent}# {setting.name}:"
+                yield f"{indent}# {setting.name}:{'' if dataclasses.fields(nested) else ' {}'}"
                 yield from (f"{indent}# {line}" for line in _describe(nested, "  "))

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from matese.annotation import Segment, SegmentKey
-from matese.model.model_input import Layout, ModelInput, Reading, Row, usable_inputs, with_inputs
+from matese.model.model_input import ModelInput, Reading, Row, usable_inputs, with_inputs
 from matese.model.texts.encoding import InputKind
+from matese.model.texts.settings import Layout
 
 SEGMENT = Segment("h", "s", ("r1", "r2"), SegmentKey(index=3))
 

@@ -96,7 +96,7 @@ def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
             last = output.last_hidden_state
         bare = {"extra": 0, "extra_heads": 2, "dropout": 0.0}
         for mix, states in (("last", last), ("sum-last-4", sum(layers[-4:]))):
-            tagger = Network(make_config(mix=mix, **bare), encoder).eval()  # type: ignore[arg-type]
+            tagger = Network(make_config(mix=mix, **bare), encoder).eval()
             torch.testing.assert_close(tagger(batch).tag_logits, nn.Linear.forward(tagger.tag_head, states[:, 1:5]))
 
 
@@ -133,7 +133,7 @@ def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
     assert not any(".layer." in name or ".layers." in name for name in frozen)
 
 
-SCORING = {"quality": {}}
+SCORING: dict[str, Any] = {"quality": {}}
 WORDS = {"word_labels": {"layer": 1, "severities": (Severity.MINOR,)}}
 
 

@@ -69,15 +69,16 @@ def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) ->
     found = calibrate(directory, [ratings], tmp_path / "new")
     old, new = (checkpoint.load(path) for path in (directory, tmp_path / "new"))
     assert found.error_after < found.error_before
-    assert new.config.settings == {
-        **old.config.settings,
-        "min_confidence": found.min_confidence,
-        "confidences": [dataclasses.asdict(one) for one in found.confidences],
-        "error_free": [dataclasses.asdict(one) for one in found.error_free],
-    }
+    decoding = dataclasses.replace(
+        old.config.model.decoding,
+        min_confidence=found.min_confidence,
+        confidences=found.confidences,
+        error_free=found.error_free,
+    )
+    assert new.config.model == dataclasses.replace(old.config.model, decoding=decoding)
     changed = {name for name in old.tensors if not torch.equal(old.tensors[name], new.tensors[name])}
     assert changed == {"tag_head.weight", "tag_head.bias"}
-    assert matese.load(tmp_path / "new").config.min_confidence == found.min_confidence
+    assert matese.load(tmp_path / "new").config.decoding.min_confidence == found.min_confidence
     again = calibrate(tmp_path / "new", [ratings], tmp_path / "new")
     assert again.temperature == pytest.approx(1, abs=0.05)
     assert again.error_before == pytest.approx(found.error_after, abs=0.01)

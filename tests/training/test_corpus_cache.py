@@ -46,7 +46,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
 
         def build() -> tuple[Corpus, list[str]]:
             built.append("built")
-            return corpus_building.build(read([path]), encoder, config.model.inputs, heads), ["a message"]
+            return corpus_building.build(read([path]), encoder, config.model.texts.inputs, heads), ["a message"]
 
         corpus, messages = corpus_cache.cached(config, encoder, heads, build)
         assert messages[0] == "a message"

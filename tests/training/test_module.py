@@ -12,6 +12,8 @@ from matese.errors import InputError
 from matese.model.encoder.loading import load_encoder
 from matese.model.heads import losses
 from matese.model.heads.learning import IGNORED
+from matese.model.heads.score.network import ScoreTensor
+from matese.model.heads.tags.network import TagLogits
 from matese.model.heads.tags.targets import cross_entropy
 from matese.model.network import Network
 from matese.model.network_output import NetworkOutput
@@ -62,9 +64,8 @@ def with_scores(batch: Batch, scores: torch.Tensor) -> Batch:
 
 
 def test_loss_of_scores_counts_known_ones_only(tagger: Network, batch: Batch) -> None:
-    output = NetworkOutput(
-        {"tags": torch.zeros(6, batch.inputs.positions.shape[1], 5), "score": torch.tensor([-5.0, 0, 0, 0, 0, 0])}
-    )
+    tags = TagLogits(torch.zeros(6, batch.inputs.positions.shape[1], 5))
+    output = NetworkOutput.of([tags, ScoreTensor(torch.tensor([-5.0, 0, 0, 0, 0, 0]))])
     scores = torch.tensor([0.0, 10.0, *[float("nan")] * 4])
     loss = module(tagger).losses(with_scores(batch, scores), output)["score"]
     assert loss.item() == pytest.approx((1 + 4) / 2)
@@ -115,9 +116,8 @@ def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
     with torch.no_grad():
         bias.tags.weight[1] = torch.arange(5.0)
         bias.scores.weight[1] = torch.tensor([math.log(3), -2.0])
-    output = bias(
-        NetworkOutput({"tags": torch.zeros(2, 3, 5), "score": torch.tensor([-1.0, -1.0])}), torch.tensor([0, 1])
-    )
+    given = NetworkOutput.of([TagLogits(torch.zeros(2, 3, 5)), ScoreTensor(torch.tensor([-1.0, -1.0]))])
+    output = bias(given, torch.tensor([0, 1]))
     assert not output.tag_logits[0].any()
     assert output.tag_logits[1, 2].tolist() == [0, 1, 2, 3, 4]
     assert output.score is not None

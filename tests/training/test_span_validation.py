@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,8 +9,10 @@ import torch
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
 from matese.model.heads.learning import IGNORED
+from matese.model.heads.score.network import ScoreTensor
 from matese.model.heads.tags.bio import TAGS
 from matese.model.heads.tags.confidence import SpanConfidence
+from matese.model.heads.tags.network import TagLogits
 from matese.model.loading import load_tagger
 from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import TextEncoder
@@ -84,11 +87,12 @@ VARIED = (
         {"min_confidence": 0.7, "score": {}, "max_tokens": 64},
         {"min_confidence": 0.3, "whole_words": True, "omissions": {}, "min_omission_confidence": 0.4},
         # As `matese calibrate` leaves it: the least confidence of spans is not the least probability of tokens.
-        {"min_confidence": 0.01, "confidences": (FITTED,), "categories": {}},
+        {"min_confidence": 0.01, "confidences": FITTED, "categories": {}},
     ],
 )
 def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_factory: Any) -> None:
-    directory = tiny_model_factory(inputs=(inputs,), **settings)
+    fitted = {name: (replace(value, inputs=inputs),) for name, value in settings.items() if name == "confidences"}
+    directory = tiny_model_factory(inputs=(inputs,), **{**settings, **fitted})
     tagger, tokenizer = load_tagger(directory)
     corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), HEADS, keep_ratings=True)
     metrics = SpanMetrics(tagger.config)
@@ -111,7 +115,7 @@ def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: 
         for dev in batches(short, "source"):
             logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)
             logits[..., 0] = 9
-            metrics.update(dev, NetworkOutput({"tags": logits, "score": torch.zeros(len(logits))}))
+            metrics.update(dev, NetworkOutput.of([TagLogits(logits), ScoreTensor(torch.zeros(len(logits)))]))
         figures = metrics.compute()
         assert "hsh" not in figures
         assert "pearson" not in figures

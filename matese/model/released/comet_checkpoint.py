@@ -20,7 +20,7 @@ from matese.errors import InputError, ModelError, one_of, unknown
 from matese.formats import settings
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
-from matese.model.encoder.settings import LayerSettings, Pooling
+from matese.model.encoder.settings import LayerSettings, Mix, Pooling
 from matese.model.heads.quality.settings import QualitySettings
 from matese.model.heads.ranking.settings import RankingSettings
 from matese.model.heads.settings import HeadSettings
@@ -173,7 +173,7 @@ def _config(identifier: str, hparams: Mapping[str, Any]) -> ModelConfig:
     if hparams["pool"] not in _POOLS:
         raise InputError(f"pool {hparams['pool']!r}: must be {one_of(list(_POOLS))}")
     pooling = _POOLS[hparams["pool"]]
-    learned = "sparsemax" if hparams["layer_transformation"] == "sparsemax" else "softmax"
+    learned: Mix = "sparsemax" if hparams["layer_transformation"] == "sparsemax" else "softmax"
     layers = LayerSettings(
         mix=learned if layer == "mix" else layer,
         mix_norm=bool(hparams["layer_norm"]),

@@ -156,9 +156,9 @@ def test_each_head(kind: type[Head], score_pooling: Any) -> None:
         assert isinstance(found, kind.output)
         assert isinstance(rows[row], kind.output)
         for field in fields(kind.output):
-            values = [getattr(one, field.name) for one in (found, rows[row])]
-            if values[0] is None:  # the number of a reference, which a row does not know
-                assert values[1] is None
+            value, expected = (getattr(one, field.name) for one in (found, rows[row]))
+            if value is None:  # the number of a reference, which a row does not know
+                assert expected is None
             else:
-                np.testing.assert_allclose(*values, atol=2e-4, rtol=2e-4)
+                np.testing.assert_allclose(value, expected, atol=2e-4, rtol=2e-4)
     assert not tensors.left

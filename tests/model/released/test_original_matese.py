@@ -122,7 +122,7 @@ def test_the_inputs_and_the_name_are_those_of_the_release(tmp_path: Path) -> Non
     annotator = matese.load(directory, precision="float32", device="cpu")
     assert annotator.config.texts.inputs == ("source",)
     assert isinstance(annotator.config, ModelConfig)
-    assert annotator.config.layer_mix == "sum-last-4"
+    assert annotator.config.layers.mix == "sum-last-4"
     before = annotator.name
     stored = torch.load(directory / "checkpoints" / "matese.ckpt", weights_only=True)
     stored["state_dict"]["classification_head.1.weight"] *= 2

@@ -45,7 +45,7 @@ class CategoryHead(nn.Sequential, HeadNetwork):
         """Returns the head with random weights."""
         return cls(nn.Linear(3 * width, width), nn.GELU(), nn.Linear(width, len(CATEGORIES)))
 
-    def forward(self, states: BatchStates) -> CategoryLogits:  # type: ignore[override]  # not of tensors
+    def forward(self, states: BatchStates) -> CategoryLogits:
         """Returns the logits."""
         with pooling.in_full(states.final):
             encoded = states.dropout(pooling.of_hypothesis(states.encoded, states.batch.positions))

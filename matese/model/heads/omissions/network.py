@@ -49,7 +49,7 @@ class OmissionHead(nn.Sequential, HeadNetwork):
         nn.init.constant_(last.bias, -4.0)
         return cls(nn.Linear(width, width), nn.GELU(), last)
 
-    def forward(self, states: BatchStates) -> OmissionLogits:  # type: ignore[override]  # not of tensors
+    def forward(self, states: BatchStates) -> OmissionLogits:
         """Returns the logits."""
         with in_full(states.final):
             return OmissionLogits(in_sequence(self, states.final.float()).squeeze(-1))

@@ -48,7 +48,7 @@ class QualityHead(nn.Sequential, HeadNetwork):
         """Returns the activations of the hidden layers, which dropout follows in training."""
         return list(self)[1 : self._n_hidden : 2]
 
-    def forward(self, states: BatchStates) -> RowVectors:  # type: ignore[override]  # not of tensors
+    def forward(self, states: BatchStates) -> RowVectors:
         """Returns the scores or the embeddings."""
         pooled = states.pooled(self._pooling)
         if self._reads_alone:

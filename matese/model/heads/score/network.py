@@ -44,7 +44,7 @@ class ScoreHead(nn.Sequential, HeadNetwork):
         nn.init.constant_(last.bias, -2.0)
         return cls(nn.Linear(n_pooled * width, width), nn.GELU(), nn.Dropout(config.layers.dropout), last)
 
-    def forward(self, states: BatchStates) -> ScoreTensor:  # type: ignore[override]  # not of tensors
+    def forward(self, states: BatchStates) -> ScoreTensor:
         """Returns the score."""
         batch = states.batch
         has_contexts = _pools_texts(states.config)
