@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator, annotate, load, operating_points
     from matese.ratings import Ratings, read, write
+    from matese.tasks.tag import tag
 
 __all__ = [
     "Annotator",
@@ -79,6 +80,7 @@ __all__ = [
     "rerank",
     "score",
     "summary",
+    "tag",
     "tune_reranking",
     "worst_first",
     "write",
@@ -92,6 +94,7 @@ _LAZY = {
     "mbr": "choosing.mbr",
     **dict.fromkeys(("Ratings", "read", "write"), "ratings"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
+    "tag": "tasks.tag",
 }
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 
-from matese import mqm
-from matese.cli import inputs, messages, model, options, train
-from matese.errors import check_installed
+from matese.cli import fields, groups
+from matese.tasks import distil
+from matese.tasks.distil import Request
 
 SUMMARY = "train a small model to agree with a large one"
 EPILOG = """examples:
@@ -22,39 +20,19 @@ command again to resume a stopped run.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="TEACHER", help="an embedded model, a model directory, or a hub id (ORG/NAME)")
-    parser.add_argument("--student", required=True, metavar="FILE", help="YAML file of settings, as for matese train")
-    text = "translations to label: CSV, TSV, JSON, JSONL, Parquet, or any format that matese convert reads"
-    parser.add_argument("--data", dest="input", required=True, metavar="FILE", help=text)
-    text = "other translations, to validate on (default: every twentieth source of --data)"
-    parser.add_argument("--dev", metavar="FILE", help=text)
-    parser.add_argument("--output", required=True, metavar="DIR", help="directory of labels and model")
-    text = "replace any setting of the student, such as training.seed=2; repeatable"
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
-    inputs.add_columns(parser.add_argument_group("table"))
-    model.add_device(parser.add_argument_group("teacher"))
+    fields.add_positional(parser, Request, "model", metavar="TEACHER", is_required=True)
+    fields.add(parser, Request, "student", "data", is_required=True)
+    fields.add(parser, Request, "dev")
+    fields.add(parser, Request, "output", is_required=True)
+    fields.add(parser, Request, "set")
+    fields.add(parser.add_argument_group("table"), Request, "columns")
+    fields.add(parser.add_argument_group("teacher"), Request, "device")
 
 
-def run(args: argparse.Namespace) -> None:
-    import rich
+def request(args: argparse.Namespace) -> Request:
+    return fields.make(args, Request)
 
-    check_installed("matese distil", "pytorch_lightning", extra="train")
-    from matese.model.annotator import load
-    from matese.training import config, distillation, run_setup
-    from matese.training import run as training
 
-    overrides = [("output", json.dumps(args.output)), *options.parse_settings(args.set)]
-    settings = config.load(args.student, overrides=overrides)
-    segments = inputs.all_segments(args, args.input)
-    dev = [] if args.dev is None else inputs.all_segments(args, args.dev)
-    model.say_licences([args.model])
-    rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
-    with messages.quiet():
-        teacher = load(args.model, device=args.device, weights=mqm.MATESE)
-    try:
-        result = distillation.distil(teacher, settings, segments, dev, console=rich.get_console())
-    except training.Interrupted:
-        print("stopped; run the same command again to resume", file=sys.stderr)
-        raise
-    if run_setup.is_first_process():
-        train.show(result)
+def run(request: Request) -> None:
+    with groups.training():
+        distil.run(request, groups.standard_output())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from matese.cli import messages, model
-from matese.errors import UsageError
+from matese.cli import fields, groups
+from matese.tasks import export
+from matese.tasks.export import Request
 
 SUMMARY = "write a COMET, MetricX or MaTESe model as a model directory"
 EPILOG = """A model directory holds the weights as safetensors, the encoder's configuration, the tokenizer and a card
@@ -18,18 +19,12 @@ example:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    model.add_new_model(parser)
+    groups.add_new_model(parser, Request)
 
 
-def run(args: argparse.Namespace) -> None:
-    from matese.model.storage import checkpoint
+def request(args: argparse.Namespace) -> Request:
+    return fields.make(args, Request)
 
-    directory, target = model.source_and_target(args)
-    if checkpoint.is_ours(directory):
-        raise UsageError(f"{args.model} is a model of matese already: give a released model")
-    with messages.undisturbed():
-        from matese.model import loading
-    with messages.quiet():
-        loading.convert(directory, target, name=args.model)
-    model.say_licences([args.model])
-    print(f"model\t{target}")
+
+def run(request: Request) -> None:
+    export.run(request, groups.standard_output())

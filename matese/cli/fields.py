@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -44,6 +44,7 @@ def add(
     flags: tuple[str, ...] = (),
     option: str | None = None,
     metavar: str | None = None,
+    is_required: bool = False,
 ) -> None:
     """Adds options for fields of a request, with their documentation, defaults and allowed values.
 
@@ -54,16 +55,18 @@ def add(
         flags: short forms of the option, such as "-t".
         option: name of the option; None for that of the field.
         metavar: stands for the value in the help; None for that of the value's type.
+        is_required: whether a command must have them.
     """
     for name in names:
-        how = _keywords(request, name, metavar)
+        how = _keywords(request, name, metavar) | ({"required": True} if is_required else {})
         group.add_argument(*flags, option or f"--{name.replace('_', '-')}", dest=name, **how)
 
 
-def add_positional(parser: argparse._ActionsContainer, request: type, name: str, *, metavar: str) -> None:
+def add_positional(
+    parser: argparse._ActionsContainer, request: type, name: str, *, metavar: str, is_required: bool = False
+) -> None:
     """Adds a positional argument for a field of a request: as many values as the field takes."""
     field = _fields(request)[name]
-    is_required = field.default is dataclasses.MISSING
     how: dict[str, Any] = {}
     if isinstance(value_of(field), Several):
         how = {"nargs": "+" if is_required else "*"}
@@ -81,13 +84,13 @@ def make(args: argparse.Namespace, request: type[R], **others: object) -> R:
         UsageError: if the options do not fit together.
     """
     given: Mapping[str, Any] = vars(args)
-    known = _fields(request)
+    known = _fields(request)  # type: ignore[arg-type]
     return request(**{name: given[name] for name in known if name in given} | others)
 
 
 @cache
-def _fields(request: type) -> dict[str, dataclasses.Field[Any]]:
-    return {field.name: field for field in dataclasses.fields(request)}
+def _fields(request: Hashable) -> dict[str, dataclasses.Field[Any]]:
+    return {field.name: field for field in dataclasses.fields(request)}  # type: ignore[arg-type]
 
 
 @cache
@@ -108,14 +111,32 @@ def _keywords(request: type, name: str, metavar: str | None) -> dict[str, Any]:
     value = value_of(field)
     assert value is not None, f"{request.__module__}.{name} has no type of values"
     how: dict[str, Any] = {"help": text, "metavar": metavar or value.metavar}
-    if field.default is dataclasses.MISSING:
-        how["required"] = True
-    elif not isinstance(value, Several):
-        how["default"] = field.default
     if isinstance(value, Several):
-        how |= {"default": [], "action": "append"} if value.is_repeated else {"nargs": "+", "action": "extend"}
-        how["default"] = list(field.default)
+        default: Sequence[object] | None = field.default  # type: ignore[assignment]
+        how["default"] = None if default is None else list(default)
+        if value.is_repeated:
+            how["action"] = "append"
+        else:
+            how["nargs"] = "+"
+            how["action"] = "store" if default is None else "extend"  # None: what is given replaces something else
         value = value.of
+    else:
+        how["default"] = field.default
     if not isinstance(value, Text | File):
         how["type"] = Argument(value)
     return how
+
+
+def refuse(request: Any, other: type, problem: str, *, allowed: Collection[str] = ()) -> None:  # noqa: ANN401
+    """Raises a UsageError if a field of a request is given that another one does not have.
+
+    Args:
+        request: a dataclass.
+        other: the type of the other request.
+        problem: begins the message, which ends with the option.
+        allowed: fields that may be given all the same.
+    """
+    for field in dataclasses.fields(request):
+        is_given = getattr(request, field.name) not in (field.default, ())
+        if is_given and field.name not in (*_fields(other), *allowed):
+            raise UsageError(f"{problem} --{field.name.replace('_', '-')}")

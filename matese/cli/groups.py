@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import TextIO
 
 from matese.cli import fields
@@ -59,3 +61,52 @@ def add_model(
     fields.add(group, request, "device")
     if is_main:
         fields.add(group, request, "batch_tokens", "min_confidence", "precision", "threads")
+
+
+CANDIDATES = """candidates:
+  --nbest FILE  an n-best list, sources from 0: lines such as "0 ||| text ||| features ||| score" (Moses, Marian), or
+                one JSON object per source: {"source": ..., "candidates": [{"text": ..., "score": ...}]}
+  --hyp FILES   the translations of several systems, one segment per line
+  --input FILE  a table with the translations of several systems
+
+output:
+  text: the chosen translations, one per line. jsonl: one object per source with `index`, `source`, `choice` (the number
+  of the chosen candidate, from 0), `text`, `system`, `candidates` (objects with `text`, `system`, `score`,
+  `model_score` and `features`; the score of a pruned candidate is null) and `signature`.
+"""
+
+
+def add_candidates(parser: argparse.ArgumentParser, request: type) -> None:
+    """Adds the options of `matese.tasks.texts.CandidateTexts` and of the output."""
+    fields.add(parser.add_argument_group("candidates"), request, "nbest")
+    add_texts(parser, request, has_references=False)
+    fields.add(parser.add_argument_group("output"), request, "format", "output")
+
+
+def add_joined_texts(group: argparse._ActionsContainer, request: type) -> None:
+    """Adds the options of `matese.tasks.texts.JoinedTexts`, but for the language pair."""
+    fields.add(group, request, "src", flags=("-s",))
+    fields.add(group, request, "ref", flags=("-r",))
+    fields.add(group, request, "texts_of")
+
+
+def add_new_model(parser: argparse.ArgumentParser, request: type) -> None:
+    """Adds the options of `matese.tasks.models.NewModel`."""
+    fields.add_positional(parser, request, "model", metavar="MODEL", is_required=True)
+    fields.add(parser, request, "output", is_required=True)
+
+
+@contextlib.contextmanager
+def training() -> Iterator[None]:
+    """Shows the progress of a training in the body on standard error, and says how to go on after Ctrl-C."""
+    import rich
+
+    rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        from matese.training import run, run_setup
+
+        if isinstance(stopped, run.Interrupted) and run_setup.is_first_process():
+            print(stopped, file=sys.stderr)
+        raise

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import TYPE_CHECKING, TextIO, TypeVar
@@ -232,6 +232,15 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         logging.disable(disabled)
+
+
+@contextlib.contextmanager
+def status() -> Iterator[Callable[[str], None]]:
+    """Yields what shows on a terminal the step that the body is at."""
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as shown:
+        yield shown.update
 
 
 def undisturbed() -> contextlib.AbstractContextManager[None]:

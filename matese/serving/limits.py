@@ -1,4 +1,4 @@
-"""The limits of the server, and the options of `matese serve` that set them.
+"""The limits of the server; `matese.tasks.serve` has the options that set some of them.
 
 `Limits.problem` checks what a request asks for. `middleware` enforces the limits of a request as it arrives and of all
 requests together, `app` those of an answer, and `server` those of connections.
@@ -16,7 +16,7 @@ _BYTES_PER_CHARACTER = 12
 _BYTES_PER_SEGMENT = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Limits:
     """Limits of requests.
 
@@ -52,20 +52,3 @@ class Limits:
             if count > limit:
                 return f"{count:,} {name}: must be {limit:,} at most in one request"
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class LimitOption:
-    """An option of the command line: its name, the attribute of `Limits` that it sets, and its help."""
-
-    name: str
-    limit: str
-    help: str
-
-
-OPTIONS = (
-    LimitOption("--max-segments", "segments", "segments"),
-    LimitOption("--max-characters", "characters", "characters of all texts"),
-    LimitOption("--timeout", "seconds", "seconds to wait for an answer"),
-)
-"""The limits that users can set."""

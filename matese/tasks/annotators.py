@@ -6,23 +6,31 @@ All have one protocol, `Marker`. `beside_checks` and `resumed` return such an an
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from matese import mqm
-from matese.annotation import Rating, TokenScores
+from matese.annotation import Rating, Segment, TokenScores
+from matese.errors import InputError, check_installed, counted
+from matese.files import beside
 from matese.tasks import notices
-from matese.tasks.request import Checked, option
+from matese.tasks.request import Checked, changing_ratings, option
 from matese.tasks.texts import require
 from matese.tasks.values import POSITIVE, PROBABILITY, Device, OneOf, Penalties, Several, Text, Whole
+from matese.version import __version__
 
 if TYPE_CHECKING:
+    from matese.formats.segments import SystemSegments
+    from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator
+    from matese.tasks.journal import Journal
 
 Rated = Iterator[tuple[Rating, TokenScores | None]]
 PRECISIONS = ("auto", "bf16", "float32")
 _PREFIX = "openai:"
+_FOR_PEOPLE = 0.5
+"""Minimum confidence in formats that people correct, as a share of the model's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,13 +57,13 @@ class Model(Checked):
             (docs/research/wmt.md).
     """
 
-    model: str = option("mini", Text("MODEL"))
-    device: str = option("auto", Device())
+    model: str = option("mini", Text("MODEL"), changes_ratings=False)
+    device: str = option("auto", Device(), changes_ratings=False)
     weights: mqm.AnyWeights = option("matese", Penalties())
-    batch_tokens: int | None = option(None, Whole(1))
-    min_confidence: float | None = option(None, PROBABILITY)
+    batch_tokens: int | None = option(None, Whole(1), changes_ratings=False)
+    min_confidence: float | None = option(None, PROBABILITY, changes_ratings=False)
     precision: str = option("auto", OneOf("precision", PRECISIONS))
-    threads: int | None = option(None, Whole(1))
+    threads: int | None = option(None, Whole(1), changes_ratings=False)
     uncertainty: str | None = option(None, Text("HOW"))
     interval_scale: float = option(1.0, POSITIVE)
     error_free: bool = False
@@ -107,6 +115,314 @@ class Marking(Model):
     def has_own_model(self) -> bool:
         """Whether the marks are those of a model of ours."""
         return self.checks != "only" and self.annotator is None
+
+
+class Marker(Protocol):
+    """What annotates segments, whatever it is."""
+
+    @property
+    def signature(self) -> str | None:
+        """Names what can change a rating; None if the annotator itself resumes an interrupted run."""
+
+    @property
+    def n_earlier(self) -> int:
+        """Number of ratings that an earlier run has left."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences for readers about what was annotated."""
+
+    @property
+    def needed(self) -> str:
+        """The texts that it needs at least."""
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether a segment has the texts that it needs."""
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises a ModelError if a segment lacks one."""
+
+    def annotate(self, segments: Iterable[Segment]) -> Rated:
+        """Yields the rating of each segment, lazily and in order, with token scores if they are wanted."""
+
+    def counts(self) -> Mapping[str, Any]:
+        """Returns what the warnings and notices are made of."""
+
+    def count_on(self, counts: Mapping[str, Any]) -> None:
+        """Continues from what an earlier run has counted."""
+
+
+@dataclass(frozen=True)
+class OfChecks:
+    """The checks alone."""
+
+    signature: str = __version__
+    n_earlier: int = 0
+    needed: str = "nothing"
+
+    @property
+    def warnings(self) -> list[str]:
+        """None."""
+        return []
+
+    def can_read(self, segment: Segment) -> bool:
+        """Every segment can be checked."""
+        return True
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises nothing."""
+
+    def annotate(self, segments: Iterable[Segment]) -> Rated:
+        """Yields the findings in each segment."""
+        from matese.checks import checker
+
+        return ((rating, None) for rating in checker.annotate_segments(segments))
+
+    def counts(self) -> Mapping[str, Any]:
+        """Returns nothing."""
+        return {}
+
+    def count_on(self, counts: Mapping[str, Any]) -> None:
+        """Counts nothing."""
+
+
+@dataclass(frozen=True)
+class OfModel:
+    """A model.
+
+    Attributes:
+        model: that is loaded.
+        has_tokens: whether the scores of every token are wanted.
+    """
+
+    model: Annotator
+    has_tokens: bool = False
+    n_earlier: int = 0
+
+    @property
+    def signature(self) -> str:
+        """Those of all kinds of input."""
+        return " ".join(self.model.signature(kind) for kind in self.model.config.texts.inputs)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of the model."""
+        return self.model.counts.warnings
+
+    @property
+    def needed(self) -> str:
+        """What the model needs."""
+        return self.model.needed
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether the model can."""
+        return self.model.can_read(segment)
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises a ModelError unless it can."""
+        self.model.check_texts(segment)
+
+    def annotate(self, segments: Iterable[Segment]) -> Rated:
+        """Yields what the model marks."""
+        if self.has_tokens:
+            return self.model.annotate_tokens(segments)
+        return ((rating, None) for rating in self.model.annotate_segments(segments))
+
+    def counts(self) -> Mapping[str, Any]:
+        """Returns the counts of the model."""
+        return asdict(self.model.counts)
+
+    def count_on(self, counts: Mapping[str, Any]) -> None:
+        """Lets the model count on."""
+        from matese.formats import validation
+        from matese.model.annotator import Counts
+
+        self.model.count_on(validation.convert(counts, Counts))
+
+
+@dataclass(frozen=True)
+class OfLanguageModel:
+    """A language model, whose cache resumes an interrupted run."""
+
+    model: LanguageModel
+    signature: None = None
+    n_earlier: int = 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """None."""
+        return []
+
+    @property
+    def needed(self) -> str:
+        """What the model needs."""
+        return self.model.needed
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether the model can."""
+        return self.model.can_read(segment)
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises a ModelError unless it can."""
+        self.model.check_texts(segment)
+
+    def annotate(self, segments: Iterable[Segment]) -> Rated:
+        """Yields what the model answers."""
+        return ((rating, None) for rating in self.model.annotate_segments(segments))
+
+    def counts(self) -> Mapping[str, Any]:
+        """Returns nothing; its tally is told when it is closed."""
+        return {}
+
+    def count_on(self, counts: Mapping[str, Any]) -> None:
+        """Counts nothing."""
+
+
+class _Around:
+    """An annotator around another one, which it asks for everything but the ratings."""
+
+    def __init__(self, inner: Marker) -> None:
+        self.inner = inner
+        self.signature = inner.signature
+        self.needed = inner.needed
+        self.can_read = inner.can_read
+        self.check_texts = inner.check_texts
+        self.counts = inner.counts
+        self.count_on = inner.count_on
+        self.n_earlier = inner.n_earlier
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of the inner one."""
+        return self.inner.warnings
+
+
+class BesideChecks(_Around):
+    """Another annotator and the checks together."""
+
+    def annotate(self, segments: Iterable[Segment]) -> Rated:
+        """Yields its ratings with the findings of the checks added."""
+        from matese.checks import checker
+
+        for rating, tokens in self.inner.annotate(segments):
+            yield (rating if rating.errors is None else checker.add_findings(rating)), tokens
+
+
+class Resumed(_Around):
+    """Another annotator whose ratings are kept in a journal, and taken from it."""
+
+    def __init__(self, inner: Marker, journal: Journal) -> None:
+        super().__init__(inner)
+        self._journal = journal
+        self.n_earlier = journal.n_earlier
+
+    def annotate(self, segments: Iterable[Segment]) -> Rated:
+        """Yields the ratings of the earlier run, then further ones, which are kept."""
+        inner = self.inner
+        return self._journal.annotate(segments, inner.annotate, counted=inner.counts, count_on=inner.count_on)
+
+
+@contextlib.contextmanager
+def opened(options: Marking, n_segments: int, *, for_people: bool = False) -> Iterator[Marker]:
+    """Yields what annotates segments: a model, the checks, or both. Tells at the end what the model did.
+
+    Args:
+        options: of what annotates.
+        n_segments: number of all segments.
+        for_people: whether people correct the marks: then the least confidence, if it is the model's own, is half of
+            it, because a wrong span is removed more quickly than a missing one is noticed.
+    """
+    if options.checks == "only":
+        yield OfChecks()
+        return
+    around = BesideChecks if options.checks == "also" else _itself
+    if options.annotator is not None:
+        with _asking(options, options.annotator) as other:
+            yield around(OfLanguageModel(other))
+        return
+    with loaded(options, n_segments) as annotator:
+        chosen = annotator.decoding
+        if for_people and options.min_confidence is None and chosen.min_confidence is not None:
+            lowered = replace(chosen, min_confidence=_FOR_PEOPLE * chosen.min_confidence, span_budget=None)
+            annotator = annotator.with_decoding(lowered)
+        yield around(OfModel(annotator, options.tokens))
+        notices.info(*annotator.counts.notices)
+
+
+def _itself(marker: Marker) -> Marker:
+    return marker
+
+
+@contextlib.contextmanager
+def _asking(options: Marking, name: str) -> Iterator[LanguageModel]:
+    """Yields the language model of a request; tells at the end what it did.
+
+    Raises:
+        UsageError: if an option cannot be used, or the HTTP client is not installed.
+    """
+    from matese.formats import settings
+
+    check_installed("--annotator", "openai", extra="llm")
+    from matese.language_model.llm_annotator import OPENAI, LanguageModel, Settings
+
+    how = settings.parse("{}", Settings, path="--set", overrides=parse_settings(options.set))
+    annotator = LanguageModel(
+        name.removeprefix(_PREFIX),
+        base_url=options.base_url or OPENAI,
+        prompt=how.prompt,
+        steps=how.steps,
+        judgements=how.judgements,
+        parameters=how.parameters,
+        limits=how,
+        cache_directory=how.cache,
+        weights=options.weights,
+    )
+    try:
+        yield annotator
+    finally:
+        notices.info(*annotator.tally.notices(annotator.model))
+
+
+def parse_settings(settings: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the pairs of a dotted key and a YAML value of `--set`.
+
+    Raises:
+        UsageError: if one is no KEY=VALUE.
+    """
+    overrides = []
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        require(bool(equals), f"--set {setting}: must be KEY=VALUE")
+        overrides.append((key, value))
+    return overrides
+
+
+@contextlib.contextmanager
+def resumable(marker: Marker, options: Marking, systems: Sequence[SystemSegments], output: str) -> Iterator[Marker]:
+    """Yields an annotator that keeps its ratings beside the output until it is complete, and takes those of before.
+
+    A run is resumed if the texts, the signature and the fields of `Marking` that can change ratings are as before.
+    """
+    from matese.formats.segments import in_order
+    from matese.tasks.journal import Journal, Origin, digest
+
+    n_segments = sum(system.n_segments for system in systems)
+    texts = digest((system.name, segment) for system, segment in in_order(systems))
+    chosen = digest(changing_ratings(options, Marking))
+    with Journal(beside(output), Origin(texts, chosen, marker.signature or "")) as journal:
+        if journal.n_earlier:
+            notices.info(f"resuming after {journal.n_earlier:,} of {counted(n_segments, 'segment')}")
+        try:
+            yield Resumed(marker, journal)
+        except BaseException as failure:
+            if journal.n_kept:
+                kept = f"{journal.n_kept:,} of {counted(n_segments, 'segment')}"
+                kept += f" {'is' if journal.n_kept == 1 else 'are'} kept in {journal.path}"
+                if isinstance(failure, InputError):  # the same command would fail again
+                    notices.info(f"stopped by an error: {kept}")
+                else:
+                    notices.info(f"interrupted: {kept}; the same command resumes")
+            raise
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ The command line shows both on standard error. From Python, notices are warnings
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Protocol, TextIO, TypeVar
@@ -39,6 +39,9 @@ class Listener(Protocol):
     def undisturbed(self) -> AbstractContextManager[None]:
         """Lets the body end before Ctrl-C does anything: a library is being loaded."""
 
+    def status(self) -> AbstractContextManager[Callable[[str], None]]:
+        """Yields what shows the step that the body is at."""
+
 
 class _NoBar:
     def advance(self) -> None: ...
@@ -63,6 +66,9 @@ class _Logger:
 
     def undisturbed(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
+
+    def status(self) -> AbstractContextManager[Callable[[str], None]]:
+        return contextlib.nullcontext(lambda step: None)
 
 
 _LOGGER = _Logger()
@@ -101,6 +107,11 @@ def quiet() -> AbstractContextManager[None]:
 def undisturbed() -> AbstractContextManager[None]:
     """Lets the body end before Ctrl-C does anything: a signal while torch loads its libraries aborts the process."""
     return _heard().undisturbed()
+
+
+def status() -> AbstractContextManager[Callable[[str], None]]:
+    """Yields what shows the step that the body is at."""
+    return _heard().status()
 
 
 def progress(items: Iterable[T], total: int, unit: str = "segments", *, results: TextIO | None = None) -> Iterator[T]:

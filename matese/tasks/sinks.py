@@ -9,13 +9,15 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from matese import mqm
 from matese.errors import UsageError, counted
 from matese.files import is_device, naming, open_text, reason, replacing
+from matese.mqm import SystemSummary, Weights
 from matese.render import json_objects
 from matese.render.labels import show
 from matese.render.tables import Table
@@ -25,9 +27,12 @@ if TYPE_CHECKING:
     from matese.annotation import Rating
     from matese.choosing.choice import Choice
     from matese.formats.format import TableStyle, WriteOptions
+    from matese.tasks.annotators import Rated
 
 _TABLES = ("csv", "tsv")
 _STDOUT = ("-", "/dev/stdout")
+_FILE_WIDTH = 80
+"""Columns of drawings in a file."""
 # Formats of commands by the ending of a file name; `matese.formats.file_endings` has the formats of ratings.
 PAGE = {".html": ("html",)}
 TEXT = {".txt": ("terminal",)}
@@ -115,6 +120,16 @@ def opened(path: str | None, stream: TextIO | None = None, option: str = "--outp
             descriptor = os.open(target, os.O_WRONLY | flags, 0o666)
         with naming(path), open_text(descriptor, path, errors="backslashreplace") as stream:
             yield Output(stream, path, is_stdout=False, is_live=is_live)
+
+
+@contextlib.contextmanager
+def opened_if_wanted(path: str | None, stream: TextIO | None) -> Iterator[Output | None]:
+    """Opens an output as `opened`; None without a path and a stream: the caller wants the results themselves."""
+    if path is None and stream is None:
+        yield None
+        return
+    with opened(path, stream) as results:
+        yield results
 
 
 @contextlib.contextmanager
@@ -303,3 +318,77 @@ def write_choices(choices: Iterable[Choice], n_sources: int, results: Output, fo
         chosen[systems[choice.index] if systems else "another" if choice.index else "the first"] += 1
     counts = ", ".join(f"{name} {count:,}" for name, count in chosen.most_common())
     notices.info(f"chosen for {counted(n_sources, 'source')}: {counts}")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is known of the ratings that are written.
+
+    Attributes:
+        summaries: counts and scores of each system, complete when all ratings have been read.
+        n_segments: of all systems.
+        filters: the options that leave segments out.
+        warnings: returns sentences for readers about what was annotated.
+    """
+
+    summaries: Sequence[SystemSummary]
+    n_segments: int
+    filters: str
+    warnings: Callable[[], list[str]]
+
+    @property
+    def weights(self) -> Weights:
+        """What scores are computed with."""
+        return self.summaries[0].weights
+
+    def part(self, n_written: int) -> str:
+        """Returns how many of the segments are written; "" for all."""
+        return f"{n_written:,} of {self.n_segments:,} segments" if n_written < self.n_segments else ""
+
+
+def write_page(rated: Rated, results: Output, job: Job) -> None:
+    """Writes one HTML page."""
+    from matese.render import report_page
+
+    by_system: dict[str, list[Rating]] = {summary.system: [] for summary in job.summaries}
+    for rating, _ in rated:
+        by_system[(rating.segment.key and rating.segment.key.system) or next(iter(by_system))].append(rating)
+    notes = job.warnings()
+    if part := job.part(sum(map(len, by_system.values()))):
+        notes.append(f"{part} are on this page ({job.filters}); all figures are computed from these")
+    results.write(report_page.render(", ".join(by_system), by_system, weights=job.weights, notes=notes))
+
+
+def write_lines(rated: Rated, results: Output, job: Job) -> None:
+    """Writes a JSON object a rating."""
+    from matese.formats.tables import jsonl
+
+    n_written = 0
+    for rating, tokens in rated:
+        results.write(f"{jsonl.dumps(rating, weights=job.weights, tokens=tokens)}\n")
+        n_written += 1
+    if part := job.part(n_written):
+        notices.info(f"{part} are written ({job.filters})")
+
+
+def write_scores(rated: Rated, results: Output, job: Job) -> None:
+    """Writes only the score that ranks, one number a line."""
+    for rating, _ in rated:
+        results.write(f"{mqm.ranking_score(rating, job.weights):.10g}\n")
+
+
+def draw(rated: Rated, results: Output, job: Job, *, has_confidence: bool) -> None:
+    """Draws the ratings for a terminal, and a summary."""
+    from matese.evaluation.systems.system_ranking import rank
+    from matese.render import score_report, terminal
+
+    style = terminal.Styler(results.stream)
+    n_written = 0
+    width = style.width if results.is_stdout else _FILE_WIDTH
+    limit = width if results.stream.isatty() else None  # programs want a table in one piece
+    for n_written, (rating, _) in enumerate(rated, start=1):
+        if n_written == 1 and rating.errors is not None:
+            results.write(f"{style(terminal.legend(has_confidence=has_confidence))}\n\n")
+        results.write(style(terminal.draw(rating, width=width, weights=job.weights)) + "\n")
+    part = job.part(n_written)
+    results.write(style(score_report.summary(rank(job.summaries), part and f"{part} are shown", limit)))

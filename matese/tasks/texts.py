@@ -22,6 +22,7 @@ from matese.tasks.request import Checked, option
 from matese.tasks.values import File, OneOf, Several, Text
 
 if TYPE_CHECKING:
+    from matese import merging
     from matese.evaluation.spans.evaluation import NamedRatings
     from matese.formats.candidates import Candidates
     from matese.formats.format import ReadOptions
@@ -97,7 +98,7 @@ class Raters(Checked):
     """
 
     rater: str | None = option(None, Text())
-    merge: str | None = option(None, OneOf("merging method", ("union", "majority")))
+    merge: merging.Method | None = option(None, OneOf("merging method", ("union", "majority")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +110,28 @@ class CandidateTexts(Texts):
     """
 
     nbest: str | None = option(None, File())
+
+    @property
+    def candidate_files(self) -> list[str]:
+        """All files that are named."""
+        return [*self.hyp, *self.src, *self.input, *([self.nbest] if self.nbest else [])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinedTexts(Checked):
+    """Texts of a test set, which are joined to ratings without them.
+
+    Attributes:
+        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
+        src: text file of the test set's sources, for ratings without source or references.
+        ref: text file of a reference of the test set; repeatable.
+        texts_of: take source and references from a test set of sacreBLEU or a directory of mt-metrics-eval.
+    """
+
+    lang_pair: str | None = option(None, Text("PAIR"))
+    src: str | None = option(None, File())
+    ref: Sequence[str] = option((), Several(is_repeated=True))
+    texts_of: str | None = option(None, Text("TESTSET"))
 
 
 class Reads(Protocol):
@@ -308,6 +331,18 @@ def _unread(ratings: Iterable[Rating]) -> list[str]:
     )
 
 
+def with_texts(ratings: Iterable[Rating], texts: JoinedTexts) -> Iterable[Rating]:
+    """Returns the ratings with the texts of a test set, if one is named; tells which segments have no reference."""
+    from matese.formats import test_set_texts
+
+    found = test_set_texts.read(texts.src, texts.ref, test_set=texts.texts_of, lang_pair=texts.lang_pair)
+    if found is None:
+        return ratings
+    joined = test_set_texts.join(ratings, found)
+    notices.info(*joined.notices())
+    return joined.ratings
+
+
 def one_per_segment(
     rated: Sequence[Rating], raters: Raters, *, name: str, predicted: Sequence[Rating] = ()
 ) -> list[Rating]:
@@ -319,7 +354,7 @@ def one_per_segment(
         name=name,
         rater=raters.rater,
         merge=raters.merge,
-        predicted=predicted,  # type: ignore[arg-type]
+        predicted=predicted,
     )
     notices.info(*chosen.notices())
     return list(chosen.ratings)

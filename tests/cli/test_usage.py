@@ -1,4 +1,4 @@
-import argparse
+import dataclasses
 import inspect
 import re
 from pathlib import Path
@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 import matese
-from matese import mqm
-from matese.cli import interrupts, model, options, tag
+from matese.cli import interrupts, options, tag
 from matese.errors import one_of
+from matese.tasks import annotators
+from matese.tasks.tag import Request
 from tests.cli.conftest import Ran, Run
 
 KNOWN = one_of(options.COMMANDS)
@@ -96,12 +97,9 @@ def test_version(run: Run) -> None:
 
 
 def test_defaults_are_those_of_python() -> None:
-    for command in ("tag", "score"):
-        args = options.parse([command, "--hyp", "a", "--ref", "b"])
-        parameters = dict(inspect.signature(matese.load).parameters)
-        for name, value in model.load_options(args).items():
-            default = parameters[name].default
-            assert (mqm.find_weights(default) if name == "weights" else default) == value, f"--{name}"
+    parameters = inspect.signature(matese.load).parameters
+    for field in dataclasses.fields(annotators.Model):
+        assert field.default == parameters[field.name].default, field.name
 
 
 def test_devices_have_numbers() -> None:
@@ -109,19 +107,19 @@ def test_devices_have_numbers() -> None:
 
 
 def test_fault_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(args: argparse.Namespace) -> int:
-        raise KeyError(args.command)
+    def broken(request: Request) -> None:
+        raise KeyError(request.model)
 
     monkeypatch.setattr(tag, "run", broken)
     ran = run("tag", *FILES)
     assert (ran.code, ran.out) == (70, "")
     assert ran.err.startswith("Traceback (most recent call last):\n")
-    assert ran.err.endswith("KeyError: 'tag'\n")
+    assert ran.err.endswith("KeyError: 'mini'\n")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, interrupts.CtrlC, ImportError])
 def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]) -> None:
-    def interrupted(args: argparse.Namespace) -> int:
+    def interrupted(request: Request) -> None:
         raise error from KeyboardInterrupt()
 
     monkeypatch.setattr(tag, "run", interrupted)

@@ -8,7 +8,7 @@ import pytest
 
 from matese.annotation import Segment
 from matese.cli import serve
-from matese.serving.limits import OPTIONS, Limits
+from matese.serving.limits import Limits
 
 LIMITS = Limits(segments=2, characters=10)
 
@@ -31,9 +31,6 @@ def test_what_is_too_large(segments: list[Segment], too_large: str | None) -> No
 def test_each_option_sets_its_limit() -> None:
     parser = argparse.ArgumentParser()
     serve.add_options(parser)
-    usual = parser.parse_args([])
-    assert [getattr(usual, option.limit) for option in OPTIONS] == [
-        getattr(Limits(), option.limit) for option in OPTIONS
-    ]
-    for number, option in enumerate(OPTIONS, start=1):
-        assert getattr(parser.parse_args([option.name, str(number)]), option.limit) == number
+    assert serve.request(parser.parse_args([])).limits == Limits()
+    given = parser.parse_args(["--max-segments", "1", "--max-characters", "2", "--timeout", "3"])
+    assert serve.request(given).limits == Limits(1, 2, 3)

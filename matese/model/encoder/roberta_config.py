@@ -23,7 +23,7 @@ class RobertaConfig:
     model_type: str = "xlm-roberta"
     is_encoder_decoder: bool = False
     attention_width: int = 0
-    """Width of all heads together, if some were removed (see `matese.shrinking`); 0 for `hidden_size`."""
+    """Width of all heads together, if some were removed (see `matese.training.shrinking`); 0 for `hidden_size`."""
 
     @property
     def position_padding(self) -> int | None:

@@ -14,12 +14,12 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 import matese
-from matese import shrinking
 from matese.annotation import Rating, Segment
 from matese.cli import main
 from matese.model import loading
 from matese.model.loading import AnyNetwork
 from matese.model.network import Network
+from matese.training import shrinking
 from tests.conftest import TinyModelFactory
 from tests.training.material import RATINGS, write_ratings
 

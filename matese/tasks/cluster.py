@@ -1,0 +1,81 @@
+"""Marks the files of a folder on a Ray cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from matese.errors import check_installed, counted
+from matese.tasks import notices
+from matese.tasks.annotators import Model
+from matese.tasks.request import option
+from matese.tasks.texts import require
+from matese.tasks.values import File, Several, Text, Whole
+
+if TYPE_CHECKING:
+    from matese.cluster.pipeline import Report
+    from matese.model.annotator import Counts
+
+NEEDED = "--engine ray needs --input DIR|GLOB and --output DIR"
+FORMATS = ("jsonl", "parquet", "csv")
+
+
+@dataclass(frozen=True)
+class Request(Model):
+    """Mark the files of a folder.
+
+    Attributes:
+        input: a folder or a pattern of tables (JSONL, Parquet, CSV), on a disk or in a bucket.
+        output: the folder of their ratings.
+        format: jsonl, parquet or csv; None for that of each file.
+        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
+        workers: ray: number of workers at most (default: as many as the cluster has room for).
+    """
+
+    input: str = option("", File("DIR|GLOB"))
+    output: str = option("", File("DIR"))
+    format: str | None = option(None, Text())
+    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
+    workers: int | None = option(None, Whole(1))
+
+
+def run(request: Request) -> Counts:
+    """Marks the errors in all files of a folder; returns how many segments were marked, and how many specially.
+
+    Files that an earlier run has finished are left as they are.
+    """
+    from matese.formats.tables import columns
+
+    named = columns.parse(request.columns)
+    require(bool(request.input and request.output), NEEDED)
+    require(request.uncertainty is None, "--engine ray: leave out --uncertainty")
+    require(request.format in (None, *FORMATS), "--format must be jsonl, parquet or csv with --engine ray")
+    from matese.cluster import pipeline, storage
+    from matese.model.annotator import Counts
+    from matese.model.storage import checkpoint
+
+    check_installed("--engine ray", "ray", extra="ray")
+    fingerprint = checkpoint.fingerprint(checkpoint.resolve(request.model))
+    loading = {field.name: getattr(request, field.name) for field in fields(Model)}
+    worker = pipeline.Worker(loading, fingerprint, named)
+    targets = storage.find(request.input, request.output, request.format)
+    left = pipeline.unfinished(targets, request.output, worker)
+    if len(left) < len(targets):
+        notices.info(f"{len(targets) - len(left):,} of {len(targets):,} files are already annotated")
+    reports: list[Report] = []
+    # Ray prints to stdout.
+    with contextlib.redirect_stdout(sys.stderr):
+        done = pipeline.run(worker, left, n_workers=request.workers) if left else ()
+        for report in notices.progress(done, len(left), "files"):
+            require(not report.problem, report.problem)
+            reports.append(report)
+    counts = Counts(
+        n_segments=sum(report.n_segments for report in reports),
+        windowed=sum(report.windowed for report in reports),
+        blank=sum(report.blank for report in reports),
+    )
+    notices.info(f"{counted(counts.n_segments, 'segment')} annotated", *counts.notices)
+    return counts

@@ -1,0 +1,75 @@
+"""A small model trained on the ratings of a large one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from matese import mqm
+from matese.errors import check_installed
+from matese.tasks import annotators, notices, texts, train
+from matese.tasks.annotators import parse_settings
+from matese.tasks.request import Checked, option
+from matese.tasks.texts import require
+from matese.tasks.values import Device, File, Several, Text
+
+if TYPE_CHECKING:
+    from matese.training.run import Result
+
+
+@dataclass(frozen=True)
+class Request(Checked):
+    """Train a small model to agree with a large one.
+
+    Attributes:
+        model: an embedded model, a model directory, or a hub id (ORG/NAME).
+        student: YAML file of settings, as for matese train.
+        data: translations to label: CSV, TSV, JSON, JSONL, Parquet, or any format that matese convert reads.
+        dev: other translations, to validate on (default: every twentieth source of --data).
+        output: directory of labels and model.
+        set: replace any setting of the student, such as training.seed=2; repeatable.
+        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
+        device: auto, cpu, cuda, cuda:N or mps (default: auto).
+    """
+
+    model: str = option("", Text("TEACHER"))
+    student: str = option("", File())
+    data: str = option("", File())
+    dev: str | None = option(None, File())
+    output: str = option("", File("DIR"))
+    set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
+    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
+    device: str = option("auto", Device())
+
+
+def run(request: Request, stream: TextIO | None = None) -> Result | None:
+    """Trains the student; returns its figures and its directory, None in other processes than the first.
+
+    The same is written to `stream`, if there is one.
+
+    Raises:
+        matese.training.run.Interrupted: after Ctrl-C, when the state of the run is saved.
+    """
+    is_whole = all((request.model, request.student, request.data, request.output))
+    require(is_whole, "distil needs a model, a student, data and an output")
+    import rich
+
+    check_installed("matese distil", "pytorch_lightning", extra="train")
+    from matese.model.annotator import load
+    from matese.training import config, distillation, run_setup
+
+    overrides = [("output", json.dumps(request.output)), *parse_settings(request.set)]
+    settings = config.load(request.student, overrides=overrides)
+    reading = texts.Reading(columns=request.columns)
+    segments = texts.all_segments(request.data, reading)
+    dev = [] if request.dev is None else texts.all_segments(request.dev, reading)
+    annotators.tell_licences([request.model])
+    with notices.quiet():
+        teacher = load(request.model, device=request.device, weights=mqm.MATESE)
+    result = distillation.distil(teacher, settings, segments, dev, console=rich.get_console())
+    if not run_setup.is_first_process():
+        return None
+    train.show(result, stream)
+    return result

@@ -1,0 +1,72 @@
+"""Chooses among the candidates of each source by minimum Bayes risk."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from matese.tasks import annotators, notices, sinks, texts
+from matese.tasks.annotators import Model
+from matese.tasks.request import option
+from matese.tasks.texts import CandidateTexts, require
+from matese.tasks.values import File, OneOf, Text, Whole
+
+if TYPE_CHECKING:
+    from matese.choosing.choice import Choice
+
+
+@dataclass(frozen=True)
+class Request(CandidateTexts, Model):
+    """Choose the candidate most similar to all others.
+
+    Attributes:
+        format: text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl).
+        output: write to a file, which appears when it is complete.
+        utility: chrf, or model for the one of --model (default: chrf).
+        aggregate: compare with the average of all candidates, in linear time: for chrF and COMET estimators.
+        prune: first keep the best N candidates of each source by a reference-free model.
+        prune_model: the model of --prune, which reads sources without references (default: mini).
+    """
+
+    format: str | None = option(None, OneOf("format", ("text", "jsonl")))
+    output: str | None = option(None, File())
+    utility: Literal["chrf", "model"] = option("chrf", OneOf("utility", ("chrf", "model")))
+    aggregate: bool = False
+    prune: int | None = option(None, Whole(1))
+    prune_model: str = option("mini", Text("MODEL"))
+
+
+def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...]:
+    """Chooses the translation of each source that is most similar to all its candidates.
+
+    The choices are written to `output` or `stream`, if there is one; otherwise they are returned.
+    """
+    sinks.check_apart(request.output, request.candidate_files)
+    form = sinks.text_format(request.output, request.format)
+    require(request.prune is None or bool(request.src or request.input or request.nbest), "--prune needs --src")
+    with sinks.opened_if_wanted(request.output, stream) as results, ExitStack() as stack:
+        lists = texts.candidates(request)
+        from matese.choosing import mbr, utilities
+
+        utility = utilities.of_chrf(is_aggregated=request.aggregate)
+        used = []
+        if request.utility == "model":
+            n_pairs = sum(len(set(candidates.texts)) ** 2 for candidates in lists)
+            used.append(stack.enter_context(annotators.loaded(request, n_pairs)))
+            utility = utilities.of_model(used[0], is_aggregated=request.aggregate)
+        signature = f"matese|choice:mbr|{utility.signature}"
+        pruned = mbr.without_pruning(lists)
+        if request.prune is not None:
+            n_texts = sum(len(candidates.texts) for candidates in lists)
+            pruner = stack.enter_context(annotators.loaded(replace(request, model=request.prune_model), n_texts))
+            used.append(pruner)
+            pruned = mbr.pruning(lists, pruner, request.prune)
+            signature += f"|prune:{request.prune}|by:{pruner.name}"
+        choices = mbr.choose(pruned, utility)
+        if results is None:
+            return tuple(choices)
+        sinks.write_choices(choices, len(lists), results, form, signature)
+        for annotator in used:
+            notices.info(*annotator.counts.notices)
+    return ()

@@ -1,0 +1,149 @@
+"""Chooses the best candidate of each source with a reference-free model, and fits the weights of the features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from matese.annotation import Rating
+from matese.errors import FormatError, UsageError, counted
+from matese.tasks import annotators, notices, sinks, texts
+from matese.tasks.annotators import Model
+from matese.tasks.request import option
+from matese.tasks.texts import CandidateTexts, require
+from matese.tasks.values import File, OneOf, Several, Text
+
+if TYPE_CHECKING:
+    from matese.choosing.choice import Choice
+    from matese.choosing.reranking import FeatureWeights
+    from matese.formats.candidates import Candidates
+
+    _Rated = tuple[Candidates, list[Rating]]
+
+
+@dataclass(frozen=True)
+class Request(CandidateTexts, Model):
+    """Choose among candidates, or fit the weights with which they are chosen.
+
+    Attributes:
+        ratings: files of ratings, instead of candidates.
+        format: text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl).
+        output: write to a file, which appears when it is complete.
+        feature_weights: a YAML file of weights, or NAME=WEIGHT for some features (default: the expected score alone).
+        tune: fit weights and write them to a YAML file; choose nothing.
+        ref: --tune: a reference for chrF; it is never used to choose; repeatable.
+        gold: --tune: human ratings of the candidates.
+    """
+
+    ratings: Sequence[str] = option((), Several())
+    format: str | None = option(None, OneOf("format", ("text", "jsonl")))
+    output: str | None = option(None, File())
+    feature_weights: Sequence[str] | None = option(None, Several(Text("FILE|NAME=WEIGHT")))
+    tune: str | None = option(None, File())
+    ref: Sequence[str] = option((), Several(is_repeated=True))
+    gold: str | None = option(None, File("RATINGS"))
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are read."""
+        return [*self.ratings, *self.candidate_files, *self.ref, *([self.gold] if self.gold else [])]
+
+
+def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | FeatureWeights:
+    """Chooses the best translation of each source; with `tune`, returns weights instead.
+
+    The choices are written to `output` or `stream`, if there is one.
+    """
+    require(bool(request.tune) or not (request.ref or request.gold), "--ref and --gold are for --tune only")
+    for name, path in (("--output", request.output), ("--tune", request.tune)):
+        sinks.check_apart(path, request.files, name)
+    if request.tune:
+        unused = request.output or request.feature_weights or request.format
+        require(not unused, "--tune writes weights: leave out --output, --format and --feature-weights")
+        return _tune(request, request.tune, stream)
+    form = sinks.text_format(request.output, request.format)
+    weights = None if request.feature_weights is None else _weights(request.feature_weights)
+    with sinks.opened_if_wanted(request.output, stream) as results, _rated(request) as (rated, n_sources, signature):
+        from matese.choosing import reranking
+
+        used = {} if weights is None else {key: value for key, value in asdict(weights).items() if value}
+        name = "+".join(f"{key}*{value:g}" for key, value in used.items()) or "default"
+        choices = (reranking.choose(candidates, ratings, weights) for candidates, ratings in rated)
+        if results is None:
+            return tuple(choices)
+        signature = f"{signature}|choice:rerank|features:{name}"
+        sinks.write_choices(choices, n_sources, results, form, signature)
+    return ()
+
+
+@contextmanager
+def _rated(request: Request) -> Iterator[tuple[Iterator[_Rated], int, str]]:
+    """Yields candidates with their ratings, the number of sources, and the signature of the ratings."""
+    if request.ratings:
+        is_alone = not any((request.nbest, request.hyp, request.src, request.input))
+        require(is_alone, "RATINGS are used as they are: give them without texts")
+        from matese.choosing import choice
+
+        rated = choice.of_ratings(texts.systems(request.ratings, texts.read_options(request)))
+        yield iter(rated), len(rated), rated[0][1][0].rater or "matese"
+        return
+    lists = texts.candidates(request, request.ref)
+    no_source = "the candidates have no sources; give --src FILE, or `source` in JSON"
+    require(all(candidates.source is not None for candidates in lists), no_source)
+    n_texts = sum(len(candidates.texts) for candidates in lists)
+    with annotators.loaded(request, n_texts) as annotator:
+        from matese.choosing import reranking
+
+        signature = annotator.signature(annotator.choose_inputs(lists[0].segments()[0]))
+        yield reranking.rated(lists, annotator.annotate_segments), len(lists), signature
+        notices.info(*annotator.counts.notices)
+
+
+def _weights(values: Sequence[str]) -> FeatureWeights:
+    """Returns the weights in a file, or the weights given by name."""
+    from matese.choosing.reranking import FeatureWeights, make_weights
+    from matese.formats import settings
+
+    if len(values) == 1 and "=" not in values[0]:
+        return settings.read(values[0], FeatureWeights)
+    weights = {}
+    for item in values:
+        name, _, value = item.partition("=")
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            allowed = "must be a YAML file, or NAME=WEIGHT with a number"
+            raise UsageError(f"--feature-weights {item}: {allowed}") from None
+    return make_weights(weights)
+
+
+def _tune(request: Request, path: str, stream: TextIO | None) -> FeatureWeights:
+    require(bool(request.ref or request.gold), "--tune needs --ref FILE or --gold RATINGS")
+    with sinks.opened(path, stream, "--tune") as results, _rated(request) as (rated, n_sources, _):
+        from matese.choosing import reranking
+
+        pairs = list(notices.progress(rated, n_sources, "sources"))
+        lists = [candidates for candidates, _ in pairs]
+        if request.gold:
+            gold = reranking.scores_of(lists, texts.ratings(request.gold, texts.read_options(request)))
+            _check_gold(request.gold, [value for values in gold for value in values])
+        else:
+            gold = reranking.chrf_of(lists)
+        weights = reranking.tune(reranking.features(pairs), gold)
+        results.write("".join(f"{name}: {value:g}\n" for name, value in asdict(weights).items() if value))
+        n_counted, means = reranking.mean_gold(pairs, gold, weights)
+        what = "score of the ratings" if request.gold else "chrF"
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in means.items())
+        notices.info(f"mean {what} of the candidates chosen for {counted(n_counted, 'source')}: {shown}")
+    return weights
+
+
+def _check_gold(path: str, values: Sequence[float | None]) -> None:
+    """Tells how many candidates have no rating; raises a FormatError if none has one."""
+    n_missing = values.count(None)
+    if n_missing == len(values):
+        raise FormatError(path, None, "rates none of the candidates; it needs their sources and translations")
+    if n_missing:
+        notices.info(f"{path} does not rate {n_missing:,} of {len(values):,} candidates: not used")

@@ -1,0 +1,125 @@
+"""A server: a page and an HTTP interface that mark errors, or a page to correct the marks of a file."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matese.annotation import Rating
+from matese.errors import UsageError, check_installed
+from matese.files import reason
+from matese.serving.limits import Limits
+from matese.tasks import annotators, notices, sinks, texts
+from matese.tasks.annotators import Model
+from matese.tasks.request import option
+from matese.tasks.texts import require
+from matese.tasks.values import File, Text, Whole
+
+_LAST_PORT = 65535
+_Systems = Mapping[str, Sequence[Rating]]
+
+
+@dataclass(frozen=True)
+class Request(Model):
+    """Serve a model, or the page that corrects a file.
+
+    Attributes:
+        file: ratings or translations, in any format that matese convert reads: show and correct their marks.
+        output: JSONL file for the corrected ratings (default: FILE with the ending .reviewed.jsonl).
+        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
+        host: address to listen on (default: 127.0.0.1, this machine only).
+        port: port; 0 for any free one (default: 8000).
+        max_segments: segments (default: 128).
+        max_characters: characters of all texts (default: 100,000).
+        timeout: seconds to wait for an answer (default: 60).
+    """
+
+    file: str | None = option(None, File())
+    output: str | None = option(None, File("JSONL"))
+    lang_pair: str | None = option(None, Text("PAIR"))
+    host: str = option("127.0.0.1", Text("ADDRESS"))
+    port: int = option(8000, Whole(0))
+    max_segments: int = option(Limits.segments, Whole(1))
+    max_characters: int = option(Limits.characters, Whole(1))
+    timeout: int = option(Limits.seconds, Whole(1))
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a request to the server."""
+        return Limits(self.max_segments, self.max_characters, self.timeout)
+
+
+def run(request: Request) -> None:
+    """Serves until Ctrl-C."""
+    is_review = request.file is not None
+    require(is_review or not (request.output or request.lang_pair), "--output and --lang-pair need FILE")
+    require(request.port <= _LAST_PORT, f"--port {request.port}: must be {_LAST_PORT} at most")
+    for package in ("starlette", "uvicorn", "swagger_ui"):
+        check_installed("matese serve", package, extra="serve")
+    if request.file is not None:
+        _review(request, request.file)
+        return
+    with _listening(request.host, request.port) as listening, annotators.loaded(request) as annotator:
+        from matese.serving import app, server
+
+        host, port = listening.getsockname()[:2]
+        address = ipaddress.ip_address(host)
+        if not address.is_loopback:
+            notices.info(f"{host} is open to other machines: everybody who can reach it can use it")
+        name = f"[{host}]" if address.version == 6 else host
+        notices.info(f"{annotator.name} at http://{name}:{port}/, press Ctrl-C to stop")
+        chosen = request.limits
+        server.run(app.make_app(annotator, chosen, is_loopback=address.is_loopback), listening, chosen)
+
+
+def _review(request: Request, file: str) -> None:
+    """Serves the page that corrects the marks of a file."""
+    require(file != "-", "FILE is standard input: must be a file")
+    target = Path(request.output or f"{file.removesuffix(Path(file).suffix)}.reviewed.jsonl")
+    require(target.suffix == ".jsonl", f"--output {target}: must be a JSONL file")
+    sinks.check_apart(str(target), [file])
+    with _listening(request.host, request.port) as listening:
+        host, port = listening.getsockname()[:2]
+        is_loopback = ipaddress.ip_address(host).is_loopback
+        require(is_loopback, f"--host {request.host}: must be an address of this machine alone, to correct FILE")
+        from matese.serving import marking, review, server
+
+        how = texts.read_options(texts.Reading(lang_pair=request.lang_pair))
+        systems = texts.systems([file], how, must_be_rated=False)
+        reviewed = review.Review(systems, target, request.penalties)
+        if marking.is_unmarked(systems):
+            reviewed = review.Review(_marked(systems, request, file), target, request.penalties)
+        else:
+            require(request.model == "mini", f"--model {request.model}: {file} has marks: leave out --model")
+        name = f"[{host}]" if ":" in host else host
+        notices.info(f"{file} at http://{name}:{port}/, saved in {target}, press Ctrl-C to stop")
+        server.run(review.make_app(reviewed), listening, reviewed.limits)
+
+
+def _marked(systems: _Systems, request: Request, file: str) -> _Systems:
+    """Returns the ratings of the file, marked by the model."""
+    from matese.serving import marking
+
+    n_given = sum(map(len, systems.values()))
+    with annotators.loaded(request, n_given) as annotator:
+        wanted = marking.readable(systems, annotator)
+        again = f"to keep the marks, write them with matese tag --input {file} --output FILE.jsonl"
+        notices.info(f"{file} has no marks: {annotator.name} marks {len(wanted):,} translations first; {again}")
+        if n_left := n_given - len(wanted):
+            notices.info(f"{n_left:,} translations lack what the model needs, {annotator.needed}: not marked")
+        ratings = annotator.annotate_segments(rating.segment for rating in wanted)
+        return marking.with_marks(systems, list(notices.progress(ratings, len(wanted))), annotator)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Returns a listening socket; it is opened before the model is loaded, so that a busy port is reported at once."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except (OSError, UnicodeError) as error:
+        problem = reason(error) if isinstance(error, OSError) else "no such address"
+        allowed = "must be an address of this machine and a free port"
+        raise UsageError(f"--host {host} --port {port}: {problem}: {allowed}") from None

@@ -1,0 +1,81 @@
+"""Whether a model notices errors that are injected into translations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TextIO
+
+from matese.tasks import annotators, notices, sinks, texts
+from matese.tasks.annotators import Model
+from matese.tasks.request import option
+from matese.tasks.texts import Translations
+from matese.tasks.values import File, Several, Text, Whole
+
+if TYPE_CHECKING:
+    from matese.stress import KindResult
+
+_OF_MARKS = ("recall", "elsewhere")
+
+
+@dataclass(frozen=True)
+class Request(Translations, Model):
+    """Inject errors into translations, and measure which are noticed.
+
+    Attributes:
+        kinds: kinds of errors (default: all).
+        limit: use only the first N segments of each system.
+        json: write all figures as one object; - is standard output.
+        output: write the ratings of the corrupted translations as JSONL; their system is the kind of error.
+    """
+
+    kinds: Sequence[str] = option((), Several(Text("KIND")))
+    limit: int | None = option(None, Whole(1))
+    json: str | None = option(None, File())
+    output: str | None = option(None, File())
+
+
+def run(request: Request, stream: TextIO | None = None) -> tuple[KindResult, ...]:
+    """Injects each kind of error into translations; returns how a model reacts to each.
+
+    A table is written to `stream`, if there is one.
+    """
+    from matese import stress
+    from matese.formats import file_endings
+    from matese.render import json_objects, tables
+
+    kinds = stress.check_kinds(request.kinds)
+    sinks.check_apart(request.output, request.text_files)
+    sinks.check_distinct(request.json, request.output, "--output")
+    sinks.format_of(request.output, "jsonl", file_endings.ENDINGS)
+    with sinks.results(request.json, request.text_files, stream=stream) as outputs:
+        systems, _ = texts.segments(request)
+        segments = list(chain.from_iterable(islice(system.read(), request.limit) for system in systems))
+        cases = stress.corrupt(segments, kinds)
+        with annotators.loaded(request, len(segments) + len(cases)) as annotator:
+            results, ratings = stress.measure(cases, annotator)
+            notices.info(*annotator.counts.notices)
+        rows = [
+            [
+                result.kind,
+                f"{result.n:,}",
+                *(f"{result.figures[name].value:.3f}" if name in result.figures else "" for name in _OF_MARKS),
+                tables.bounded(result.figures["drop"], "{:.3f}".format),
+                f"{result.figures['lower'].value:.3f}",
+            ]
+            for result in results
+        ]
+        outputs.write_text(tables.Table(["kind", "n", *_OF_MARKS, "drop", "lower"], rows))
+        figures_of_kind = {
+            result.kind: json_objects.nest_figures(result.figures, with_intervals=True) for result in results
+        }
+        absent = [kind for kind in kinds if kind not in figures_of_kind]
+        notices.info(*(f"{kind}: no place found in these translations" for kind in absent))
+        figures = [{"kind": result.kind, "n": result.n, **figures_of_kind[result.kind]} for result in results]
+        outputs.write_json({"signature": ratings[0].rater, "kinds": figures})
+        if request.output is not None:
+            from matese.formats.format import WriteOptions
+
+            sinks.write_ratings(ratings, request.output, "jsonl", WriteOptions(), stream=stream)
+    return tuple(results)

@@ -1,0 +1,309 @@
+"""Marks the errors of translations: for readers, for programs, or for other tools."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TextIO, TypeGuard
+
+from matese import mqm
+from matese.annotation import Rating, Segment, TokenScores
+from matese.errors import UsageError, counted
+from matese.files import beside, is_device
+from matese.mqm import SystemSummary
+from matese.ratings import Ratings
+from matese.tasks import annotators, notices, sinks, texts
+from matese.tasks.annotators import Marker, Marking, Rated
+from matese.tasks.request import function, option
+from matese.tasks.sinks import Job, Output
+from matese.tasks.texts import Translations, require
+from matese.tasks.values import File, OneOf, Whole
+
+if TYPE_CHECKING:
+    from matese.formats.format import WriteOptions
+    from matese.formats.segments import SystemSegments
+
+OWN_FORMATS = ("terminal", "jsonl", "html")
+LOCALISATION = ("xliff", "po")
+_Shard = tuple[int, int]
+
+
+def _written_formats() -> Sequence[str]:
+    from matese.formats.registry import WRITTEN
+
+    return WRITTEN
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A part of the segments, I/N: a text, or the pair of numbers."""
+
+    metavar: str = "I/N"
+
+    def take(self, given: object) -> _Shard:
+        """Returns the number of the part, from 1, and the number of parts."""
+        text = "/".join(map(str, given)) if isinstance(given, tuple) else str(given)
+        match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise UsageError(f"{given!r} must be I/N, whole numbers, I from 1 to N")
+        return int(match[1]), int(match[2])
+
+
+@dataclass(frozen=True)
+class Request(Translations, Marking):
+    """Mark the errors of translations.
+
+    Attributes:
+        format: terminal, jsonl, html, or another that matese convert writes (default: terminal; with --output FILE, the
+            format of the ending of its name).
+        output: write to a file, which appears when it is complete.
+        only_errors: write only segments with errors.
+        sort: file, or worst for the lowest expected scores first, after all segments are annotated (default: file).
+        limit: annotate only the first N segments of each system; with --only-errors, until N have errors; with --sort
+            worst, write the N worst.
+        shard: annotate only the I-th of N parts of the segments, from 1; with --precision float32, the joined parts
+            equal the output of one process.
+        scores_only: where no format is given, write only the score that ranks, one number a line.
+    """
+
+    format: str | None = option(None, OneOf("format", OWN_FORMATS, _written_formats))
+    output: str | None = option(None, File())
+    only_errors: bool = False
+    sort: Literal["file", "worst"] = option("file", OneOf("order", ("file", "worst"), metavar="ORDER"))
+    limit: int | None = option(None, Whole(1))
+    shard: _Shard | str | None = option(None, Shard())
+    scores_only: bool = False
+
+    @property
+    def filters(self) -> str:
+        """The given options that leave segments out."""
+        given = {"--only-errors": self.only_errors, "--limit": self.limit, "--shard": self.shard}
+        return ", ".join(name for name, value in given.items() if value)
+
+    def is_written(self, rating: Rating) -> bool:
+        """Whether a rating is one of those that are written."""
+        return bool(rating.all_errors) or not self.only_errors
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """What was marked.
+
+    Attributes:
+        systems: counts and scores of each system, of all segments that were annotated.
+        ratings: those that would be written; none if they were written.
+    """
+
+    systems: tuple[SystemSummary, ...]
+    ratings: Ratings
+
+
+def run(request: Request, stream: TextIO | None = None) -> Tagged:
+    """Marks the errors of translations; returns the ratings, or writes them to a file.
+
+    A run with `output` that was interrupted is resumed by the same request. Without `output`, the ratings are written
+    to `stream`, if there is one.
+    """
+    from matese.formats import segments
+
+    form = _check(request)
+    with contextlib.ExitStack() as stack:
+        journals = stack.enter_context(contextlib.ExitStack())  # ends after the output is complete
+        is_kept = request.output is None and stream is None
+        is_own = form in OWN_FORMATS and not is_kept
+        results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
+        systems, source_format = texts.segments(request, needs_context=request.checks != "only")
+        n_segments = sum(system.n_segments for system in systems)
+        # Of all parts, so that each is computed as the whole would be.
+        marker = stack.enter_context(annotators.opened(request, n_segments, for_people=_is_for_people(form)))
+        if request.checks != "only":
+            is_cut = not request.only_errors and request.sort == "file" and request.shard is None
+            systems = texts.readable(
+                systems, marker, skip_incomplete=request.skip_incomplete, limit=request.limit if is_cut else None
+            )
+        if isinstance(request.shard, tuple):
+            systems = segments.part(systems, *request.shard)
+            is_empty = not any(system.n_segments for system in systems)
+            require(form not in ("terminal", "html") or not is_empty, "--shard: the part has no segment")
+        if marker.signature and _is_file(request.output):
+            marker = journals.enter_context(annotators.resumable(marker, request, systems, request.output))
+        summaries = tuple(SystemSummary(system.name, request.penalties) for system in systems)
+        n_segments = sum(system.n_segments for system in systems)
+        job = Job(summaries, n_segments, request.filters, lambda: marker.warnings)
+        rated = _selected(request, systems, source_format, marker, job, results)
+        if is_kept:
+            return Tagged(summaries, Ratings(rating for rating, _ in rated))
+        if results is None:
+            ratings: Iterator[Rating] = (rating for rating, _ in rated)
+            if form == source_format and form in LOCALISATION:
+                ratings = map(_without_comment, ratings)
+            how = _write_options(request, form, source_format)
+            sinks.write_ratings(ratings, request.output, form, how, stream=stream)
+            if request.filters:
+                notices.info(f"only some of the segments are written ({request.filters})")
+        else:
+            _sink(request, form, results)(rated, results, job)
+    return Tagged(summaries, Ratings())
+
+
+tag = function(Request, run)
+
+
+def _check(request: Request) -> str:
+    """Returns the format of the output; raises a UsageError if the options do not fit together."""
+    request.check()
+    sinks.check_apart(request.output, request.text_files)
+    if _is_file(request.output):
+        sinks.check_apart(str(beside(request.output)), request.text_files)
+    form = _format(request)
+    has_model = request.checks != "only"
+    is_one = len(request.input) == 1
+    require(form not in LOCALISATION or is_one, f"{form} is a copy of its input: give one file with --input")
+    require(form == "jsonl" or not request.tokens, "--tokens is for --format jsonl only")
+    require(has_model or not request.tokens, "--tokens needs a model; leave out --checks only")
+    no_model = "--error-free needs a model: leave out --checks only and --annotator"
+    require(request.has_own_model or not request.error_free, no_model)
+    require(has_model or request.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
+    can_sort = form not in LOCALISATION and not request.tokens
+    problem = "--sort cannot be used with --tokens, or with xliff and po, which keep the order of the file"
+    require(request.sort == "file" or can_sort, problem)
+    return form
+
+
+def _is_file(path: str | None) -> TypeGuard[str]:
+    return path is not None and path not in ("-", "/dev/stdout") and not is_device(path)
+
+
+def _is_for_people(form: str) -> bool:
+    if form in OWN_FORMATS:
+        return False
+    from matese.formats.registry import BY_NAME
+
+    return BY_NAME[form].is_for_people
+
+
+def _format(request: Request) -> str:
+    from matese.formats import file_endings
+
+    known = {**file_endings.ENDINGS, **sinks.PAGE, **sinks.TEXT}
+    ending = file_endings.of(request.output or "")
+    is_alike = len(request.input) == 1 and ending == file_endings.of(request.input[0])
+    if request.format is None and is_alike and ending not in known:
+        from matese.formats import detection
+
+        if (name := detection.detect(request.input[0])) in LOCALISATION:
+            return name
+    return sinks.format_of(request.output, request.format, known) or "terminal"
+
+
+def _sink(request: Request, form: str, results: Output) -> Callable[[Rated, Output, Job], None]:
+    """Returns what writes one of `OWN_FORMATS`."""
+    if form == "html":
+        return sinks.write_page
+    if form == "jsonl":
+        return sinks.write_lines
+    if request.scores_only and request.format is None and not results.stream.isatty():
+        return sinks.write_scores
+    return partial(sinks.draw, has_confidence=request.has_own_model)
+
+
+def _selected(
+    request: Request,
+    systems: Sequence[SystemSegments],
+    source_format: str | None,
+    marker: Marker,
+    job: Job,
+    results: Output | None,
+) -> Rated:
+    """Yields the ratings that are written; all that are made are counted, in the summary of each system."""
+    losses: Counter[str] = Counter()
+    n_undecided = 0
+    adapt = None
+    if source_format in LOCALISATION:  # placeholders are not marked
+        from matese.formats.registry import BY_NAME
+
+        adapt = BY_NAME[source_format or ""].adapt
+    summary_of = {summary.system: summary for summary in job.summaries}
+    to_sort: dict[str, list[Rating]] = {system.name: [] for system in systems}
+    with notices.bar(sum(system.n_segments for system in systems), n_earlier=marker.n_earlier) as bar:
+        for system, marked, tokens in _annotated(request, systems, marker):
+            rating = marked if adapt is None else adapt(marked, losses)
+            summary_of[system].add(rating)
+            n_undecided += request.error_free and rating.error_free is None
+            bar.advance()
+            if not request.is_written(rating):
+                continue
+            if request.sort == "worst":
+                to_sort[system].append(rating)
+                continue
+            if results is not None and results.stream.isatty():
+                bar.make_way()
+            yield rating, tokens
+        for ratings in to_sort.values():
+            for rating in islice(mqm.worst_first(ratings, request.penalties), request.limit):
+                yield rating, None
+    if n_undecided:
+        problem = "without an error-free label: the model is not calibrated for their texts"
+        notices.info(f"{counted(n_undecided, 'segment')} {problem}")
+    if losses:
+        notices.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
+
+
+def _annotated(
+    request: Request, systems: Sequence[SystemSegments], marker: Marker
+) -> Iterator[tuple[str, Rating, TokenScores | None]]:
+    """Yields the rating of each segment within the limit, with the name of its system.
+
+    Systems of one file are annotated together, in the order of the file; others follow one another.
+    """
+    from matese.formats.segments import in_order
+
+    n_begun = Counter[str]()
+    n_written = Counter[str]()
+    limit = None if request.sort == "worst" else request.limit
+
+    def is_complete(system: SystemSegments) -> bool:
+        counts = n_written if request.only_errors else n_begun
+        return limit is not None and counts[system.name] >= limit
+
+    def unfinished(part: Sequence[SystemSegments], begun: deque[SystemSegments]) -> Iterator[Segment]:
+        for system, segment in in_order(part):
+            if all(map(is_complete, part)):
+                return
+            if not is_complete(system):
+                n_begun[system.name] += 1
+                begun.append(system)
+                yield segment
+
+    is_one_file = all(system.places is not None for system in systems)
+    for part in [systems] if is_one_file else [[system] for system in systems]:
+        begun: deque[SystemSegments] = deque()  # systems of the segments that were taken some batches ahead
+        for rating, tokens in marker.annotate(unfinished(part, begun)):
+            system = begun.popleft()
+            if not request.only_errors or not is_complete(system):
+                n_written[system.name] += request.is_written(rating)
+                yield system.name, rating, tokens
+
+
+def _write_options(request: Request, form: str, source_format: str | None) -> WriteOptions:
+    from matese.formats.format import WriteOptions
+
+    is_copy = form == source_format and form in LOCALISATION
+    how = WriteOptions(request.penalties, template=Path(request.input[0]) if is_copy else None)
+    if request.input:
+        how = replace(how, table=sinks.table_style(request.input[0], source_format, form, request.columns))
+    return how
+
+
+def _without_comment(rating: Rating) -> Rating:
+    """Returns the rating without a person's comment, which the copy of the file holds under the person's name."""
+    from matese.formats.localisation import notes
+
+    extra = {name: value for name, value in (rating.segment.extra or {}).items() if name != notes.COMMENT}
+    return replace(rating, segment=replace(rating.segment, extra=extra or None))

@@ -1,0 +1,117 @@
+"""A model trained from settings and rated segments."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from matese.errors import check_installed
+from matese.tasks import notices
+from matese.tasks.annotators import parse_settings
+from matese.tasks.request import option
+from matese.tasks.texts import JoinedTexts, require
+from matese.tasks.values import File, Several, Text
+
+if TYPE_CHECKING:
+    from matese.training.run import Result
+
+
+@dataclass(frozen=True)
+class Request(JoinedTexts):
+    """Train a model on rated segments, or go on with a run.
+
+    Attributes:
+        config: YAML file of settings, for example configs/xlmr-base.yaml.
+        resume: resume the run in this directory, with its settings.
+        settings: list all settings with their defaults and exit.
+        train: ratings to train on.
+        dev: ratings to validate on.
+        output: directory of the run, new or empty.
+        set: replace any setting, such as training.seed=2; repeatable.
+    """
+
+    config: str | None = option(None, File())
+    resume: str | None = option(None, File("DIR"))
+    settings: bool = False
+    train: Sequence[str] | None = option(None, Several())
+    dev: Sequence[str] | None = option(None, Several())
+    output: str | None = option(None, File("DIR"))
+    set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
+
+    @property
+    def overrides(self) -> list[tuple[str, str]]:
+        """Pairs of a dotted key and a YAML value, which replace settings of the file; JSON is YAML too."""
+        texts = {
+            "source": self.src,
+            "references": self.ref,
+            "test_set": self.texts_of,
+            "lang_pair": self.lang_pair,
+        }
+        named = {
+            "data.train": self.train,
+            "data.dev": self.dev,
+            "data.texts": [texts] if self.src or self.ref or self.texts_of else None,
+            "data.lang_pair": self.lang_pair,
+            "output": self.output,
+        }
+        given = [(key, json.dumps(value)) for key, value in named.items() if value is not None]
+        return given + parse_settings(self.set)
+
+
+def run(request: Request, stream: TextIO | None = None) -> Result | None:
+    """Trains a model; returns its figures and its directory, None for `settings` and in other processes than the first.
+
+    The same is written to `stream`, if there is one.
+
+    Raises:
+        matese.training.run.Interrupted: after Ctrl-C, when the state of the run is saved.
+    """
+    overrides = request.overrides
+    require(
+        request.config is not None or not overrides, "options that replace settings, such as --train, need --config"
+    )
+    import rich
+
+    check_installed("matese train", "pytorch_lightning", extra="train")
+    from matese.training import config, run_setup
+    from matese.training import run as training
+
+    if request.settings:
+        if stream is not None:
+            stream.write(f"{config.describe()}\n")
+        return None
+    if request.resume is None:
+        require(request.config is not None, "nothing to train: give a configuration, or a run to resume")
+        settings = config.load(request.config or "", overrides=overrides)
+        _check_exist("train", settings.data.train)
+        _check_exist("dev", settings.data.dev)
+    else:
+        settings = run_setup.load_settings(Path(request.resume))
+    result = training.train(settings, resume=request.resume is not None, console=rich.get_console())
+    if not run_setup.is_first_process():
+        return None
+    _tell_shared(settings.data.train, settings.data.dev)
+    show(result, stream)
+    return result
+
+
+def _check_exist(name: str, paths: Sequence[str]) -> None:
+    """Raises a UsageError if a file of ratings is missing."""
+    for path in paths:
+        require(os.path.exists(path), f"data.{name}: no such file {path}; name the files with --{name}")
+
+
+def _tell_shared(train: Sequence[str], dev: Sequence[str]) -> None:
+    for path in {os.path.realpath(path) for path in train} & {os.path.realpath(path) for path in dev}:
+        notices.info(f"{path} is in data.train and in data.dev: the figures of the validation are too good")
+
+
+def show(result: Result, stream: TextIO | None) -> None:
+    """Writes the figures of a run and the directory of its model."""
+    if stream is not None:
+        figures = "".join(f"{name}\t{value:.4f}\n" for name, value in result.figures.items())
+        stream.write(f"{figures}model\t{result.directory}\n")
