@@ -39,6 +39,9 @@ _PLACEHOLDER = re.compile(
     r"|\{[^{}]*\}|</?[a-zA-Z][^<>]*>|&(?:#\w+|[a-zA-Z]\w*);"
 )
 _FIRST_ASTRAL = "\U00010000"
+_COPIED_WORDS = 3
+_COPIED_CHARACTERS = 6
+"""Fewer equal words, or characters of a script without spaces, may be a name, a title or a loan: "Rock am Ring"."""
 
 
 def words(text: str) -> tuple[Range, ...]:
@@ -95,6 +98,28 @@ def is_unspaced(character: str) -> bool:
     (True, False)
     """
     return _UNSPACED_CHARACTER.match(character) is not None
+
+
+def is_copy(hypothesis: str, source: str) -> bool:
+    """Whether a hypothesis equals the source except for case, spaces and punctuation, and is more than a name.
+
+    >>> is_copy("the museum is closed", "The museum is closed."), is_copy("Rock am Ring", "Rock am Ring")
+    (True, False)
+    """
+    if _letters(hypothesis) != _letters(source):
+        return False
+    n_unspaced = sum(map(is_unspaced, hypothesis))
+    return count_common_words(hypothesis) >= _COPIED_WORDS or n_unspaced >= _COPIED_CHARACTERS
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def count_common_words(text: str) -> int:
+    """Returns the number of words that are neither capitalised like names nor web addresses."""
+    words = (word for word in text.split() if not re.search(r"\w[./@]\w", word))
+    return sum(word[0].isalpha() and not word[0].isupper() for word in words)
 
 
 def count_words(text: str) -> int:

@@ -25,6 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from matese import mqm
+from matese import text as texts
 from matese.annotation import ErrorSpan, Omission, Placed, Rating, Segment, Severity
 from matese.checks import language, marks, numbers, words
 from matese.text import languages_of, overlap
@@ -122,10 +123,10 @@ def _findings(
     text = segment.hypothesis
     source = given.source
     references = given.references
-    is_right = any(words.is_copy(text, reference) for reference in references)
+    is_right = any(texts.is_copy(text, reference) for reference in references)
     # A copy is an error if the languages differ or, if they are unknown, a reference differs from the source.
     is_translated = source_lang != target_lang if source_lang else bool(references)
-    if source is not None and is_translated and words.is_copy(text, source) and not is_right:
+    if source is not None and is_translated and texts.is_copy(text, source) and not is_right:
         start = len(text) - len(text.lstrip())
         return (ErrorSpan(start, len(text.rstrip()), Severity.MAJOR, words.UNTRANSLATED),), ()
     foreign = list(words.foreign(text, source, references, source_lang=source_lang, target_lang=target_lang))

@@ -13,9 +13,6 @@ UNTRANSLATED = "Accuracy/Source language fragment"
 FOREIGN = "Fluency/Character encoding/Script"
 REPEATED = "Accuracy/Addition/Repetition"
 
-# Fewer may be a name, a title or a loan: "Rock am Ring".
-_COPIED_WORDS = 3
-_COPIED_CHARACTERS = 6
 _LATIN_WORDS = 4
 _LONGEST_REPEAT = 40
 _SPACED = f"(?:(?![{texts.UNSPACED}])\\w)+"
@@ -48,28 +45,6 @@ _SCRIPTS = {lang: scripts for scripts, languages in _LANGUAGES.items() for lang 
 _KNOWN = {script for scripts in _LANGUAGES for script in scripts}
 
 
-def is_copy(hypothesis: str, source: str) -> bool:
-    """Whether a hypothesis equals the source except for case, spaces and punctuation, and is more than a name.
-
-    >>> is_copy("the museum is closed", "The museum is closed."), is_copy("Rock am Ring", "Rock am Ring")
-    (True, False)
-    """
-    if _letters(hypothesis) != _letters(source):
-        return False
-    n_unspaced = sum(map(texts.is_unspaced, hypothesis))
-    return _count_common(hypothesis) >= _COPIED_WORDS or n_unspaced >= _COPIED_CHARACTERS
-
-
-def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
-
-
-def _count_common(text: str) -> int:
-    """Returns the number of words that are neither capitalised like names nor web addresses."""
-    words = (word for word in text.split() if not re.search(r"\w[./@]\w", word))
-    return sum(word[0].isalpha() and not word[0].isupper() for word in words)
-
-
 def foreign(
     hypothesis: str, source: str | None, references: Sequence[str] = (), *, source_lang: str, target_lang: str
 ) -> Iterator[ErrorSpan]:
@@ -87,7 +62,7 @@ def foreign(
         return
     for start, end, script in _stretches(hypothesis, expected):
         text = hypothesis[start:end]
-        if script == "LATIN" and _count_common(text) < _LATIN_WORDS:
+        if script == "LATIN" and texts.count_common_words(text) < _LATIN_WORDS:
             continue
         # Single Greek letters are symbols: μm, β.
         if script == "GREEK" and end - start == 1:

@@ -24,9 +24,10 @@ from matese.evaluation.spans import token_localisation
 from matese.evaluation.spans.rating_pairs import counted_spans
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.explanation import explainer
-from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, LongTextError, Method, parse
+from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, Method, parse
 from matese.files import cut_incomplete_line, head_of, naming, read_lines
 from matese.model.annotator import Annotator
+from matese.model.model_input import LongTextError
 from matese.version import __version__
 
 _Range = tuple[int, int]

@@ -17,10 +17,6 @@ WHITE_BOX = (*BY_HEAD, *BY_LAYER, "integrated-gradients")
 METHODS = (TAGS, *BLACK_BOX, *WHITE_BOX)
 
 
-class LongTextError(UsageError):
-    """A text is longer than the model reads at once, which a method cannot explain."""
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """A method.

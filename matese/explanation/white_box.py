@@ -1,95 +1,39 @@
-"""Explanations from inside a model: attention, gradients and states of an encoder of the RoBERTa family.
-
-The scalar that is differentiated is the model's score of one reading: of a tagger the score head, after an error of
-meaning has lowered it, or, without one, the expected score of the tags; of a model that scores the combinations of
-source and reference, that of both together.
-"""
+"""Explanations from inside a model: attention, gradients and states of an encoder of the RoBERTa family."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from matese import mqm
-from matese.errors import ModelError, UsageError
+from matese.errors import UsageError
 from matese.evaluation.statistics.arrays import FloatArray
-from matese.explanation.method import LongTextError, Method
+from matese.explanation.method import Method
 from matese.model.encoder.observer import Observer
-from matese.model.encoder.roberta import Roberta
-from matese.model.heads.meaning import decoding
-from matese.model.heads.meaning.network import MeaningTensors
-from matese.model.heads.meaning.settings import MeaningRule
-from matese.model.heads.row_vectors import RowVectors
-from matese.model.heads.tags import bio
-from matese.model.inputs import Inputs, collate
 from matese.model.model_input import Reading
-from matese.model.network import Network
-from matese.model.network_output import NetworkOutput
-from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
+from matese.model.observation import ObservedReading, Part
+from matese.model.texts.encoding import TextEncoder
 
 _STEPS = 20
 """Points on the way of integrated gradients, from rows of padding to the texts."""
-_STEP = 1e-4
-"""Half the distance between the points from which a slope is computed."""
 
 
-class Part(NamedTuple):
-    """The tokens of one text in the rows that the model reads.
-
-    Attributes:
-        text: name of the text in ROLES.
-        row: number of the row.
-        first: position of its first token in the row.
-        characters: range of each token, in code points of the text.
-    """
-
-    text: str
-    row: int
-    first: int
-    characters: list[tuple[int, int]]
-
-    @property
-    def places(self) -> slice:
-        """Its tokens in the row."""
-        return slice(self.first, self.first + len(self.characters))
-
-
-class Inspection:
+class Inspection(ObservedReading):
     """The states of a model for one reading, of which any number of methods can be asked.
 
     Attributes:
-        parts: the hypothesis and the other texts.
-        score: what the methods differentiate.
         n_layers: of the encoder.
         n_heads: of each layer.
     """
 
     def __init__(self, module: object, text_encoder: TextEncoder, reading: Reading) -> None:
-        """Computes the reading once.
-
-        Raises:
-            ModelError: if the model has another encoder than one of the RoBERTa family.
-            LongTextError: if the texts are longer than the model reads at once.
-        """
-        if not isinstance(module, Network) or not isinstance(module.encoder, Roberta):
-            raise ModelError(
-                "this method looks inside encoders of the RoBERTa family; use leave-one-out or lime for others"
-            )
-        self._module: Any = module
-        self.n_layers = module.encoder.config.num_hidden_layers
-        self.n_heads = module.encoder.config.num_attention_heads
-        self._rows, self.parts = _rows(module, text_encoder, reading)
-        self._device = next(module.parameters()).device
-        self._pad_id = text_encoder.pad_id
-        self._batch = self._collated(self._rows)
-        self._reading = reading
-        self._is_one_row = len(self._rows) == 1
-        self._observer, self.score = self._pass(Observer())
+        """Computes the reading once. Raises as `ObservedReading`."""
+        super().__init__(module, text_encoder, reading)
+        config = self._module.encoder.config
+        self.n_layers: int = config.num_hidden_layers
+        self.n_heads: int = config.num_attention_heads
         self._gradients: dict[str, tuple[Tensor, ...]] = {}
         self._read: dict[tuple[str, int], Tensor] = {}
 
@@ -154,10 +98,6 @@ class Inspection:
             total += gradient.sum(0, keepdim=True) if self._is_one_row else gradient
         return -(way * total / _STEPS).sum(-1)
 
-    def _collated(self, rows: list[Encoding]) -> Inputs:
-        batch = collate(rows, pad_id=self._pad_id)
-        return replace(batch, texts=None).to(self._device)  # texts that a model reads alone are observed in their rows
-
     @cached_property
     def _empty(self) -> Tensor:
         """The embeddings of the same rows with padding in place of all texts."""
@@ -174,80 +114,3 @@ class Inspection:
         aligned += [(other, hypothesis) for other in others]
         weights = [1 - (text @ read.T).amax(-1) if len(read) else torch.ones(len(text)) for text, read in aligned]
         return [(part, weight.cpu().numpy()) for part, weight in zip(self.parts, weights, strict=True)]
-
-    @torch.enable_grad()
-    def _pass(self, observer: Observer, batch: Inputs | None = None) -> tuple[Observer, Tensor]:
-        encoder: Roberta = self._module.encoder
-        encoder.observer = observer
-        try:
-            output = self._module(batch or self._batch)
-        finally:
-            encoder.observer = None
-        if self._module.config.heads.tags is not None:
-            return observer, self._score_of_tagger(output)
-        if self._is_one_row:
-            return observer, output[RowVectors].values.sum()
-        embeddings = output[RowVectors].values  # (rows, width)
-        texts = {part.text: embeddings[part.row].unsqueeze(0) for part in self.parts}
-        return observer, self._module.combine(texts).sum()
-
-    def _score_of_tagger(self, output: NetworkOutput) -> Tensor:
-        if output.score is None:
-            return _score_of_tags(output.tag_logits)
-        rule = self._module.config.decoding.meaning_rule(self._reading.inputs)
-        meaning = output.get(MeaningTensors)
-        if rule is None or meaning is None:
-            return output.score.sum()
-        return _after_rule(rule, output.score, meaning.segment_logits, len(self._reading.hypothesis)).sum()
-
-
-def _after_rule(rule: MeaningRule, scores: Tensor, logits: Tensor, n_characters: int) -> Tensor:
-    """Returns the expected scores as `meaning.decoding` lowers them, (batch,), with their slopes.
-
-    The rule is computed in numpy, so its slopes in score and logit are those between two points close by.
-    """
-    given = scores.detach().cpu().double().numpy(), logits.detach().cpu().double().numpy()
-
-    def lowered(score: FloatArray, logit: FloatArray) -> FloatArray:
-        lengths = np.full(len(score), n_characters, dtype=np.float64)
-        return decoding.lower_scores(rule, score, logit - rule.threshold, lengths).astype(np.float64)
-
-    total = torch.from_numpy(lowered(*given)).to(scores)
-    for number, tensor in enumerate((scores, logits)):
-        above, below = ([*given] for _ in range(2))
-        above[number] = given[number] + _STEP
-        below[number] = given[number] - _STEP
-        slope = (lowered(*above) - lowered(*below)) / (2 * _STEP)
-        total = total + torch.from_numpy(slope).to(scores) * (tensor - tensor.detach())
-    return total
-
-
-def _score_of_tags(logits: Tensor) -> Tensor:
-    probabilities = logits.softmax(-1)
-    minor = probabilities[..., bio.B_MINOR].sum()
-    major = probabilities[..., bio.B_MAJOR].sum()
-    return -(mqm.MATESE.minor * minor + mqm.MATESE.major * major)
-
-
-def _rows(module: Network, text_encoder: TextEncoder, reading: Reading) -> tuple[list[Encoding], list[Part]]:
-    """Returns what the model reads of a reading, and where its texts stand there."""
-    texts = [reading.hypothesis, *reading.contexts]
-    tokens = text_encoder.tokenize(texts)
-    names = ["hypothesis", *reading.inputs.split("+")]
-    if module.config.texts.layout == "alone":
-        rows = [text_encoder.join(text, [], None) for text in tokens]
-    else:
-        rows = [text_encoder.join(tokens[0], tokens[1:], reading.inputs)]
-    if any(window.is_cut for windows in rows for window in windows):
-        raise LongTextError(
-            f"segment {reading.hypothesis[:40]!r} is longer than the model reads at once; explain it by "
-            "leave-one-out or lime"
-        )
-    encodings = [windows[0] for windows in rows]
-    parts = []
-    for number, (name, text) in enumerate(zip(names, tokens, strict=True)):
-        row, role = (0, name) if len(rows) == 1 else (number, "hypothesis")
-        places = np.flatnonzero(encodings[row].roles == ROLES.index(role))
-        characters = [(start, end) for start, end in text.ranges.tolist()]
-        parts.append(Part(name, row, int(places[0]) if len(places) else 0, characters))
-    return encodings, parts

@@ -10,7 +10,6 @@ from itertools import chain
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorFree, Segment
-from matese.checks import words
 from matese.errors import InputError
 from matese.model.texts.encoding import InputKind
 
@@ -113,7 +112,7 @@ def decide_by_rule(segment: Segment) -> ErrorFree | None:
         return ErrorFree(has_nothing, float(has_nothing))
     source, target = texts.languages_of(segment.key)
     is_translation = not source or source != target
-    if is_translation and segment.source is not None and words.is_copy(segment.hypothesis, segment.source):
+    if is_translation and segment.source is not None and texts.is_copy(segment.hypothesis, segment.source):
         return ErrorFree(False, 0.0)
     return None
 

@@ -6,8 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from matese.annotation import Segment
+from matese.errors import UsageError
 from matese.model.texts.encoding import InputKind
 from matese.model.texts.settings import Layout
+
+
+class LongTextError(UsageError):
+    """A text is longer than the model reads at once, so that no single pass scores it."""
 
 
 def is_combined(inputs: InputKind, layout: Layout) -> bool:

@@ -20,15 +20,14 @@ from torch import Tensor, nn
 
 from matese.annotation import Segment
 from matese.errors import InputError, ModelError
-from matese.explanation.method import LongTextError
-from matese.explanation.white_box import Inspection
 from matese.model import loading
 from matese.model.annotator import Annotator, load
 from matese.model.config import ModelConfig
 from matese.model.encoder import roberta_config
 from matese.model.encoder.roberta import Roberta
 from matese.model.encoder.roberta_config import RobertaConfig
-from matese.model.model_input import ModelInput, usable_inputs
+from matese.model.model_input import LongTextError, ModelInput, usable_inputs
+from matese.model.observation import ObservedReading
 from matese.model.storage import checkpoint, packing
 from matese.model.storage.checkpoint import Checkpoint
 from matese.model.storage.packing import StoredPrecision
@@ -208,7 +207,7 @@ def measure(annotator: Annotator, segments: Iterable[Segment]) -> Importance:
             factors.clear()
             text = ModelInput.of(segment, usable[0]).readings[0]
             with contextlib.suppress(LongTextError):
-                torch.autograd.backward(Inspection(predictor.module, predictor.text_encoder, text).score)
+                torch.autograd.backward(ObservedReading(predictor.module, predictor.text_encoder, text).score)
                 n_read += 1
                 for (kind, layer), factor in factors.items():
                     assert factor.grad is not None

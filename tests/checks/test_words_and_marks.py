@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from matese import text as texts
 from matese.checks import marks, words
 
 
@@ -20,7 +21,7 @@ from matese.checks import marks, words
     ],
 )
 def test_copies(source: str, hypothesis: str, expected: bool) -> None:
-    assert words.is_copy(hypothesis, source) is expected
+    assert texts.is_copy(hypothesis, source) is expected
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,7 @@ LYING = [
         (folder_at("config.json"), "has no config.json"),
         (content("config.json", b"\xff"), "config.json is corrupt"),
         (content("config.json", b"[" * 2_000), "config.json is corrupt"),
-        (settings("settings", "min_confidence", value=float("nan")), "min_confidence"),
+        (settings("model", "decoding", "min_confidence", value=float("nan")), "min_confidence"),
         (settings("encoder", "model_type", value="clip"), "do not make a model"),
         (settings("encoder", "pad_token_id", value=None), "do not make a model"),
         (settings("encoder", "num_attention_heads", value=3), "do not make a model"),
