@@ -199,6 +199,8 @@ def _unknown_keys(
     value: object, type_: inspect.Type, place: Place
 ) -> Iterator[tuple[Place, str, list[str], list[str]]]:
     """Yields for each unknown key its object's place, the key, the object's known keys, and those one level deeper."""
+    if isinstance(type_, inspect.AnyType):
+        return
     fields = _fields(type_)
     is_object = any(isinstance(member, inspect.StructType | inspect.DataclassType) for member in _members(type_))
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
