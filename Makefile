@@ -49,56 +49,29 @@ docs-figures: $(VENV)/.installed-dev $(VENV)/.installed-docs
 check-data: have-data $(VENV)/.installed
 	$(BIN)/python -m data_prep check
 
-# The embedded model: ten stages of training, a smaller vocabulary, and calibration. A stopped training is resumed; to run
-# a step again, remove its output. ENCODER is a hub id, or a directory where the hub cannot be reached.
+# The embedded model: data, one training, a smaller vocabulary with matrices in 8 bits, and calibration. A stopped training
+# is resumed; to run a step again, remove its output. ENCODER is a hub id, or a directory where the hub cannot be reached.
+# With a GPU: make mini TRAIN="--set training.batch_tokens=65536 --set training.accumulate=1"
 PREPARED := data/prepared
 ENCODER := intfloat/multilingual-e5-small
-MINI := runs/mini-omissions/calibrated
+TRAIN :=
+MINI := runs/mini/calibrated
 mini: have-data $(MINI)/config.json
 	@echo "$(MINI): the model; to measure it: python -m benchmarks.quality --model $(MINI) --data data/prepared/dev.jsonl"
 
 # A sixth of the validation data is enough, and a third of the ESA ratings.
-$(MINI)/config.json: runs/mini-omissions/small/config.json $(PREPARED)/esa-dev.jsonl
+$(MINI)/config.json: runs/mini/small/config.json $(PREPARED)/esa-dev.jsonl
 	awk 'NR % 6 == 1' $(PREPARED)/dev.jsonl > $(PREPARED)/calibration.jsonl
 	awk 'NR % 3 == 1' $(PREPARED)/esa-dev.jsonl > $(PREPARED)/error-free.jsonl
 	$(BIN)/matese calibrate $(<D) $(PREPARED)/calibration.jsonl --error-free $(PREPARED)/error-free.jsonl --output $(MINI)
 
-runs/mini-omissions/small/config.json: runs/mini-omissions/result.json
+runs/mini/small/config.json: runs/mini/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
 
-runs/mini-omissions/result.json: runs/mini-deep-final/result.json $(PREPARED)/omissions.jsonl
-	$(call train,mini-omissions)
-
-runs/mini-deep-final/result.json: runs/mini-deep/result.json
-	$(call train,mini-deep-final)
-
-runs/mini-deep/result.json: runs/mini-marks/result.json
-	$(call train,mini-deep)
-
-runs/mini-marks/result.json: runs/mini-source/result.json
-	$(call train,mini-marks)
-
-runs/mini-source/result.json: runs/mini-taught/result.json $(PREPARED)/taught-source.jsonl
-	$(call train,mini-source)
-
-runs/mini-taught/result.json: runs/mini-meaning/result.json $(PREPARED)/taught.jsonl
-	$(call train,mini-taught)
-
-runs/mini-meaning/result.json: runs/mini-judgments/result.json $(PREPARED)/contrasts.jsonl
-	$(call train,mini-meaning)
-
-runs/mini-judgments/result.json: runs/mini-final/result.json $(PREPARED)/gemba.jsonl
-	$(call train,mini-judgments)
-
-runs/mini-final/result.json: runs/mini/result.json
-	$(call train,mini-final)
-
-runs/mini/result.json: $(addprefix $(PREPARED)/,synthetic.jsonl rewordings.jsonl synthetic-human.jsonl \
-    da-raw.jsonl wmt25-metrics.jsonl foreign.jsonl) | runs
-	$(call train,mini)
-
-train = $(BIN)/matese train \
-    $(if $(wildcard runs/$(1)/last.ckpt),--resume runs/$(1),--config configs/$(1).yaml --set encoder=$(ENCODER))
+runs/mini/result.json: $(addprefix $(PREPARED)/,train.jsonl bio.jsonl esa.jsonl wmt25-metrics.jsonl mlqe-pe.jsonl \
+    gemba.jsonl contrasts.jsonl rewordings.jsonl foreign.jsonl omissions.jsonl unrated.jsonl) | runs
+	$(BIN)/matese train $(if $(wildcard runs/mini/last.ckpt),--resume runs/mini,\
+	    --config configs/mini.yaml --set encoder=$(ENCODER) $(TRAIN))
 
 # The ensemble of Perrella et al. 2022, section 3.2: one model for each of five splits, and the median of the
 # scores of their spans. The models need one vocabulary, so ENSEMBLE must be a configuration with a pretrained encoder.
@@ -134,12 +107,6 @@ $(PREPARED)/bio.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 
 $(PREPARED)/esa.jsonl $(PREPARED)/esa-dev.jsonl: $(PREPARED)/bio.jsonl ;
 
-$(PREPARED)/synthetic.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
-	$(BIN)/python -m data_prep synthesise $(RATED) --output $@
-
-$(PREPARED)/synthetic-human.jsonl: $(PREPARED)/human.jsonl
-	$(BIN)/python -m data_prep synthesise $< --share 0.8 --output $@
-
 $(PREPARED)/human.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep translations --most 2 --output $@
 
@@ -154,22 +121,14 @@ OMITTED := $(addprefix $(PREPARED)/,train.jsonl bio.jsonl human.jsonl)
 $(PREPARED)/omissions.jsonl: $(OMITTED)
 	$(BIN)/python -m data_prep omissions $(OMITTED) --encoder $(ENCODER) --share 0.1 --output $@
 
-# Scored by the model that learned from judgments only.
-$(PREPARED)/taught.jsonl: runs/mini-judgments/result.json
-	$(BIN)/python -m data_prep teach --teacher $(<D)/model --sources 60 --output $@
-
-# Scored by the model that learned from those; read without the reference.
-$(PREPARED)/taught-source.jsonl: runs/mini-taught/result.json
-	$(BIN)/python -m data_prep teach --teacher $(<D)/model --sources 130 --similarity 0 --seed 7 --by-source --output $@
+$(PREPARED)/unrated.jsonl: | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep unrated --output $@
 
 $(PREPARED)/contrasts.jsonl: $(wildcard data_prep/contrasts/*.tsv) | $(VENV)/.installed-dev $(PREPARED)
-	$(BIN)/python -m data_prep contrasts --output $@
+	$(BIN)/python -m data_prep contrasts --paragraphs 3000 --output $@
 
 $(PREPARED)/gemba.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep judgments --output $@
-
-$(PREPARED)/da-raw.jsonl: | $(VENV)/.installed-dev $(PREPARED)
-	$(BIN)/python -m data_prep assessments --output $(PREPARED)
 
 $(PREPARED)/wmt25-metrics.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep segment-scores --output $(PREPARED)

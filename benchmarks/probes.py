@@ -3,8 +3,9 @@
     python -m benchmarks.probes people gpt4 plain --encoder ENCODER
     python -m benchmarks.probes --list
 
-A probe is `configs/mini-judgments.yaml` from the encoder (no earlier stage), with the data or the settings of `PROBES`.
-`--steps 450` are 1.8 million tokens, a quarter of an hour on one core. Each seed is a run of its own. The folder
+A probe is `configs/mini.yaml` with small batches, lower rates (`_TRAINING`) and tags and scores alone, and with the
+data or the settings of `PROBES`. `--steps 450` are 1.8 million tokens, a quarter of an hour on one core. Each seed is a
+run of its own. The folder
 `--output` keeps runs and figures: a probe that is there is neither trained nor measured again, and one that was stopped
 goes on; other steps, encoders or sources need another folder. The table shows every probe in that folder by the ruler
 (`benchmarks.ruler`, with `--every`), by reference / by source, as means over seeds. Its last rows are the standard
@@ -28,11 +29,32 @@ import yaml
 from benchmarks import markdown, ruler
 from matese.errors import UsageError
 
-_BASE = Path(__file__).absolute().parents[1] / "configs" / "mini-judgments.yaml"
+_BASE = Path(__file__).absolute().parents[1] / "configs" / "mini.yaml"
+_MODEL = {"heads": {"omissions": None, "categories": None, "meaning": None}}
+_TRAINING = {
+    "learning_rate": 3e-4,
+    "encoder_learning_rate": 1.2e-4,
+    "layer_decay": 1.0,
+    "frozen_layers": 8,
+    "accumulate": 1,
+    "averaged": 0.0,
+    "validate_every": 1,
+    "difference_loss_weight": 0.0,
+}
 _PEOPLE = {"train": 0.5, "bio": 0.1, "esa": 0.6}
 _GPT4 = _PEOPLE | {"gemba": 0.6}
-_OWN_HEAD: dict[str, Any] = {"heads": {"meaning": {}}}
-_CONTRASTS = ("contrasts", "rewordings", "synthetic")
+_RATERS = {
+    "bio": "bio",
+    "esa": "esa",
+    "da-raw": "da",
+    "wmt25-metrics": "metrics",
+    "mlqe-pe": "mlqe-pe",
+    "gemba": "gemba",
+}
+_OWN_HEAD: dict[str, Any] = {
+    "heads": {"omissions": None, "categories": None, "meaning": {"inputs": ["reference", "source"]}}
+}
+_CONTRASTS = ("contrasts", "rewordings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +65,19 @@ class Probe:
         what: what it shows, for the table.
         data: share of the sources of each file of `--prepared`, without ".jsonl".
         only: for a file of contrasts, the only test sets whose ratings are used.
-        contrast_raters: the setting `data.contrast_raters`.
+        contrasts: files that teach only what is an error of meaning.
         model: settings of the model that differ.
         training: settings of the training that differ.
+        unrated: whether it also learns from translations that nobody rated, and which it scores itself.
     """
 
     what: str
     data: Mapping[str, float] = field(default_factory=lambda: _GPT4)
     only: tuple[str, ...] = ()
-    contrast_raters: tuple[str, ...] = ()
+    contrasts: tuple[str, ...] = ()
     model: Mapping[str, object] = field(default_factory=dict)
     training: Mapping[str, object] = field(default_factory=dict)
+    unrated: bool = False
 
 
 PROBES = {
@@ -63,9 +87,7 @@ PROBES = {
     "metrics": Probe(
         "with scores of WMT25's metrics and post-editing rates", _GPT4 | {"wmt25-metrics": 0.7, "mlqe-pe": 0.3}
     ),
-    "taught": Probe(
-        "with translations that a model of a later stage scored", _GPT4 | {"taught": 0.7, "taught-source": 0.3}
-    ),
+    "unrated": Probe("with 32,000 translations that the model scores itself after 40 % of the steps", unrated=True),
     "rewordings-5": Probe("with rewordings and injected errors, 5 % of the rows", _GPT4 | {"rewordings": 0.035}),
     "rewordings-10": Probe("the same, 10 %", _GPT4 | {"rewordings": 0.075}),
     "rewordings-20": Probe("the same, 20 %", _GPT4 | {"rewordings": 0.17}),
@@ -135,19 +157,23 @@ def settings_of(
     files = [prepared / f"{name}.jsonl" for name in probe.data]
     if probe.only:
         files[-1] = _part(files[-1], run / "contrasts.jsonl", probe.only)
+    train = [
+        {
+            "file": str(file),
+            "share": share,
+            "raters": name if name in _RATERS else None,
+            "teaches": ["meaning"] if name in probe.contrasts else None,
+        }
+        for file, (name, share) in zip(files, probe.data.items(), strict=True)
+    ]
+    unrated = {"files": [str(prepared / "unrated.jsonl")]} if probe.unrated else None
     return {
         "extends": str(_BASE),
         "encoder": encoder,
-        "start": None,
         "output": str(run),
-        "model": dict(probe.model),
-        "data": {
-            "train": [str(file) for file in files],
-            "shares": list(probe.data.values()),
-            "contrast_raters": list(probe.contrast_raters),
-            "dev": [str(prepared / "wmt22-dev.jsonl")],
-        },
-        "training": {"max_steps": steps, "seed": seed, **probe.training},
+        "model": {**_MODEL, **probe.model},
+        "data": {"train": train, "unrated": unrated, "dev": [str(prepared / "wmt22-dev.jsonl")]},
+        "training": {**_TRAINING, "max_steps": steps, "seed": seed, **probe.training},
     }
 
 

@@ -26,6 +26,7 @@ from data_prep import (
     splits,
     synthesis,
     translations,
+    unrated,
 )
 from data_prep.assembly import Merge
 from data_prep.prepare import Options, prepare
@@ -85,9 +86,10 @@ def parser() -> argparse.ArgumentParser:
     _add_prepare(read_raw("prepare", _prepare))
     read_raw("labels", _labels)
     read_raw("segment-scores", _segment_scores, "folder of wmt25-metrics.jsonl and mlqe-pe.jsonl")
-    _add_teach(read_raw("teach", _teach, "file to write"))
+    _add_unrated(read_raw("unrated", _unrated, "file to write"))
     contrasted = read_raw("contrasts", _contrasts, "file to write")
     _add(contrasted, "--seed", 0, "random seed", "N")
+    _add(contrasted, "--paragraphs", 0, "number of paragraphs of several contrasts, written right and wrong, too", "N")
     judged = read_raw("judgments", _judgments, "file to write")
     judged.add_argument("--held-out", action="store_true", help="only the held-out sources, for measuring")
     read_raw("assessments", _assessments, "folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
@@ -133,15 +135,10 @@ def _add_translations(parser: argparse.ArgumentParser) -> None:
     _add(parser, "--seed", 0, "random seed", "N")
 
 
-def _add_teach(parser: argparse.ArgumentParser) -> None:
-    text = "models whose mean expected score with the reference is taught"
-    parser.add_argument("--teacher", nargs="+", required=True, metavar="MODEL", help=text)
-    _add(parser, "--sources", 100, "number of sources of each test set and language pair", "N")
-    _add(parser, "--systems", 10, "largest number of translations of a source", "N")
-    _add(parser, "--similarity", 0.4, "weight of the similarity to the reference in the score", "W")
+def _add_unrated(parser: argparse.ArgumentParser) -> None:
+    _add(parser, "--sources", 110, "number of sources of each test set and language pair", "N")
+    _add(parser, "--systems", 8, "largest number of translations of a source", "N")
     _add(parser, "--seed", 0, "random seed", "N")
-    text = "leave out the references, so that the scores are learned from the source"
-    parser.add_argument("--by-source", action="store_true", help=text)
 
 
 def _download(options: argparse.Namespace) -> None:
@@ -200,22 +197,18 @@ def _assessments(options: argparse.Namespace) -> None:
     _write_all(options.output, ratings)
 
 
-def _teach(options: argparse.Namespace) -> None:
-    """Score translations of WMT test sets with models, for training by reference and by source."""
-    import matese
-    from data_prep import teaching  # imports torch
-
-    how = teaching.Teaching(
-        options.sources, options.systems, options.similarity, options.seed, by_source=options.by_source
-    )
+def _unrated(options: argparse.Namespace) -> None:
+    """Draw translations of WMT test sets that nobody rated."""
+    drawn = {"n_sources": options.sources, "n_systems": options.systems, "seed": options.seed}
     with _progress() as progress:
-        teachers = [matese.load(name, precision="bf16") for name in options.teacher]
-        _write(options.output, teaching.build(_store(options), teachers, how, progress))
+        _write(options.output, unrated.build(_store(options), **drawn, progress=progress))
 
 
 def _contrasts(options: argparse.Namespace) -> None:
     """Pair texts that mean the same, and texts that do not."""
-    _write(options.output, contrasts.build(_store(options), seed=options.seed))
+    made = list(contrasts.build(_store(options), seed=options.seed))
+    joined = contrasts.paragraphs(made, n_paragraphs=options.paragraphs, seed=options.seed)
+    _write(options.output, itertools.chain(made, joined))
 
 
 def _judgments(options: argparse.Namespace) -> None:

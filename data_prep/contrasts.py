@@ -8,7 +8,8 @@
 - **Our own** (`data_prep/contrasts/*.tsv`): a reference, another correct wording, and a wrong one, mostly close to the
   reference.
 
-Each Rating is of the rater `contrasts`, without an error or with a Major one, which has a place where it is known.
+`paragraphs` joins some of them. Each Rating is of the rater `contrasts`, without an error or with a Major one, which
+has a place where it is known.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -60,6 +62,8 @@ _N_LANGUAGES = 3
 """Languages in which each STS pair is used."""
 _NTREX_SHARE = 0.35
 """Share of the sentences used in each language."""
+_IN_PARAGRAPH = (2, 3, 4)
+"""Numbers of texts of a paragraph."""
 _CLOSE = 0.75
 """Share of equal words above which the words that differ are the place of the error."""
 
@@ -165,6 +169,53 @@ def own() -> Iterator[Rating]:
                     segment = Segment(row[other], row["source"], (row[reference],), key)
                     yield _rating(segment, is_same=True)
                     yield replace(wrong, segment=replace(wrong.segment, references=segment.references))
+
+
+def paragraphs(ratings: Sequence[Rating], *, n_paragraphs: int, seed: int) -> Iterator[Rating]:
+    """Yields paragraphs of contrasts of one language pair: right ones, and the same with one wrong text.
+
+    The texts are joined by spaces, without any in Chinese and Japanese. Only texts with a source are used, for which
+    there are, for one reference, a right and a wrong one.
+    """
+    found: dict[str, dict[tuple[str, str], dict[bool, Rating]]] = defaultdict(lambda: defaultdict(dict))
+    for rating in ratings:
+        segment = rating.segment
+        if segment.key is not None and segment.key.lang_pair is not None and segment.source and segment.references:
+            is_right = not rating.all_errors
+            found[segment.key.lang_pair][segment.source, segment.references[0]].setdefault(is_right, rating)
+    usable = {pair: [both for both in texts.values() if len(both) == 2] for pair, texts in found.items()}
+    pairs = [pair for pair, texts in usable.items() if len(texts) >= max(_IN_PARAGRAPH)]
+    rng = random.Random(f"paragraphs|{seed}")
+    for index in range(n_paragraphs if pairs else 0):
+        pair = rng.choices(pairs, [len(usable[pair]) for pair in pairs])[0]
+        texts = rng.sample(usable[pair], rng.choice(_IN_PARAGRAPH))
+        wrong = rng.randrange(len(texts))
+        key = SegmentKey("paragraphs", pair, None, None, index)
+        yield _joined([both[True] for both in texts], key)
+        yield _joined([both[number != wrong] for number, both in enumerate(texts)], key)
+
+
+def _joined(ratings: Sequence[Rating], key: SegmentKey) -> Rating:
+    """Returns the rating of a paragraph of texts; each has a source, and its first reference is used."""
+    source_language, target_language = str(key.lang_pair).split("-")
+    space = _space(target_language)
+    errors: list[ErrorSpan] = []
+    start = 0
+    for rating in ratings:
+        errors += [replace(one, start=one.start + start, end=one.end + start) for one in rating.errors or ()]
+        start += len(rating.segment.hypothesis) + len(space)
+    segment = Segment(
+        space.join(rating.segment.hypothesis for rating in ratings),
+        _space(source_language).join(rating.segment.source or "" for rating in ratings),
+        (space.join(rating.segment.references[0] for rating in ratings),),
+        key,
+    )
+    unplaced = tuple(one for rating in ratings for one in rating.unplaced)
+    return Rating(segment, RATER, tuple(errors), unplaced=unplaced)
+
+
+def _space(language: str) -> str:
+    return "" if language in ("ja", "zh") else " "
 
 
 def _rating(segment: Segment, *, is_same: bool) -> Rating:

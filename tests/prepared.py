@@ -59,8 +59,7 @@ def prepare(raw: Path, output: Path, *, encoder: Path) -> None:
     human = str(output / "human.jsonl")
     run("translations", "--most", "2", "--output", human)
     run("synthesise", *rated, "--share", "1", "--output", str(output / "synthetic.jsonl"), reads=False)
-    for name in ("synthetic-human", "synthetic-hi"):
-        run("synthesise", human, "--share", "1", "--output", str(output / f"{name}.jsonl"), reads=False)
+    run("unrated", "--output", str(output / "unrated.jsonl"))
     run("foreign", human, "--output", str(output / "foreign.jsonl"), reads=False)
     run("rewordings", *rated, "--output", str(output / "rewordings.jsonl"), reads=False)
     given = [*rated[:2], human, "--encoder", str(encoder), "--share", "1"]

@@ -24,7 +24,7 @@ def test_settings(name: str, tmp_path: Path) -> None:
     read = config.load(file)
     assert (read.start, read.training.max_steps, read.training.seed) == (None, 9, 3)
     if name == "sts":
-        lines = Path(read.data.train[-1]).read_text().splitlines()
+        lines = Path(read.data.files[-1]).read_text().splitlines()
         assert [json.loads(line)["test_set"] for line in lines] == ["sts"]
 
 

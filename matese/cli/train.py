@@ -10,21 +10,25 @@ from matese.tasks.train import Request
 
 SUMMARY = "train a model on rated segments"
 EPILOG = """examples:
-  matese train --config configs/xlmr-large.yaml --train train.jsonl --dev dev.jsonl --output runs/xlmr-large
-  matese train --config configs/comet-da.yaml --train train.jsonl --dev dev.jsonl     a model that scores
-  matese train --config configs/xlmr-base.yaml --set training.max_epochs=1 --set training.seed=2
-  matese train --resume runs/xlmr-large                       resume a stopped or killed run
-  matese train --settings                                     list all settings, documented, with their defaults
+  matese train --config configs/xlmr-large.yaml --output runs/large
+  matese train --config configs/comet-da.yaml --dev dev.jsonl
+  matese train --from mini ratings.jsonl --output runs/ours
+  matese train --resume runs/large
 
-Ratings are in any format that matese convert reads. All ratings of a segment are used; --set data.rater=NAME uses those
-of one rater, and --set data.merge=union (or majority) merges them. The model is written to the folder `model` in the
-output.
+Ratings are in any format that matese convert reads. All ratings of a segment are used, unless --set data.rater=NAME
+chooses a rater, or --set data.merge=union (or majority) merges them. The model is the folder `model` in the output.
+
+With --from, heads that the ratings cannot teach stay as they are. Without --dev, a tenth of the sources is held out.
+With 300 such ratings, the model is calibrated on them: `calibrated`.
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    fields.add_positional(parser, Request, "ratings", metavar="RATINGS")
     what = parser.add_mutually_exclusive_group(required=True)
-    fields.add(what, Request, "config", "resume", "settings")
+    fields.add(what, Request, "config")
+    fields.add(what, Request, "start", option="--from", metavar="MODEL")
+    fields.add(what, Request, "resume", "settings")
     group = parser.add_argument_group("options that replace settings of the file")
     fields.add(group, Request, "train", "dev")
     groups.add_joined_texts(group, Request)

@@ -7,7 +7,7 @@ does not set; nested settings are merged.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -73,6 +73,7 @@ def read(
     kind: type[T],
     *,
     overrides: Sequence[tuple[str, str]] = (),
+    defaults: Callable[[Mapping[str, object]], Mapping[str, object]] = lambda _: {},
 ) -> T:
     """Returns the settings of a YAML file; what the file leaves out has its default.
 
@@ -80,11 +81,12 @@ def read(
         path: the file.
         kind: a frozen dataclass or msgspec struct; its fields may be such types, too.
         overrides: pairs of a dotted key and a YAML value, as `--set` gives them; they replace values of the file.
+        defaults: returns values for what neither the file nor an override sets, from what they set.
 
     Raises:
         FormatError: if the file is not YAML, a key is unknown, missing or given twice, or a value is not allowed.
     """
-    return parse("\n".join(read_lines(path)), kind, path=path, overrides=overrides)
+    return parse("\n".join(read_lines(path)), kind, path=path, overrides=overrides, defaults=defaults)
 
 
 def parse(
@@ -93,11 +95,13 @@ def parse(
     *,
     path: str | Path,
     overrides: Sequence[tuple[str, str]] = (),
+    defaults: Callable[[Mapping[str, object]], Mapping[str, object]] = lambda _: {},
 ) -> T:
     """Returns the settings of a YAML text, as `read` does; `path` is its name in messages."""
     root = _load(text, name_of(path), (str(path),))
     for key, value in overrides:
         root = root.merged(_override(key, value))
+    root = _plain_node(defaults(root.plain()), root.path).merged(root)
     plain = root.plain()
     try:
         validation.check_keys(plain, kind)
@@ -111,6 +115,13 @@ def _override(key: str, value: str) -> _Node:
     for part in reversed(key.split(".")):
         node = _Node({part: node}, name, None)
     return node
+
+
+def _plain_node(value: object, path: str) -> _Node:
+    """Returns a plain value as a node."""
+    if isinstance(value, Mapping):
+        return _Node({key: _plain_node(inner, path) for key, inner in value.items()}, path, None)
+    return _Node([_plain_node(inner, path) for inner in value] if isinstance(value, list) else value, path, None)
 
 
 def _load(text: str, path: str, including: tuple[str, ...]) -> _Node:

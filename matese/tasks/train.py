@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from matese import files
 from matese.errors import check_installed
 from matese.tasks import notices
 from matese.tasks.annotators import parse_settings
@@ -17,6 +18,7 @@ from matese.tasks.texts import JoinedTexts, require
 from matese.tasks.values import File, Several, Text
 
 if TYPE_CHECKING:
+    from matese.training.config import Config
     from matese.training.run import Result
 
 
@@ -25,7 +27,9 @@ class Request(JoinedTexts):
     """Train a model on rated segments, or go on with a run.
 
     Attributes:
+        ratings: ratings that a finished model learns from.
         config: YAML file of settings, for example configs/xlmr-base.yaml.
+        start: a finished model that learns from further ratings.
         resume: resume the run in this directory, with its settings.
         settings: list all settings with their defaults and exit.
         train: ratings to train on.
@@ -34,7 +38,9 @@ class Request(JoinedTexts):
         set: replace any setting, such as training.seed=2; repeatable.
     """
 
+    ratings: Sequence[str] = option((), Several())
     config: str | None = option(None, File())
+    start: str | None = option(None, Text("MODEL"))
     resume: str | None = option(None, File("DIR"))
     settings: bool = False
     train: Sequence[str] | None = option(None, Several())
@@ -52,8 +58,10 @@ class Request(JoinedTexts):
             "lang_pair": self.lang_pair,
         }
         named = {
-            "data.train": self.train,
+            "start": self.start,
+            "data.train": self.ratings or self.train,
             "data.dev": self.dev,
+            "data.held_out": None if self.dev is None else 0,
             "data.texts": [texts] if self.src or self.ref or self.texts_of else None,
             "data.lang_pair": self.lang_pair,
             "output": self.output,
@@ -70,39 +78,54 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
     Raises:
         matese.training.run.Interrupted: after Ctrl-C, when the state of the run is saved.
     """
-    overrides = request.overrides
-    require(
-        request.config is not None or not overrides, "options that replace settings, such as --train, need --config"
-    )
-    import rich
+    # Settings and files are checked before torch is imported, which takes seconds.
+    from matese.training import config
 
     check_installed("matese train", "pytorch_lightning", extra="train")
-    from matese.training import config, run_setup
-    from matese.training import run as training
-
     if request.settings:
         if stream is not None:
             stream.write(f"{config.describe()}\n")
         return None
-    if request.resume is None:
-        require(request.config is not None, "nothing to train: give a configuration, or a run to resume")
-        settings = config.load(request.config or "", overrides=overrides)
-        _check_exist("train", settings.data.train)
-        _check_exist("dev", settings.data.dev)
-    else:
-        settings = run_setup.load_settings(Path(request.resume))
-    result = training.train(settings, resume=request.resume is not None, console=rich.get_console())
+    settings = _settings(request)
+    import rich
+
+    from matese.training import finetuning, run_setup
+    from matese.training import run as training
+
+    train = finetuning.finetune if settings.is_finetuning else training.train
+    result = train(settings, resume=request.resume is not None, console=rich.get_console())
     if not run_setup.is_first_process():
         return None
-    _tell_shared(settings.data.train, settings.data.dev)
+    _tell_shared(settings.data.files, settings.data.dev)
     show(result, stream)
     return result
 
 
-def _check_exist(name: str, paths: Sequence[str]) -> None:
-    """Raises a UsageError if a file of ratings is missing."""
-    for path in paths:
-        require(os.path.exists(path), f"data.{name}: no such file {path}; name the files with --{name}")
+def _settings(request: Request) -> Config:
+    """Returns the settings of the run that is asked for.
+
+    Raises:
+        InputError: if a setting or a file cannot be used, as far as this is known before the data are read.
+    """
+    from matese.formats import detection
+    from matese.training import config, run_directory
+
+    overrides = request.overrides
+    is_new = request.config is not None or request.start is not None
+    require(is_new or not overrides, "options that replace settings, such as --train, need --config or --from")
+    require(bool(request.ratings) == (request.start is not None), "RATINGS: must be given with --from, and only then")
+    if request.resume is not None:
+        return run_directory.load_settings(Path(request.resume))
+    require(is_new, "nothing to train: give a configuration, a model to start from, or a run to resume")
+    settings = config.load(request.config or config.FINETUNING, overrides=overrides)
+    for name, paths in (("train", settings.data.files), ("dev", settings.data.dev)):
+        for path in paths:
+            require(os.path.exists(path), f"data.{name}: no such file {path}; name the files with --{name}")
+            if not files.is_device(path):
+                detection.detect(path)
+    if "LOCAL_RANK" not in os.environ:  # not a further process of a run
+        run_directory.check_new(Path(settings.output))
+    return settings
 
 
 def _tell_shared(train: Sequence[str], dev: Sequence[str]) -> None:

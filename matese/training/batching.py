@@ -112,25 +112,29 @@ def draw_units(groups: Ints, originals: Ints, size: int, rng: np.random.Generato
     return numbers
 
 
-def plan_epoch(corpus: Corpus, limits: Limits, *, seed: int, epoch: int, group_size: int = 1) -> EpochPlan:
+def plan_epoch(
+    corpus: Corpus, limits: Limits, *, seed: int, epoch: int, group_size: int = 1, part: int = 0
+) -> EpochPlan:
     """Returns one pass over the data, with a random kind of input and a random reference for each segment.
 
-    Segments that are drawn together share both. Batches of similar length are grouped, one for each device; the order
-    of the groups is random.
+    Segments that may not be read are left out. Segments that are drawn together share both. Batches of similar length
+    are grouped, one for each device; the order of the groups is random. A part is that of `BatchStream.go_on`.
     """
-    rng = np.random.default_rng([seed, epoch])
+    rng = np.random.default_rng([seed, part, epoch])
     usable = corpus.usable()
+    is_read = usable.max(axis=1)
     unit = draw_units(corpus.groups, corpus.originals, group_size, rng)
     n_units = int(unit.max()) + 1
     # Choose a usable kind: the first column whose running count exceeds the drawn number.
     number = (rng.random(n_units)[unit] * usable.sum(1)).astype(np.int64)
-    kinds = (usable.cumsum(1) > number[:, None]).argmax(1)
+    kinds = np.where(is_read, (usable.cumsum(1) > number[:, None]).argmax(1), -1)
     references = (rng.random(n_units)[unit] * corpus.n_references).astype(np.int64)
     windows = rng.random(len(corpus))
     lengths = np.zeros(n_units, dtype=np.int64)
     np.maximum.at(lengths, unit, input_lengths(corpus, kinds, references, limits.longest))
     # Units of one length are shuffled, so that batches differ from pass to pass.
     order = np.lexsort((rng.random(n_units)[unit], lengths[unit]))
+    order = order[is_read[order]]
     batches = cut_batches(lengths[unit][order], limits.batch_tokens)
     # The last batch is repeated until every device has one.
     filled = np.concatenate([batches, np.repeat(batches[-1:], -len(batches) % limits.n_devices, axis=0)])
@@ -143,7 +147,10 @@ class BatchStream(Sampler[list[Draw]]):
     """An endless stream of one device's batches, pass after pass, divided into periods of equal length.
 
     A period lies between two validations and is an epoch for Lightning. Its number of batches is fixed; that of a pass
-    varies a little with the draws.
+    varies a little with the draws. From a batch on, the stream may go on with other data.
+
+    Attributes:
+        next_part: number of the first batch that needs other data, see `go_on`; None if no more are needed.
     """
 
     def __init__(self, corpus: Corpus, limits: Limits, *, seed: int, group_size: int = 1) -> None:
@@ -153,6 +160,9 @@ class BatchStream(Sampler[list[Draw]]):
         self._group_size = group_size
         self._ends: list[int] = []
         self._planned: tuple[int, EpochPlan] | None = None
+        self._part = 0
+        self._first = 0
+        self.next_part: int | None = None
         self.period_length = self.epoch_length
         self.period = self.done = 0
 
@@ -167,16 +177,35 @@ class BatchStream(Sampler[list[Draw]]):
             self.period = epoch
             self.done = 0
 
+    @property
+    def position(self) -> int:
+        """Number of the next batch in the stream."""
+        return self.period * self.period_length + self.done
+
+    def go_on(self, corpus: Corpus) -> None:
+        """Takes the batches from `next_part` on from other data."""
+        assert self.next_part is not None
+        self._corpus = corpus
+        self._first = self.next_part
+        self._part += 1
+        self.next_part = None
+        self._ends.clear()
+        self._planned = None
+
     def __len__(self) -> int:
         return self.period_length
 
     def __iter__(self) -> Iterator[list[Draw]]:
-        start = self.period * self.period_length
-        for number in range(start + self.done, start + self.period_length):
+        """Yields the batches up to the end of the period, or up to the first one that needs other data."""
+        end = (self.period + 1) * self.period_length
+        if self.next_part is not None:
+            end = min(end, self.next_part)
+        for number in range(self.position, end):
             yield self.batch(number)
 
     def batch(self, number: int) -> list[Draw]:
         """Returns the batch with this number in the stream."""
+        number -= self._first
         epoch = 0
         while number >= self._end(epoch):
             epoch += 1
@@ -192,7 +221,14 @@ class BatchStream(Sampler[list[Draw]]):
 
     def _plan(self, epoch: int) -> EpochPlan:
         if self._planned is None or self._planned[0] != epoch:
-            planned = plan_epoch(self._corpus, self._limits, seed=self._seed, epoch=epoch, group_size=self._group_size)
+            planned = plan_epoch(
+                self._corpus,
+                self._limits,
+                seed=self._seed,
+                epoch=epoch,
+                group_size=self._group_size,
+                part=self._part,
+            )
             self._planned = epoch, planned
         return self._planned[1]
 
@@ -248,28 +284,47 @@ class _Batches(Dataset[BatchT]):
     """Batches of a corpus by their draws, made on access."""
 
     def __init__(self, corpus: Corpus, make: MakeBatch[BatchT]) -> None:
-        self._corpus = corpus
+        self.corpus = corpus
         self._make = make
 
     def __getitem__(self, draws: Sequence[Draw]) -> BatchT:
-        return self._make(self._corpus, draws)
+        return self._make(self.corpus, draws)
 
 
 class TrainingLoader(DataLoader[BatchT]):
     """Loads training batches and keeps the state that Lightning needs to resume within a period."""
 
+    dataset: _Batches[BatchT]
     sampler: BatchStream
 
-    def __init__(self, corpus: Corpus, stream: BatchStream, make: MakeBatch[BatchT], *, workers: int = 0) -> None:
-        batches = _Batches(corpus, make)
+    def __init__(
+        self,
+        corpus: Corpus,
+        stream: BatchStream,
+        make: MakeBatch[BatchT],
+        *,
+        workers: int = 0,
+        next_part: Callable[[int], Corpus] | None = None,
+    ) -> None:
+        """Creates the loader; `next_part` returns the data from `stream.next_part` on, given the next batch's number.
+
+        It is called after the optimizer step of the batch before.
+        """
         pins = torch.cuda.is_available()
-        super().__init__(batches, sampler=stream, batch_size=None, num_workers=workers, pin_memory=pins)
+        super().__init__(_Batches(corpus, make), sampler=stream, batch_size=None, num_workers=workers, pin_memory=pins)
+        self._next_part = next_part
 
     def __iter__(self) -> Iterator[BatchT]:  # type: ignore[override]  # no iterator of torch
-        # A generator, so that workers start with the first batch: Lightning sets the period after iter().
-        for batch in super().__iter__():
-            self.sampler.done += 1
-            yield batch
+        # A generator, so that workers start with the first batch: Lightning sets the period after iter(). It asks for a
+        # batch when the step of the one before is over, because it knows the length.
+        stream = self.sampler
+        while stream.done < stream.period_length:
+            if self._next_part is not None and stream.next_part is not None and stream.position >= stream.next_part:
+                self.dataset.corpus = self._next_part(stream.position)
+                stream.go_on(self.dataset.corpus)
+            for batch in super().__iter__():
+                stream.done += 1
+                yield batch
 
     def state_dict(self) -> dict[str, int]:
         """Returns the position in the stream."""

@@ -36,12 +36,12 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
 
 - Encoder: {encoder}
 - Input besides the hypothesis: {", ".join(config.model.texts.inputs)}
-- Training data: {n_train:,} segments of {", ".join(config.data.train)}
+- Training data: {n_train:,} segments of {", ".join(config.data.files)}
 - Licence: depends on the encoder and the data; state it when you publish the model
 
 ## Figures
 
-Measured on the {n_dev:,} segments of {", ".join(config.data.dev)}, which also chose the best state of the run.
+Measured on the {n_dev:,} segments of {_dev(config)}, which also chose the best state of the run.
 {explained}
 
 | figure | value |
@@ -54,3 +54,8 @@ Measured on the {n_dev:,} segments of {", ".join(config.data.dev)}, which also c
 {settings.dump(config).strip()}
 ```
 """
+
+
+def _dev(config: Config) -> str:
+    """Returns what was validated on."""
+    return ", ".join(config.data.dev) or f"{100 * config.data.held_out:g} % of their sources, which were held out"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,9 +17,12 @@ from matese.docstrings import attribute_docs
 from matese.errors import InputError
 from matese.formats import settings
 from matese.model.config import ModelConfig
+from matese.model.storage import checkpoint
 from matese.model.storage.packing import StoredPrecision
 from matese.mqm import CATEGORIES
 
+FINETUNING = Path(__file__).with_name("finetune.yaml")
+"""Settings with which a finished model learns from further ratings."""
 Schedule = Literal["linear", "constant"]
 Positive = Annotated[float, Meta(gt=0)]
 NonNegative = Annotated[float, Meta(ge=0)]
@@ -29,6 +31,12 @@ AboveZeroShare = Annotated[float, Meta(gt=0, le=1)]
 Count = Annotated[int, Meta(ge=1)]
 CountOrZero = Annotated[int, Meta(ge=0)]
 Files = Annotated[tuple[str, ...], Meta(min_length=1)]
+Subject = Literal[
+    "tags", "score", "omissions", "categories", "meaning", "same_meaning", "word_labels", "quality", "ranking"
+]
+"""What ratings teach: a head, or `same_meaning`."""
+DEFAULT_SUBJECTS: frozenset[str] = frozenset(typing.get_args(Subject)) - {"meaning"}
+"""What ratings teach as far as they can, unless a file of training data says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -49,44 +57,94 @@ class TextsConfig:
 
 
 @dataclass(frozen=True)
+class RatedFile:
+    """Ratings to train on.
+
+    Attributes:
+        file: a file in any format that matese convert reads.
+        share: share of its sources to use, chosen by a hash of the source.
+        teaches: the heads that learn from it; null for all that the ratings can teach, except errors of meaning. With
+            meaning, each error is an error of meaning, as in contrasts. With same_meaning, which is part of the
+            default, translations without errors, or with Minor ones alone, teach that head what means the same.
+        raters: name of raters who mark or score differently from the others, for example more often; files can share
+            it. Their bias in tags and scores is learned separately and is not part of the model. null for none.
+    """
+
+    file: str
+    share: AboveZeroShare = 1.0
+    teaches: Annotated[tuple[Subject, ...], Meta(min_length=1)] | None = None
+    raters: str | None = None
+
+
+@dataclass(frozen=True)
+class UnratedData:
+    """Translations that nobody rated. The model scores them by the reference, and then learns from these scores.
+
+    Attributes:
+        files: files of translations with a source and a reference, in any format that matese convert reads.
+        after: share of the optimizer steps after which they are scored, with the weights of that step.
+        by_source: share of their sources whose translations are then read by the source alone; the others are read
+            with the reference.
+    """
+
+    files: Files
+    after: AboveZeroShare = 0.4
+    by_source: Annotated[float, Meta(ge=0, le=1)] = 0.5
+
+
+@dataclass(frozen=True)
 class DataConfig:
     """Training and validation data.
 
     Attributes:
-        train: files of ratings to train on, in any format that matese convert reads.
-        shares: for each training file, the share of its sources to use; empty for all sources.
-        dev: files of ratings to validate on.
+        train: ratings to train on; a file name stands for all that is in the file.
+        unrated: translations that nobody rated, to learn from, too; null for none.
+        dev: files of ratings to validate on; empty with held_out.
+        held_out: share of the sources of `train` that are validated on, and not learned from.
         rater: the rater whose ratings are used; null for all raters.
         merge: "union" or "majority" to merge the ratings of a segment into one; null to use each rating.
-        rater_groups: raters who mark or score differently from the others, for example more often, or test sets with
-            such raters. Their bias in tags and scores is learned separately and is not part of the model.
-        contrast_raters: raters whose ratings teach only the meaning head.
-        marked_contrasts: those of `contrast_raters` whose ratings teach the tags, too.
         texts: sources and references of test sets, for ratings whose file lacks them, such as raw MQM TSV. With several
             test sets, a rating belongs to the one that has its source.
         lang_pair: language pair of files that do not state it; null for none.
     """
 
-    train: Files = ("data/prepared/train.jsonl",)
-    shares: tuple[AboveZeroShare, ...] = ()
-    dev: Files = ("data/prepared/dev.jsonl",)
+    train: Annotated[tuple[str | RatedFile, ...], Meta(min_length=1)] = ("data/prepared/train.jsonl",)
+    unrated: UnratedData | None = None
+    dev: tuple[str, ...] = ("data/prepared/dev.jsonl",)
+    held_out: Share = 0.0
     rater: str | None = None
     merge: Literal["union", "majority"] | None = None
-    rater_groups: tuple[str, ...] = ()
-    contrast_raters: tuple[str, ...] = ()
-    marked_contrasts: tuple[str, ...] = ()
     texts: tuple[TextsConfig, ...] = ()
     lang_pair: str | None = None
 
     def __post_init__(self) -> None:
-        if len(self.shares) not in (0, len(self.train)):
-            raise InputError(
-                f"shares has {len(self.shares)} values and train {len(self.train)} files; "
-                "give one share for each file, or none"
-            )
-        for name in self.marked_contrasts:
-            if name not in self.contrast_raters:
-                raise InputError(f"marked_contrasts {name}: must be one of contrast_raters")
+        if bool(self.dev) == bool(self.held_out):
+            raise InputError(f"dev {list(self.dev)}: must be files, or empty with held_out above 0")
+
+    @property
+    def rated(self) -> tuple[RatedFile, ...]:
+        """The ratings to train on."""
+        return tuple(RatedFile(one) if isinstance(one, str) else one for one in self.train)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files to train on."""
+        return (*(one.file for one in self.rated), *(self.unrated.files if self.unrated else ()))
+
+    @property
+    def dev_files(self) -> tuple[str, ...]:
+        """The files to validate on."""
+        return self.dev or tuple(one.file for one in self.rated)
+
+    @property
+    def least_dev_hash(self) -> float:
+        """Least hash of the sources to validate on."""
+        return 1 - self.held_out if self.held_out else 0.0
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Names of raters whose bias is learned."""
+        return tuple(dict.fromkeys(one.raters for one in self.rated if one.raters is not None))
 
 
 @dataclass(frozen=True)
@@ -98,7 +156,6 @@ class TrainingConfig:
         encoder_learning_rate: highest learning rate of the encoder; null for that of the new layers.
         frozen_layers: number of the lowest encoder layers that are not trained, in addition to the embeddings.
         freeze_embeddings: whether the encoder's embeddings are frozen; null to freeze those of a pretrained encoder.
-        trained_parts: the only parts of the model that are trained, such as omission_head; empty for all.
         frozen_steps: optimizer steps at the start during which the encoder is frozen.
         frozen_epochs: passes over the training data at the start, usually a fraction, during which the encoder is
             frozen, in addition to frozen_steps.
@@ -111,7 +168,10 @@ class TrainingConfig:
         warmup: share of all steps in which the learning rate rises.
         weight_decay: weight decay of all parameters except biases and norms.
         batch_tokens: largest number of tokens in a batch on one device, including padding and special tokens.
-        accumulate: batches per optimizer step.
+        accumulate: batches per optimizer step; the gradient is the mean of theirs. Each loss is a mean over the labels
+            of a batch, so that a label counts more in a batch with few of its kind.
+        averaged: share of the optimizer steps, at the end, whose weights' mean becomes the model (Izmailov et al. 2018,
+            arXiv 1803.05407); every fifth step counts, and validations measure the mean so far. 0 for the last weights.
         clip: largest norm of the gradient; null for no limit.
         max_epochs: passes over the training data; may be a fraction.
         max_steps: largest number of optimizer steps; null for no limit besides max_epochs.
@@ -146,7 +206,6 @@ class TrainingConfig:
     encoder_learning_rate: Positive | None = None
     frozen_layers: CountOrZero = 0
     freeze_embeddings: bool | None = None
-    trained_parts: tuple[str, ...] = ()
     frozen_steps: CountOrZero = 0
     frozen_epochs: NonNegative = 0.0
     layer_decay: AboveZeroShare = 1.0
@@ -156,6 +215,7 @@ class TrainingConfig:
     weight_decay: NonNegative = 0.01
     batch_tokens: Count = 8192
     accumulate: Count = 1
+    averaged: Share = 0.0
     clip: Positive | None = 1.0
     max_epochs: Positive = 3.0
     max_steps: Count | None = None
@@ -194,17 +254,17 @@ class Config:
     Attributes:
         encoder: hub id or directory of a pretrained encoder; or an embedded model or model directory, to use its
             encoder; or a configuration with a model_type, for an encoder with random weights, whose vocab_size and
-            special tokens default to the tokenizer's.
+            special tokens default to the tokenizer's. Without it, encoder, tokenizer and settings of the model are
+            those of start.
         output: directory of the run; use its subdirectory model as `matese tag --model`.
         tokenizer: hub id or directory of the tokenizer; null for the encoder's.
         model: settings of the model. By default, it is a tagger.
         data: training and validation data.
         training: optimisation, validation and hardware.
-        start: directory or hub id of a model, to start training from its weights, or several, to start from the means
-            of their weights (model soups, Wortsman et al. 2022, arXiv 2203.05482); null for none. Its settings must be
-            the same, except for heads beside the tags, the quality or the ranks: new ones start untrained, and heads
-            that `model` does not have are dropped. If only heads for omissions, categories and errors of meaning are
-            trained, the model's calibration is kept, except for the thresholds of a trained head for errors of meaning.
+        start: embedded model, or directory or hub id of a model, to start training from its weights; null for none. Its
+            settings must be the same, except for heads beside the tags, the quality or the ranks: new ones start
+            untrained, and heads that `model` does not have are dropped. A head that the ratings cannot teach stays as
+            it is.
     """
 
     encoder: str | dict[str, object]
@@ -213,7 +273,7 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    start: str | tuple[str, ...] | None = None
+    start: str | None = None
 
     def __post_init__(self) -> None:
         if not self.is_pretrained and "model_type" not in self.encoder:
@@ -227,11 +287,22 @@ class Config:
         row_format = model.texts.row_format
         if row_format != "special-tokens":
             raise InputError(f"model.texts.row_format {row_format}: must be special-tokens in training")
-        if self.data.rater_groups and model.heads.tags is None:
-            raise InputError("data.rater_groups: must be empty except for a tagger")
+        if self.data.raters and model.heads.tags is None:
+            raise InputError(f"data.train: raters {self.data.raters[0]}: must be null except for a tagger")
+        if self.data.unrated is not None:
+            self._check_unrated(self.data.unrated)
         if model.heads.ranking is not None and training.group_size < 2:
             raise InputError(f"training.group_size {training.group_size}: must be 2 or more for a ranking model")
         self._check_losses()
+
+    def _check_unrated(self, unrated: UnratedData) -> None:
+        """Raises an InputError if the model cannot score translations, or cannot read them."""
+        if self.model.heads.score is None:
+            raise InputError("data.unrated: must be null without model.heads.score, which scores them")
+        needed = (("reference", True), ("source", unrated.by_source > 0))
+        for name, is_needed in needed:
+            if is_needed and name not in self.model.texts.inputs:
+                raise InputError(f"data.unrated: model.texts.inputs must have {name}, by which they are read")
 
     def _check_losses(self) -> None:
         """Raises an InputError for the weight of a loss that the model does not have."""
@@ -249,6 +320,11 @@ class Config:
             raise InputError(f"training.label_weights {list(training.label_weights)}: must be {allowed}")
 
     @property
+    def is_finetuning(self) -> bool:
+        """Whether a finished model is trained further on ratings of which a part is held out."""
+        return self.start is not None and self.encoder == self.start
+
+    @property
     def is_pretrained(self) -> bool:
         """Whether the encoder is pretrained."""
         return isinstance(self.encoder, str)
@@ -261,7 +337,16 @@ def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Conf
         FormatError: for an unknown, duplicate or missing key and for a value that is not allowed.
         OSError: if the file cannot be read.
     """
-    return settings.read(path, Config, overrides=overrides)
+    return settings.read(path, Config, overrides=overrides, defaults=_of_start)
+
+
+def _of_start(given: Mapping[str, object]) -> Mapping[str, object]:
+    """Returns the settings that a file without an encoder takes from its start."""
+    start = given.get("start")
+    if "encoder" in given or not isinstance(start, str):
+        return {}
+    stored = checkpoint.read_config(checkpoint.resolve(start)).model
+    return {"encoder": start, "tokenizer": start, "model": msgspec.json.decode(msgspec.json.encode(stored))}
 
 
 def to_builtins(config: Config) -> dict[str, Any]:
@@ -294,28 +379,37 @@ def resolve(config: Config) -> Config:
 
 def describe(kind: type = Config) -> str:
     """Returns all settings as YAML with their defaults, each under its documentation."""
-    return "\n".join(_describe(kind, ""))
+    return "\n".join(_describe(kind, "", None))
 
 
-def _describe(kind: Any, indent: str, given: Any = None) -> Iterator[str]:  # noqa: ANN401  (a dataclass)
-    """Yields the lines of a type's settings with their defaults, or with those of a given value of the type."""
+def _describe(kind: Any, indent: str, defaults: object) -> Iterator[str]:  # noqa: ANN401  (a dataclass)
+    """Yields the lines of a dataclass; its defaults are those of an instance, or its own for None."""
     documented = attribute_docs(kind)
     hints = typing.get_type_hints(kind)
     for setting in dataclasses.fields(kind):
         yield f"{indent}# {documented[setting.name]}"
-        default = setting.default if setting.default_factory is dataclasses.MISSING else setting.default_factory()
-        if given is not None:
-            default = getattr(given, setting.name)
-        if dataclasses.is_dataclass(default) and dataclasses.fields(default):
-            yield f"{indent}{setting.name}:"
+        own = setting.default if setting.default_factory is dataclasses.MISSING else setting.default_factory()
+        default = own if defaults is None else getattr(defaults, setting.name)
+        if dataclasses.is_dataclass(default):
+            yield f"{indent}{setting.name}:" + ("" if dataclasses.fields(default) else " {}")
             yield from _describe(type(default), indent + "  ", default)
         elif default is dataclasses.MISSING:
             yield f"{indent}{setting.name}: (required)"
         else:
             yield f"{indent}{setting.name}: {msgspec.json.encode(default).decode()}"
-            choices = typing.get_args(hints[setting.name]) if isinstance(hints[setting.name], types.UnionType) else ()
-            others = [choice for choice in choices if dataclasses.is_dataclass(choice) and default is None]
-            for nested in others:
-                yield f"{indent}# or:"
-                yield f"{indent}# {setting.name}:{'' if dataclasses.fields(nested) else ' {}'}"
-                yield from (f"{indent}# {line}" for line in _describe(nested, "  "))
+            for nested, is_item in _nested(hints[setting.name]):
+                yield f"{indent}# {'with items of:' if is_item else 'or:'}"
+                if not is_item:
+                    yield f"{indent}# {setting.name}:{'' if dataclasses.fields(nested) else ' {}'}"
+                yield from (f"{indent}# {line}" for line in _describe(nested, "  ", None))
+
+
+def _nested(hint: Any, *, is_item: bool = False) -> Iterator[tuple[type, bool]]:  # noqa: ANN401  (of a setting)
+    """Yields the dataclasses that a setting can hold, if they are documented, and whether each is an item of a list."""
+    is_item = is_item or typing.get_origin(hint) is tuple
+    for choice in typing.get_args(hint):
+        if isinstance(choice, type) and dataclasses.is_dataclass(choice):
+            if len(attribute_docs(choice)) == len(dataclasses.fields(choice)):
+                yield choice, is_item
+        elif typing.get_origin(choice) is not Literal:
+            yield from _nested(choice, is_item=is_item)

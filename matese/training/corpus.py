@@ -16,6 +16,11 @@ from matese.model.heads.learning import Columns, HeadTargets, Ints, Place, Ragge
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
 from matese.training.targets import Example
 
+ANY = -1
+"""See `Corpus.read_as`."""
+NOT_YET = -2
+"""See `Corpus.read_as`."""
+
 
 class Draw(NamedTuple):
     """How a drawn segment is read.
@@ -69,6 +74,8 @@ class Corpus:
         heads: what the model learns.
         labels: labels of the segments, by name, see the `columns` of the heads.
         rater_groups: (segments,), see `Example.rater_group`.
+        read_as: (segments,), ANY where any kind of input may be read; else the only kind that may be read, as an index
+            into `inputs`, or NOT_YET for a translation that nobody rated and the model has not yet scored.
         groups: (segments,), number shared by translations of one source with the same references and raters.
         originals: (segments,), number shared, within a group, by a system's translation and its variants with injected
             errors.
@@ -82,6 +89,7 @@ class Corpus:
     heads: tuple[HeadTargets, ...]
     labels: Columns
     rater_groups: Ints
+    read_as: Ints
     groups: Ints
     originals: Ints
     ratings: tuple[Rating, ...]
@@ -96,9 +104,12 @@ class Corpus:
         return self.texts.references.lengths
 
     def usable(self) -> npt.NDArray[np.bool_]:
-        """Returns whether each segment has the texts of each kind of input: (segments, inputs)."""
+        """Returns whether each segment may be read by each kind of input, and has its texts: (segments, inputs)."""
         has = {"source": self.texts.sources >= 0, "reference": self.n_references > 0}
-        return np.stack([np.all([has[text] for text in kind.split("+")], axis=0) for kind in self.inputs], axis=1)
+        kinds = [np.all([has[text] for text in kind.split("+")], axis=0) for kind in self.inputs]
+        may_read = [(self.read_as == ANY) | (self.read_as == number) for number in range(len(self.inputs))]
+        usable: npt.NDArray[np.bool_] = np.stack(kinds, axis=1) & np.stack(may_read, axis=1)
+        return usable
 
     def usable_inputs(self) -> tuple[InputKind, ...]:
         """Returns the kinds of input for which a segment has the texts."""
@@ -152,6 +163,7 @@ class Corpus:
         arrays = {f"{name}.values": rows.values for name, rows in ragged.items()}
         arrays |= {f"{name}.starts": rows.starts for name, rows in ragged.items()}
         arrays |= {"hypotheses": texts.hypotheses, "sources": texts.sources, "rater_groups": self.rater_groups}
+        arrays["read_as"] = self.read_as
         arrays |= {"groups": self.groups, "originals": self.originals}
         return arrays | {name: rows for name, rows in self.labels.items() if not isinstance(rows, Ragged)}
 
@@ -188,6 +200,7 @@ def corpus_from_arrays(
         texts=texts,
         heads=tuple(heads),
         rater_groups=left.pop("rater_groups"),
+        read_as=left.pop("read_as"),
         groups=left.pop("groups"),
         originals=left.pop("originals"),
         labels={**columns, **left},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,68 +12,98 @@ import numpy as np
 from matese.annotation import Rating
 from matese.errors import InputError
 from matese.model.heads.learning import HeadTargets, Ints, Ragged
+from matese.model.heads.meaning.targets import means_the_same
 from matese.model.model_input import usable_inputs
 from matese.model.texts.encoding import InputKind, TextEncoder, Tokens
-from matese.training.corpus import Corpus, SegmentTexts
+from matese.training.config import DEFAULT_SUBJECTS
+from matese.training.corpus import ANY, NOT_YET, Corpus, SegmentTexts
 from matese.training.reading import texts_of
 
 _CHUNK = 10_000
 """Texts tokenised at a time, which bounds the memory of the tokenizer's result."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A rating, and what is learned from it.
+
+    Attributes:
+        rating: the rating; of a segment that nobody rated, one without spans and judgement.
+        teaches: see `matese.training.config.RatedFile`; None for its default.
+        rater_group: number of the group of raters; 0 for none.
+        is_unrated: whether the model itself will score the segment, see `matese.training.config.UnratedData`.
+    """
+
+    rating: Rating
+    teaches: frozenset[str] | None = None
+    rater_group: int = 0
+    is_unrated: bool = False
+
+    def of_head(self, name: str) -> Rating:
+        """Returns the rating as a head learns from it; without spans and judgement if it teaches the head nothing.
+
+        The head for errors of meaning takes every error for one, so Minor errors are left out where they are none.
+        """
+        rating = self.rating
+        teaches = DEFAULT_SUBJECTS if self.teaches is None else self.teaches
+        if name in teaches:
+            return rating
+        if name == "meaning" and "same_meaning" in teaches and means_the_same(rating):
+            return replace(rating, errors=(), source_errors=(), omissions=(), unplaced=())
+        return Rating(rating.segment, rating.rater, None)
+
+
 def build(
-    ratings: Iterable[Rating],
+    ratings: Iterable[Rating | Lesson],
     encoder: TextEncoder,
     inputs: tuple[InputKind, ...],
     heads: Sequence[HeadTargets],
     *,
     keep_ratings: bool = False,
     with_spans: bool = False,
-    rater_groups: Sequence[str] = (),
-    needed: Sequence[HeadTargets] = (),
 ) -> Corpus:
     """Returns the corpus of all usable ratings; the others are counted.
 
     Args:
-        ratings: ratings with spans, or with only a judgement of the whole segment, which becomes a score.
+        ratings: ratings with spans, or with only a judgement of the whole segment, which becomes a score; or lessons,
+            if not each rating teaches all that it can.
         encoder: the model's text encoder.
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
         heads: what the model learns.
         keep_ratings: whether to keep the ratings in the corpus, for validation.
         with_spans: whether to skip ratings without spans.
-        rater_groups: test sets and raters whose bias is learned.
-        needed: of `heads`, those that are trained alone; a rating that teaches them nothing is skipped.
 
     Raises:
         InputError: if no rating is usable.
     """
     skipped = Counter[str]()
-    usable = list[Rating]()
-    for rating in map(_without_blanks, ratings):
-        if (reason := _reason_to_skip(rating, inputs, heads, needed, with_spans=with_spans)) is None:
-            usable.append(rating)
+    usable = list[Lesson]()
+    for lesson in map(_without_blanks, ratings):
+        if (reason := _reason_to_skip(lesson, inputs, heads, with_spans=with_spans)) is None:
+            usable.append(lesson)
         else:
             skipped[reason] += 1
-    distinct = list(dict.fromkeys(text for rating in usable for text in texts_of(rating)))
+    distinct = list(dict.fromkeys(text for lesson in usable for text in texts_of(lesson.rating)))
     tokens = dict(zip(distinct, tokenize(distinct, encoder), strict=True))
-    kept = [rating for rating in usable if len(tokens[rating.segment.hypothesis].ids)]
+    lessons = [lesson for lesson in usable if len(tokens[lesson.rating.segment.hypothesis].ids)]
+    kept = [lesson.rating for lesson in lessons]
     # A tokenizer may drop control characters.
     skipped["without a token in the hypothesis"] += len(usable) - len(kept)
     if not kept:
         raise _nothing_left(skipped)
     texts = _segment_texts(kept, tokens)
-    raters = [_rater_group(rating, rater_groups) for rating in kept]
-    groups = _groups(raters, texts)
+    groups = _groups(lessons, texts)
     labels: dict[str, Any] = {}
     for head in heads:
-        labels |= head.columns(kept, tokens, skipped)
+        labels |= head.columns([lesson.of_head(head.name) for lesson in lessons], tokens, skipped)
     return Corpus(
         inputs=inputs,
         encoder=encoder,
         texts=texts,
         heads=tuple(heads),
         labels=labels,
-        rater_groups=np.array(raters, dtype=np.int64),
+        rater_groups=np.array([lesson.rater_group for lesson in lessons], dtype=np.int64),
+        read_as=np.array([NOT_YET if lesson.is_unrated else ANY for lesson in lessons], dtype=np.int64),
         groups=groups,
         originals=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         ratings=tuple(kept) if keep_ratings else (),
@@ -81,11 +111,13 @@ def build(
     )
 
 
-def _without_blanks(rating: Rating) -> Rating:
-    """Returns the rating of the segment without blank texts, which are missing; omissions count the references."""
+def _without_blanks(given: Rating | Lesson) -> Lesson:
+    """Returns the lesson of the segment without blank texts, which are missing; omissions count the references."""
+    lesson = Lesson(given) if isinstance(given, Rating) else given
+    rating = lesson.rating
     segment = rating.segment.without_blanks()
     is_same = segment is rating.segment or any(omission.reference is not None for omission in rating.omissions)
-    return rating if is_same else replace(rating, segment=segment)
+    return lesson if is_same else replace(lesson, rating=replace(rating, segment=segment))
 
 
 def _nothing_left(skipped: Counter[str]) -> InputError:
@@ -93,10 +125,13 @@ def _nothing_left(skipped: Counter[str]) -> InputError:
     return InputError(f"no usable ratings to train or validate on ({reasons}); at least one is needed")
 
 
-def _groups(raters: Sequence[int], texts: SegmentTexts) -> Ints:
-    """Returns the group of each segment; scores by two groups of raters cannot be ranked."""
-    read = enumerate(texts.sources.tolist())
-    return _numbered((raters[row], source, *texts.references[row].tolist()) for row, source in read)
+def _groups(lessons: Sequence[Lesson], texts: SegmentTexts) -> Ints:
+    """Returns the group of each segment; scores by two groups of raters, or by the model, cannot be ranked."""
+    read = enumerate(zip(lessons, texts.sources.tolist(), strict=True))
+    return _numbered(
+        (lesson.rater_group, lesson.is_unrated, source, *texts.references[row].tolist())
+        for row, (lesson, source) in read
+    )
 
 
 def _segment_texts(ratings: Sequence[Rating], tokens: Mapping[str, Tokens]) -> SegmentTexts:
@@ -130,28 +165,23 @@ def _system(rating: Rating) -> str:
     return (key and key.system) or ""
 
 
-def _rater_group(rating: Rating, rater_groups: Sequence[str]) -> int:
-    """Returns the number of the rater's group, else of the test set's, else 0."""
-    key = rating.segment.key
-    names = (rating.rater, key.test_set if key is not None else None)
-    return next((rater_groups.index(name) + 1 for name in names if name in rater_groups), 0)
-
-
 def _reason_to_skip(
-    rating: Rating,
+    lesson: Lesson,
     inputs: Sequence[InputKind],
     heads: Sequence[HeadTargets],
-    needed: Sequence[HeadTargets],
     *,
     with_spans: bool,
 ) -> str | None:
     """Returns why a rating is not usable; None if it is."""
+    rating = lesson.rating
     segment = rating.segment
-    if rating.errors is None and (with_spans or not any(head.judges(rating) for head in heads)):
+    teaches = lesson.is_unrated or any(head.judges(lesson.of_head(head.name)) for head in heads)
+    if rating.errors is None and (with_spans or not teaches):
         return "without spans"
     if not segment.hypothesis.strip():
         return "with a blank hypothesis"
     if not usable_inputs(segment, inputs):
         return f"without the texts that the model reads ({', '.join(inputs)})"
-    reasons = [head.reason_to_skip(rating) for head in needed]
-    return reasons[0] if reasons and None not in reasons else None
+    if lesson.is_unrated and (segment.source is None or not segment.references):
+        return "unrated, without a source or a reference"
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import os
@@ -20,7 +19,7 @@ from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
 from matese.version import __version__
 
-VERSION = 2
+VERSION = 3
 """Of what is kept. Raise it with every change of the arrays or labels that the same files and settings give."""
 FEWEST_SEGMENTS = 10_000
 """Smaller data are read quickly, and are not kept."""
@@ -37,7 +36,7 @@ def cached(
 
     A damaged file of the cache is replaced. A cache that cannot be written costs a message, not the run.
     """
-    if not all(map(_is_complete, config.data.train)) or any(one.test_set for one in config.data.texts):
+    if not all(map(_is_complete, config.data.files)) or any(one.test_set for one in config.data.texts):
         return build()
     directory = user_cache("training")
     path = directory / f"{_key(config, encoder, heads)}.npz"
@@ -72,11 +71,13 @@ def _is_complete(path: str) -> bool:
 
 def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> str:
     """Returns a digest of all that the training data depend on: files, settings, tokenizer and our versions."""
-    learned = (config.model.texts.inputs, config.model.heads.word_labels, config.training.trained_parts)
-    settings = (dataclasses.replace(config.data, dev=()), learned, [head.name for head in heads])
+    learned = (config.model.texts.inputs, config.model.heads.word_labels)
+    data = config.data
+    read = (data.rated, data.unrated, data.held_out, data.rater, data.merge, data.texts, data.lang_pair)
+    settings = (read, learned, [head.name for head in heads])
     digest = hashlib.sha256(repr((VERSION, __version__, settings)).encode() + encoder.tokenization().encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
-    for file in (*config.data.train, *texts):
+    for file in (*config.data.files, *texts):
         with open(file, "rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:32]

@@ -14,7 +14,7 @@ from matese.annotation import Segment
 from matese.errors import InputError, counted
 from matese.formats.tables import jsonl
 from matese.model.annotator import Annotator
-from matese.training import run, run_setup
+from matese.training import run, run_directory
 from matese.training.config import Config
 from matese.training.run import Result
 
@@ -63,11 +63,13 @@ def distil(
     for name, texts in ((TRAIN, train), (DEV, held_out)):
         _label(teacher, texts, output / name)
         shown.print(f"{name}: {counted(len(texts), 'segment')} labelled by {teacher.name}", highlight=False)
-    data = dataclasses.replace(config.data, train=(str(output / TRAIN),), dev=(str(output / DEV),), shares=())
+    data = dataclasses.replace(
+        config.data, train=(str(output / TRAIN),), dev=(str(output / DEV),), unrated=None, held_out=0.0
+    )
     student = dataclasses.replace(config, data=data, output=str(output / RUN))
-    is_begun = (output / RUN / run_setup.SETTINGS).is_file()
+    is_begun = (output / RUN / run_directory.SETTINGS).is_file()
     if is_begun:
-        student = run_setup.load_settings(output / RUN)
+        student = run_directory.load_settings(output / RUN)
     return run.train(student, resume=is_begun, console=console)
 
 

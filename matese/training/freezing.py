@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from matese.errors import InputError, one_of
+from matese.errors import InputError
 from matese.model.encoder.loading import embedding_modules
+from matese.model.heads import registry
 from matese.model.network import Network
 from matese.training.config import TrainingConfig
 
@@ -16,13 +17,19 @@ _LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
 """Finds the layer number in the name of a parameter, for all supported encoders of transformers."""
 
 
-def freeze(model: Network, training: TrainingConfig) -> None:
-    """Excludes what the settings exclude: all but some parts, the lowest layers, and the embeddings of the encoder.
+def freeze(model: Network, training: TrainingConfig, kept: Sequence[str] = ()) -> None:
+    """Excludes the lowest layers and the embeddings of the encoder, as the settings say, and the kept heads.
 
     The first steps, in which the whole encoder is frozen, are those of the learning rate schedule.
+
+    Args:
+        model: changed in place.
+        training: the settings.
+        kept: names of heads that stay as they are.
     """
-    if training.trained_parts:
-        _freeze_others(model, training.trained_parts)
+    for head in registry.HEADS:
+        if head.name in kept:
+            getattr(model, head.part).requires_grad_(False)
     _freeze_layers(model.encoder, training.frozen_layers)
     if training.freeze_embeddings:
         for embedding in embedding_modules(model.encoder):
@@ -41,12 +48,3 @@ def _freeze_layers(encoder: nn.Module, n_layers: int) -> None:
     for name, parameter in encoder.named_parameters():
         if numbers.get(name, n_layers) < n_layers:
             parameter.requires_grad_(False)
-
-
-def _freeze_others(model: nn.Module, trained: Sequence[str]) -> None:
-    parts = dict(model.named_children())
-    for name in trained:
-        if name not in parts:
-            raise InputError(f"training.trained_parts {name}: must be {one_of(list(parts))}")
-    for name, part in parts.items():
-        part.requires_grad_(name in trained)

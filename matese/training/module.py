@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class TrainingModule(pl.LightningModule):
         dev_inputs: Sequence[InputKind] = (),
         *,
         n_rater_groups: int = 0,
+        kept: Collection[str] = (),
     ) -> None:
         """Freezes the parts that are not trained.
 
@@ -49,6 +50,7 @@ class TrainingModule(pl.LightningModule):
             steps: of the whole training.
             dev_inputs: kind of input of each dev loader.
             n_rater_groups: groups of raters whose bias is learned beside the network.
+            kept: names of heads that learn nothing and stay as they are.
         """
         super().__init__()
         self.network = network
@@ -61,9 +63,9 @@ class TrainingModule(pl.LightningModule):
         self._steps = steps
         self._dev_inputs = tuple(dev_inputs)
         self._sums: Tensor | None = None
-        self._heads = registry.targets(network.config)
+        self._heads = [head for head in registry.targets(network.config) if head.name not in kept]
         self._weights = {name: weight for head in self._heads for name, weight in head.weights(training).items()}
-        freezing.freeze(network, training)
+        freezing.freeze(network, training, tuple(kept))
 
     def configure_optimizers(self) -> Any:  # noqa: ANN401  (Lightning's own type is not exported)
         """Returns the optimizer and its schedule; each parameter group has one learning rate and weight decay."""

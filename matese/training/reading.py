@@ -1,8 +1,7 @@
-"""Read files of ratings, or a reproducible share of each."""
+"""Read files of ratings, or a reproducible share of them."""
 
 from __future__ import annotations
 
-import itertools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,8 +17,8 @@ from matese.formats.test_set_texts import TestSetTexts
 
 def read(
     paths: Iterable[str | Path],
-    shares: Sequence[float] = (),
     *,
+    hashes: tuple[float, float] = (0, 1),
     rater: str | None = None,
     merge: merging.Method | None = None,
     report: Callable[[RowIssue], None] | None = None,
@@ -31,8 +30,8 @@ def read(
 
     Args:
         paths: the files.
-        shares: for each file, the share of its sources whose ratings are yielded, chosen by a hash of the source; empty
-            for all ratings.
+        hashes: least hash of the sources whose ratings are yielded, and the hash above them; hashes are spread evenly
+            from 0 to 1.
         rater: the rater whose ratings are yielded; None for all raters.
         merge: how several raters' ratings of a segment are merged; None to yield each rating.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
@@ -44,7 +43,7 @@ def read(
         InputError: if a file is in no known format, is faulty, lacks the rater, or belongs to no given test set.
         OSError: if a file cannot be read.
     """
-    for path, share in itertools.zip_longest(paths, shares, fillvalue=1.0):
+    for path in paths:
         ratings: Iterable[Rating] = detection.read(str(path), ReadOptions(report, lang_pair=lang_pair))
         if texts:
             joined = test_set_texts.join(ratings, *texts)
@@ -55,7 +54,7 @@ def read(
             ratings = raters.one_per_segment(list(ratings), name=str(path), rater=rater, merge=merge).ratings
         for rating in ratings:
             source = rating.segment.source or rating.segment.hypothesis
-            if zlib.crc32(source.encode("utf-8", "surrogatepass")) < share * 2**32:
+            if hashes[0] <= zlib.crc32(source.encode("utf-8", "surrogatepass")) / 2**32 < hashes[1]:
                 yield rating
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from rich.console import Console
 from transformers import PreTrainedTokenizerBase
 
+from matese import files
+from matese.annotation import Rating
 from matese.errors import InputError, counted
-from matese.files import write_lines
 from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
 from matese.model import loading
@@ -27,17 +30,21 @@ from matese.training import (
     card,
     corpus_building,
     corpus_cache,
+    run_directory,
     run_setup,
+    unrated,
     validation,
 )
+from matese.training.averaging import WeightAverage
 from matese.training.batching import BatchStream, Limits, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
-from matese.training.config import Config, TrainingConfig, resolve, to_builtins
+from matese.training.config import Config, DataConfig, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
+from matese.training.corpus_building import Lesson
 from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps
 from matese.training.reading import read
-from matese.training.run_setup import MODEL, RESULT, STATE
+from matese.training.run_directory import MODEL, RESULT, STATE, UNRATED
 from matese.training.trainer import make_trainer, quiet
 
 _OF_STATE = {"pytorch-lightning_version", "state_dict", "optimizer_states", "lr_schedulers", "callbacks", "loops"}
@@ -79,7 +86,7 @@ def train(config: Config, *, resume: bool = False, console: Console | None = Non
     shown = console if console is not None and is_first else Console(quiet=True)
     with quiet():
         torch.manual_seed(config.training.seed)
-        with run_setup.new_output(config) if is_first and not resume else contextlib.nullcontext():
+        with run_directory.new_output(config) if is_first and not resume else contextlib.nullcontext():
             run = _Run(config, shown)
         return run.fit()
 
@@ -90,10 +97,13 @@ class _Run:
     def __init__(self, config: Config, console: Console) -> None:
         training = config.training
         self._output = Path(config.output)
+        self._console = console
         tokenizer = run_setup.make_tokenizer(config)
         model = run_setup.make_model(config, tokenizer)
         texts = model.text_encoder(tokenizer)
-        train, dev = _read(config, texts, console)
+        data = _read(config, texts, console)
+        train = data.train
+        dev = data.dev
         self._interruption = Interruption(
             lambda: console.print("stopping after this step; press again to stop without saving")
         )
@@ -105,7 +115,8 @@ class _Run:
             interruption=self._interruption,
         )
         shows_bar = console.is_terminal and not console.quiet
-        callbacks = [ValidationReport(console), self._saver]
+        average = WeightAverage(model, share=training.averaged)
+        callbacks = [average, ValidationReport(console), self._saver]
         trainer = make_trainer(config, callbacks, monitored=validation.monitored(model.config), progress_bar=shows_bar)
         limits = Limits(training.batch_tokens, texts.longest, trainer.global_rank, trainer.world_size)
         stream = BatchStream(train, limits, seed=training.seed, group_size=training.group_size)
@@ -114,11 +125,41 @@ class _Run:
         self._trainer = trainer
         n_frozen = training.frozen_steps + round(training.frozen_epochs * stream.epoch_length / training.accumulate)
         steps = Steps(n_periods * stream.period_length // training.accumulate, n_frozen)
+        average.n_steps = steps.total
         kinds = dev.usable_inputs()
-        n_rater_groups = len(config.data.rater_groups)
-        self._module = TrainingModule(model, training, steps, kinds, n_rater_groups=n_rater_groups)
-        self._loader = TrainingLoader(train, stream, batching.make_batch, workers=training.workers)
+        self._module = TrainingModule(
+            model, training, steps, kinds, n_rater_groups=len(config.data.raters), kept=data.kept
+        )
+        next_part = None
+        if config.data.unrated is not None:
+            stream.next_part = training.accumulate * math.ceil(config.data.unrated.after * steps.total)
+            next_part = self._scored
+        self._unrated = config.data.unrated
+        self._train = train
+        self._limits = limits
+        self._loader = TrainingLoader(train, stream, batching.make_batch, workers=training.workers, next_part=next_part)
         self._dev_loaders = [batching.dev_loader(dev, kind, limits, validation.make_batch) for kind in kinds]
+
+    def _scored(self, position: int) -> Corpus:
+        """Returns the training data with the scores of unrated translations, which are in the run's directory.
+
+        They are computed there at the first batch that needs them.
+        """
+        assert self._unrated is not None
+        path = self._output / UNRATED
+        trainer = self._trainer
+        if not path.exists() and position > (self._loader.sampler.next_part or 0):
+            raise InputError(f"{path} is missing; restore it or start a new run")
+        if trainer.is_global_zero and not path.exists():
+            with trainer.precision_plugin.forward_context():
+                scores = unrated.scores(self._module.network, self._train, self._limits, self._module.device)
+            with files.replacing(path) as temporary, open(temporary, "wb") as stream:
+                np.save(stream, scores)
+            self._console.print(
+                f"step {trainer.global_step}: {counted(len(scores), 'unrated translation')} scored", highlight=False
+            )
+        trainer.strategy.barrier()
+        return unrated.learned(self._train, np.load(path), self._unrated)
 
     def fit(self) -> Result:
         trainer = self._trainer
@@ -132,48 +173,57 @@ class _Run:
             raise KeyboardInterrupt from None
         best = self._saver.best
         if trainer.is_global_zero:
-            write_lines(self._output / RESULT, [json.dumps(best, indent=2)])
+            files.write_lines(self._output / RESULT, [json.dumps(best, indent=2)])
         return Result(self._output / MODEL, best)
 
 
-def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus, Corpus]:
-    """Returns the training and the validation data, and prints what was skipped."""
-    files = config.data
+class _Data(NamedTuple):
+    """Training and validation data, and the names of the heads that the training data cannot teach."""
+
+    train: Corpus
+    dev: Corpus
+    kept: frozenset[str]
+
+
+def _read(config: Config, texts: TextEncoder, console: Console) -> _Data:
+    """Returns the data, and prints what was skipped."""
+    data = config.data
     inputs = config.model.texts.inputs
     heads = run_setup.targets(config)
     of_train = IssueCounts()
     of_dev = IssueCounts()
     joined = [
         test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
-        for one in files.texts
+        for one in data.texts
     ]
     read_all = partial(
         read,
-        rater=files.rater,
-        merge=files.merge,
-        lang_pair=files.lang_pair,
+        rater=data.rater,
+        merge=data.merge,
+        lang_pair=data.lang_pair,
         texts=[one for one in joined if one is not None],
     )
     without_texts: list[str] = []
 
     def build() -> tuple[Corpus, list[str]]:
-        corpus = corpus_building.build(
-            read_all(files.train, files.shares, report=of_train, notify=without_texts.append),
-            texts,
-            inputs,
-            heads,
-            rater_groups=files.rater_groups,
-            needed=run_setup.trained_alone(config, heads),
-        )
+        read_file = partial(read_all, report=of_train, notify=without_texts.append)
+        corpus = corpus_building.build(_lessons(data, read_file), texts, inputs, heads)
         return corpus, [*of_train.messages(), *without_texts]
 
     train, messages = corpus_cache.cached(config, texts, heads, build)
+    kept = set[str]()
     for head in heads:
-        if (missing := head.missing(train.labels)) is not None:
-            problem = f"model.heads.{head.name} is set, but in {' '.join(files.train)} {missing}"
-            raise InputError(f"{problem}; add ratings that it can learn from or set it to false")
+        if (missing := head.missing(train.labels)) is None:
+            continue
+        if config.start is None:
+            problem = f"model.heads.{head.name} is set, but in {' '.join(data.files)} {missing}"
+            raise InputError(f"{problem}; add ratings that it can learn from or set it to null")
+        kept.add(head.name)
+        messages.append(f"head {head.name} stays as it is in {config.start}: {missing}")
+    if len(kept) == len(heads):
+        raise InputError(f"no head of the model can learn from {' '.join(data.files)}; add ratings of another kind")
     of_dev_texts: list[str] = []
-    dev_ratings = read_all(files.dev, report=of_dev, notify=of_dev_texts.append)
+    dev_ratings = read_all(data.dev_files, report=of_dev, notify=of_dev_texts.append, hashes=(data.least_dev_hash, 1))
     dev = corpus_building.build(
         dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=config.model.heads.tags is not None
     )
@@ -185,7 +235,18 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
     for kind in inputs:
         if kind not in dev.usable_inputs():
             console.print(f"dev: {kind} is not validated because no segment has its texts", highlight=False)
-    return train, dev
+    return _Data(train, dev, frozenset(kept))
+
+
+def _lessons(data: DataConfig, read_file: Callable[..., Iterator[Rating]]) -> Iterator[Lesson]:
+    """Yields the training data, the unrated translations last."""
+    for file in data.rated:
+        teaches = None if file.teaches is None else frozenset(file.teaches)
+        group = 0 if file.raters is None else 1 + data.raters.index(file.raters)
+        for rating in read_file([file.file], hashes=(0, file.share * (1 - data.held_out))):
+            yield Lesson(rating, teaches, group)
+    for rating in read_file(data.unrated.files) if data.unrated is not None else ():
+        yield Lesson(Rating(rating.segment, None, None), frozenset(), is_unrated=True)
 
 
 def _save_model(

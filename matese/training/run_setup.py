@@ -3,88 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import torch
 from pytorch_lightning.utilities import rank_zero_only
 from torch import nn
-from torch.nn import functional
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from matese import files
 from matese.errors import InputError, ModelError
 from matese.model import loading
-from matese.model.decoding import FITTED
 from matese.model.encoder.loading import encoder_of_model, load_encoder
 from matese.model.heads import registry
 from matese.model.heads.learning import HeadTargets
 from matese.model.network import Network
 from matese.model.storage import checkpoint
 from matese.model.texts.tokenizer import load_tokenizer
-from matese.training import config as settings
 from matese.training.config import Config
-
-SETTINGS = "config.yaml"
-STATE = "last.ckpt"
-RESULT = "result.json"
-MODEL = "model"
-TOKENIZER = "tokenizer"
-LOGS = "logs"
 
 
 def is_first_process() -> bool:
     """Whether this process writes and prints, if there are several training processes."""
     return int(getattr(rank_zero_only, "rank", 0)) == 0
-
-
-def load_settings(directory: Path) -> Config:
-    """Returns the settings of the run in a directory.
-
-    Raises:
-        InputError: if there is no run, or if it is complete.
-    """
-    path = directory / SETTINGS
-    if not path.is_file():
-        raise InputError(f"{directory} has no {SETTINGS}; give the directory of a training run")
-    if (directory / RESULT).is_file():
-        raise InputError(f"{directory} is complete, with its model in {directory / MODEL}; there is nothing to resume")
-    # The directory may have been moved.
-    return dataclasses.replace(settings.load(path), output=str(directory))
-
-
-@contextlib.contextmanager
-def new_output(config: Config) -> Iterator[None]:
-    """Creates the run's directory with its settings; removes everything again if the body fails.
-
-    Raises:
-        InputError: if the directory is a file or not empty.
-    """
-    output = Path(config.output)
-    is_there = output.is_dir()
-    if output.exists() and not is_there:
-        raise InputError(f"{output} is a file; choose a new or empty directory")
-    if is_there and not all(map(files.is_temporary, output.iterdir())):
-        raise InputError(
-            f"{output} is not empty; choose a new or empty directory (to resume the run in it: "
-            f"matese train --resume {output})"
-        )
-    output.mkdir(parents=True, exist_ok=True)
-    try:
-        with files.replacing(output / SETTINGS) as path:
-            path.write_text(settings.dump(config), encoding="utf-8")
-        yield
-    except BaseException:
-        for left in output.iterdir():
-            if left.is_dir():
-                shutil.rmtree(left)
-            else:
-                left.unlink()
-        if not is_there:
-            output.rmdir()
-        raise
 
 
 def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
@@ -104,31 +44,10 @@ def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Network:
     encoder = make_encoder(config, tokenizer)
     with _load_errors("encoder", _name(config.encoder)):
         model = Network(config.model, encoder)
-    starts = (config.start,) if isinstance(config.start, str) else config.start or ()
-    started = [loading.load(checkpoint.resolve(start))[0] for start in starts]
-    if started:
-        weights = started[0].state_dict() if len(started) == 1 else _mean(started, starts)
-        _copy(model, weights, f"start {' and '.join(starts)}", _MAY_BE_NEW)
-    if len(started) == 1 and config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
-        fitted = {name: getattr(started[0].config.decoding, name) for name in FITTED}
-        if "meaning_head" in config.training.trained_parts:
-            fitted["meaning"] = ()  # of the head before
-        model.config = dataclasses.replace(model.config, decoding=dataclasses.replace(model.config.decoding, **fitted))
+    if config.start is not None:
+        started, *_ = loading.load(checkpoint.resolve(config.start))
+        _copy(model, started.state_dict(), f"start {config.start}")
     return model
-
-
-def _mean(models: Sequence[nn.Module], names: Sequence[str]) -> dict[str, torch.Tensor]:
-    """Returns the means of the weights of models of one kind."""
-    states = [model.state_dict() for model in models]
-    mean = {}
-    for name, tensor in states[0].items():
-        tensors = [state[name] for state in states if name in state and state[name].shape == tensor.shape]
-        if len(tensors) < len(states):
-            raise ModelError(
-                f"start {' and '.join(names)}: {name} differs in shape; models must have the same settings"
-            )
-        mean[name] = torch.stack([one.float() for one in tensors]).mean(0).to(tensor.dtype)
-    return mean
 
 
 def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
@@ -161,21 +80,12 @@ def _name(encoder: str | Mapping[str, object]) -> str:
     return encoder if isinstance(encoder, str) else str(encoder["model_type"])
 
 
-_ADDED = {head.part for head in registry.HEADS if not head.is_calibrated and not head.is_main}
-"""Heads whose training leaves the calibration of the model as it is."""
 _MAY_BE_NEW = tuple(f"{head.part}." for head in registry.HEADS if not head.is_main)
 
 
 def targets(config: Config) -> tuple[HeadTargets, ...]:
     """Returns what the model of the settings learns."""
-    return registry.targets(config.model, config.data.contrast_raters, config.data.marked_contrasts)
-
-
-def trained_alone(config: Config, heads: Sequence[HeadTargets]) -> list[HeadTargets]:
-    """Returns the heads that are trained if nothing else is; none otherwise."""
-    parts = set(config.training.trained_parts)
-    chosen = [head for head in heads if part_of(head) in parts]
-    return chosen if len(chosen) == len(parts) else []
+    return registry.targets(config.model)
 
 
 def part_of(targets: HeadTargets) -> str:
@@ -183,25 +93,19 @@ def part_of(targets: HeadTargets) -> str:
     return next(head.part for head in registry.HEADS if head.name == targets.name)
 
 
-def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str, may_be_new: tuple[str, ...]) -> None:
-    """Sets the weights of a model to those of another one; both then predict the same.
-
-    Columns of a score head with a wider input may be new; they are set to 0.
-    """
+def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str) -> None:
+    """Sets the weights of a model to those of another one, except for new heads; both then predict the same."""
     taken = {}
     for tensor_name, tensor in model.state_dict().items():
         old = stored.get(tensor_name)
-        is_optional = tensor_name.startswith(may_be_new)
         if old is not None and old.shape == tensor.shape:
             taken[tensor_name] = old
-        elif old is None and is_optional:
+        elif old is None and tensor_name.startswith(_MAY_BE_NEW):
             taken[tensor_name] = tensor
-        elif old is not None and is_optional and old.shape[:-1] == tensor.shape[:-1]:
-            taken[tensor_name] = functional.pad(old, (0, tensor.shape[-1] - old.shape[-1]))
         else:
             raise ModelError(
                 f"{name} has no tensor {tensor_name} of the right shape: must be a model of the same kind with "
-                f"the same settings, except for {', '.join(part.removesuffix('.') for part in may_be_new)}"
+                f"the same settings, except for {', '.join(part.removesuffix('.') for part in _MAY_BE_NEW)}"
             )
     model.load_state_dict(taken)
 

@@ -16,7 +16,7 @@ from pytorch_lightning.loggers import CSVLogger
 from matese.errors import InputError
 from matese.model.engines.hardware import choose_device, choose_precision, limit_kept_kernels
 from matese.training.config import Config
-from matese.training.run_setup import LOGS
+from matese.training.run_directory import LOGS
 
 _PRECISIONS: dict[str, Any] = {"bf16": "bf16-mixed", "float32": "32-true"}
 

@@ -61,10 +61,15 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("--config", "c.yaml", *GOOD, "--dev", "empty.jsonl"), "empty.jsonl: file is empty"),
         (("--config", "c.yaml", *GOOD, "--output", "full"), "full is not empty"),
         (("--config", "c.yaml", *GOOD, "--output", "t.jsonl"), "t.jsonl is a file"),
+        (("--config", "c.yaml", *GOOD, "--set", "data.held_out=0.1"), "must be files, or empty with held_out above 0"),
+        (("--from", "nosuch", "t.jsonl"), "no model nosuch"),
+        (("--from", "mini"), "RATINGS: must be given with --from, and only then"),
+        (("t.jsonl", "--config", "c.yaml"), "RATINGS: must be given with --from, and only then"),
+        (("--from", "mini", "none.jsonl"), "data.train: no such file none.jsonl"),
         (("--resume", "full"), "full has no config.yaml"),
         (("--resume", "full", "--output", "out"), "options that replace settings, such as --train"),
         (("--resume", "full", "--config", "c.yaml"), "--config: not allowed with argument --resume"),
-        (GOOD, "one of the arguments --config --resume --settings is required"),
+        (GOOD, "one of the arguments --config --from --resume --settings is required"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], told: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from data_prep import contrasts, splits
 from data_prep.splits import HeldOut
 from data_prep.store import Store
-from matese.annotation import Rating
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 
 KINDS = {
     *("negation", "number", "time", "role", "antonym", "related", "contradiction"),
@@ -93,3 +93,32 @@ def test_our_own_contrasts() -> None:
     rated = list(contrasts.own())
     assert len(rated) == 4 * len(sources)
     assert sum(map(is_same, rated)) == 2 * len(sources), "neither likeness nor its lack tells right from wrong"
+
+
+def contrast(number: int, pair: str, hypothesis: str, errors: tuple[ErrorSpan, ...] = ()) -> Rating:
+    key = SegmentKey("contrasts", pair, None, None, number)
+    return Rating(Segment(hypothesis, f"Source {number}.", (f"Right {number}.",), key), contrasts.RATER, errors)
+
+
+@pytest.mark.parametrize(("pair", "space"), [("en-de", " "), ("en-ja", "")])
+def test_paragraphs_have_one_wrong_text_at_most(pair: str, space: str) -> None:
+    made = [contrast(number, pair, f"Good {number}.") for number in range(6)]
+    made += [contrast(number, pair, f"Bad {number}.", (ErrorSpan(0, 3, Severity.MAJOR),)) for number in range(5)]
+    ratings = list(contrasts.paragraphs(made, n_paragraphs=20, seed=1))
+    assert len(ratings) == 40
+    for right, wrong in zip(ratings[::2], ratings[1::2], strict=True):
+        assert is_same(right)
+        assert wrong.segment.references == right.segment.references
+        assert wrong.segment.source == right.segment.source
+        n_texts = right.segment.hypothesis.count("Good")
+        assert 2 <= n_texts <= 4
+        assert wrong.segment.hypothesis.count("Good") == n_texts - 1
+        assert right.segment.hypothesis == (right.segment.references[0].replace("Right", "Good"))
+        assert str(right.segment.source).count(" Source") == n_texts - 1, "the source is English"
+        assert right.segment.hypothesis.count(f".{space}Good") == n_texts - 1
+        assert [wrong.segment.hypothesis[one.start : one.end] for one in wrong.errors or ()] == ["Bad"]
+        assert "Good 5" not in right.segment.hypothesis, "it has no wrong wording"
+
+
+def test_too_few_contrasts_make_no_paragraph() -> None:
+    assert list(contrasts.paragraphs([contrast(0, "en-de", "Good.")], n_paragraphs=5, seed=1)) == []

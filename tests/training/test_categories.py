@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +15,13 @@ from matese.cli import main
 from matese.model.heads import registry
 from matese.model.heads.categories.targets import category_labels, cross_entropy
 from matese.model.heads.learning import IGNORED
-from matese.model.loading import load_tagger
-from matese.model.storage import checkpoint
 from matese.model.texts.encoding import TextEncoder, Tokens
 from matese.training import corpus_building
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.targets import collate
 from tests.conftest import make_config
-from tests.training.material import SETTINGS, TOKENIZER, write_ratings, write_settings
+from tests.training.material import SETTINGS, write_ratings, write_settings
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
 MINOR = Severity.MINOR
@@ -106,8 +103,7 @@ def train(folder: Path, ratings: Path, text: str, *options: str) -> int:
     return main(["train", "--config", str(settings), "--train", str(ratings), "--dev", str(ratings), *options])
 
 
-def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
-    """On a model that was trained before, whose other weights stay as they are."""
+def test_both_heads_are_learned_by_heart_beside_tags(tmp_path: Path) -> None:
     rows = (
         ("Er {verkauft} zwei [apfel].", "Er kauft zwei Äpfel nicht.", "nicht"),
         ("Das [isst] sehr {falsch}.", "Das ist sehr gut hier.", "hier"),
@@ -125,23 +121,10 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
         missing = Omission("reference", 0, start, start + len(word), Severity.MAJOR)
         given.append(Rating(Segment(text, None, (reference,)), "hand", tuple(errors), omissions=(missing,)))
     ratings = write_ratings(tmp_path / "ratings.jsonl", tuple(given))
-    first = tmp_path / "first"
-    second = tmp_path / "second"
     settings = SETTINGS.replace("max_epochs: 60", "max_epochs: 150").replace("validate_every: 30", "validate_every: 75")
-    assert train(tmp_path, ratings, settings, "--output", str(first)) == 0
-    path = first / "model" / checkpoint.CONFIG
-    calibrated = json.loads(path.read_text(encoding="utf-8"))
-    calibrated["model"]["decoding"]["min_confidence"] = 0.45
-    path.write_text(json.dumps(calibrated), encoding="utf-8")
-    heads = settings.replace("score: {}", f"score: {{}}, {BOTH_HEADS}").replace(
-        f"tokenizer: {TOKENIZER}", f"tokenizer: {first / 'model'}\nstart: {first / 'model'}"
-    )
-    heads += "  trained_parts: [omission_head, category_head]\n"
-    assert train(tmp_path, ratings, heads, "--output", str(second)) == 0
-    before, after = (load_tagger(folder / "model")[0].state_dict() for folder in (first, second))
-    assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
-    assert load_tagger(second / "model")[0].config.decoding.min_confidence == 0.45, "the calibration is kept"
-    annotator = matese.load(second / "model", device="cpu", precision="float32")
+    settings = settings.replace("score: {}", f"score: {{}}, {BOTH_HEADS}")
+    assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 0
+    annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
     for rating, made in zip(given, annotator.annotate_segments(one.segment for one in given), strict=True):
         assert [(one.start, one.category) for one in made.errors or ()] == [
             (one.start, mqm.main_category(one.category)) for one in rating.errors or ()
@@ -159,15 +142,11 @@ def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.C
     assert not (tmp_path / "run").exists()
 
 
-def test_ratings_without_known_categories_teach_the_head_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_without_known_categories_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = (rating((0, 2, "Style"), (3, 8, "Zeitform")), rating((0, 2, None), text="Er ging."), rating(text="Er kam."))
     ratings = write_ratings(tmp_path / "ratings.jsonl", given)
     text = SETTINGS.replace("score: {}", "categories: {}").replace("max_epochs: 60", "max_epochs: 1")
-    text += "  trained_parts: [category_head]\n"
     assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 0
     shown = " ".join(capsys.readouterr().err.split())
-    assert "train: 1 segment; " in shown
-    assert "skipped: 2 without an MQM main category" in shown
+    assert "train: 3 segments; " in shown
     assert "of the unknown category 'Zeitform'" in shown

@@ -11,7 +11,8 @@ from matese.docstrings import attribute_docs
 from matese.errors import FormatError
 from matese.model.config import ModelConfig
 from matese.training import config
-from matese.training.config import Config, DataConfig, TrainingConfig
+from matese.training.config import Config, DataConfig, RatedFile, TrainingConfig, UnratedData
+from tests.conftest import make_config
 from tests.training.material import SETTINGS, TOKENIZER, write_settings
 
 
@@ -34,8 +35,11 @@ def test_load(tmp_path: Path) -> None:
         ("training.weight_decay", "-0.1", ": "),
         ("training.warmup", "1.0", ": "),
         ("training.schedule", "step", ": "),
-        ("data.dev", "[]", ": "),
-        ("data.shares", "[1.5]", "[0]: "),
+        ("data.train", "[]", ": "),
+        ("data.train", "[{file: x, share: 1.5}]", "[0].share: "),
+        ("data.train", "[{file: x, teaches: [tag]}]", "[0].teaches[0]: "),
+        ("data.unrated", "{files: [x], after: 0}", ".after: "),
+        ("training.averaged", "1", ": "),
     ],
 )
 def test_ranges_are_checked(tmp_path: Path, key: str, value: str, problem: str) -> None:
@@ -45,10 +49,11 @@ def test_ranges_are_checked(tmp_path: Path, key: str, value: str, problem: str) 
 
 
 def test_settings_that_do_not_go_together() -> None:
-    with pytest.raises(ValueError, match=r"shares has 2 values and train 1 files; give one share for each file"):
-        DataConfig(shares=(1.0, 1.0))
-    with pytest.raises(ValueError, match="marked_contrasts b: must be one of contrast_raters"):
-        DataConfig(contrast_raters=("a",), marked_contrasts=("a", "b"))
+    unrated = DataConfig(unrated=UnratedData(("x",)))
+    with pytest.raises(ValueError, match=r"unrated: must be null without model\.heads\.score"):
+        Config("org/name", output="x", data=unrated)
+    with pytest.raises(ValueError, match=r"unrated: model\.texts\.inputs must have source, by which they are read"):
+        Config("org/name", output="x", data=unrated, model=make_config(inputs=("reference",), score={}))
     with pytest.raises(ValueError, match=r"ranking_loss_weight 1: must be 0 without model\.heads\.score"):
         Config("org/name", output="x", training=TrainingConfig(ranking_loss_weight=1.0))
     with pytest.raises(ValueError, match="encoder has no model_type"):
@@ -58,8 +63,8 @@ def test_settings_that_do_not_go_together() -> None:
 
 
 def test_the_error_of_a_check_names_the_line(tmp_path: Path) -> None:
-    path = write_settings(tmp_path / "c.yaml", SETTINGS + "data:\n  shares: [1, 1]\n")
-    with pytest.raises(FormatError, match=r"c\.yaml:20: data\.shares has 2 values and train 1 files"):
+    path = write_settings(tmp_path / "c.yaml", SETTINGS + "  category_weights: [1, 2]\n")
+    with pytest.raises(FormatError, match=r"c\.yaml:\d+: training\.category_weights \[1\.0, 2\.0\]"):
         config.load(path)
 
 
@@ -85,7 +90,7 @@ def test_the_description_is_a_configuration(tmp_path: Path) -> None:
     assert "# optimisation, validation and hardware.\ntraining:\n" in text
 
 
-@pytest.mark.parametrize("kind", [Config, TrainingConfig, DataConfig, ModelConfig])
+@pytest.mark.parametrize("kind", [Config, TrainingConfig, DataConfig, RatedFile, UnratedData, ModelConfig])
 def test_every_setting_is_documented(kind: type[Any]) -> None:
     documented = attribute_docs(kind)
     assert list(documented) == [field.name for field in dataclasses.fields(kind)]

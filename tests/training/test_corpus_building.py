@@ -2,23 +2,28 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
-from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, Severity
 from matese.errors import FormatError
 from matese.formats.tables import comet_json
+from matese.model.heads import registry
 from matese.model.heads.gold_scores import score_of
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags import bio
 from matese.model.model_input import ModelInput
 from matese.model.texts.encoding import InputKind, TextEncoder
 from matese.training import corpus_building
+from matese.training.config import Subject
 from matese.training.corpus import Corpus, Draw
+from matese.training.corpus_building import Lesson
 from matese.training.reading import read, texts_of
+from tests.conftest import make_config
 from tests.training.material import HEADS, RATINGS, write_ratings
 
 ALL: tuple[InputKind, ...] = ("reference", "source", "source+reference")
@@ -173,11 +178,10 @@ def test_files_are_read_one_behind_the_other(tmp_path: Path) -> None:
 def test_a_share_of_a_file_is_of_whole_sources_and_always_the_same(tmp_path: Path) -> None:
     many = tuple(Rating(Segment(f"H{row}", f"S{row // 3}"), "r", ()) for row in range(600))
     path = write_ratings(tmp_path / "a.jsonl", many)
-    chosen = list(read([path, path], (0.5, 1.0)))
-    half = chosen[: len(chosen) - 600]
+    half = list(read([path], hashes=(0, 0.5)))
     assert 200 < len(half) < 400
     assert len(half) == 3 * len({rating.segment.source for rating in half})
-    assert half == list(read([path], (0.5,)))
+    assert half == list(read([path], hashes=(0, 0.5)))
 
 
 def test_the_spans_of_a_model_that_scores_from_0_to_1_are_learned_as_errors(
@@ -216,12 +220,64 @@ def test_translations_of_one_source_are_a_group(encoder: TextEncoder) -> None:
     assert corpus.groups.tolist() == [0, 0, 1, 2, 0]
 
 
-def test_rater_group_of_a_test_set(encoder: TextEncoder) -> None:
-    keys = [SegmentKey("bio", "en-de", "A", "d", 1), None, SegmentKey("news", "en-de", "A", "d", 1)]
-    ratings = [Rating(Segment(f"der Hund {row}", "the dog", (), key), "r", ()) for row, key in enumerate(keys)]
-    corpus = corpus_building.build(ratings, encoder, ALL, HEADS, rater_groups=("esa", "bio"))
-    assert corpus.rater_groups.tolist() == [2, 0, 0]
+def test_groups_of_raters_and_unrated_translations_are_not_ranked_together(encoder: TextEncoder) -> None:
+    given = [Rating(Segment(f"der Hund {row}", "the dog", ("ein Hund",)), "r", ()) for row in range(3)]
+    unrated = Lesson(Rating(given[0].segment, None, None), frozenset(), is_unrated=True)
+    corpus = corpus_building.build([Lesson(given[0], None, 2), *given[1:], unrated], encoder, ALL, HEADS)
+    assert corpus.rater_groups.tolist() == [2, 0, 0, 0]
+    assert corpus.groups.tolist() == [0, 1, 1, 2]
     assert corpus.example(Draw(0, 1, 0, 0.0)).rater_group == 2
+
+
+MINOR = ErrorSpan(0, 3, Severity.MINOR)
+MAJOR = ErrorSpan(0, 3, Severity.MAJOR)
+LEARNERS = registry.targets(make_config(score={}, omissions={}, categories={}, meaning={}))
+
+
+@pytest.mark.parametrize(
+    ("errors", "teaches", "tags", "score", "meaning", "omissions"),
+    [
+        ((), None, True, True, 0, True),
+        ((MINOR,), None, True, True, 0, True),
+        ((MAJOR,), None, True, True, math.nan, True),
+        ((dataclasses.replace(MAJOR, severity=None),), None, True, False, math.nan, True),
+        (None, None, False, False, math.nan, False),
+        ((MAJOR,), ["meaning"], False, False, 1, False),
+        ((MINOR,), ["meaning"], False, False, 1, False),
+        ((MINOR,), ["same_meaning"], False, False, 0, False),
+        ((MINOR,), ["tags", "score"], True, True, math.nan, False),
+        ((MINOR,), ["score"], False, True, math.nan, False),
+        ((MAJOR,), ["tags", "meaning"], True, False, 1, False),
+        ((), ["omissions"], False, False, math.nan, True),
+    ],
+)
+def test_what_a_file_teaches(
+    encoder: TextEncoder,
+    errors: tuple[ErrorSpan, ...] | None,
+    teaches: list[str] | None,
+    tags: bool,
+    score: bool,
+    meaning: float,
+    omissions: bool,
+) -> None:
+    missing = Rating(
+        Segment("der Hund", "the dog"), "r", (), omissions=(Omission("source", None, 0, 3, MINOR.severity),)
+    )
+    rating = Rating(Segment("der Hund", "the dog"), "r", errors)
+    subjects = None if teaches is None else frozenset(teaches)
+    given = [Lesson(missing, frozenset({"omissions"})), Lesson(rating, subjects)]
+    if errors is None:
+        assert len(corpus_building.build(given, encoder, ALL, LEARNERS)) == 1
+        return
+    labels = corpus_building.build(given, encoder, ALL, LEARNERS).labels
+    assert bool((labels["tag_ids"][1] != IGNORED).all()) is tags
+    assert bool(np.isfinite(labels["scores"][1])) is score
+    assert labels["has_meaning_error"][1] == pytest.approx(meaning, nan_ok=True)
+    assert (1 in labels["omission_places"][:, 0]) is omissions
+
+
+def test_every_subject_is_a_head_or_what_means_the_same() -> None:
+    assert set(get_args(Subject)) == {head.name for head in registry.HEADS} | {"same_meaning"}
 
 
 def test_hypothesis_of_which_the_tokenizer_leaves_nothing(tokenizer: Any) -> None:

@@ -69,7 +69,7 @@ def test_other_files_settings_and_damaged_caches_are_built(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run()
-    assert run(rater_groups=("hand",))[1] == ["built"]
+    assert run(rater="hand")[1] == ["built"]
     write_ratings(tmp_path / "train.jsonl", RATINGS[1:])
     assert run()[1] == ["built"]
     for damage in (_cut, _compress_otherwise):
@@ -136,9 +136,9 @@ def test_only_the_newest_are_kept(run: Run, tmp_path: Path, monkeypatch: pytest.
     run()
     (old,) = (tmp_path / "cache/matese/training").iterdir()
     os.utime(old, (0, 0))
-    run(rater_groups=("hand",))
+    run(rater="hand")
     assert not old.exists()
-    assert run(rater_groups=("hand",))[1] == []
+    assert run(rater="hand")[1] == []
 
 
 def test_a_cache_that_cannot_be_written_costs_a_message(run: Run, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from matese.errors import InputError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.model.encoder.loading import load_encoder
-from matese.model.heads import losses
+from matese.model.heads import losses, registry
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.score.network import ScoreTensor
 from matese.model.heads.tags.network import TagLogits
@@ -171,13 +171,32 @@ def test_means_over_kinds_of_input_leave_out_what_is_not_defined() -> None:
     assert set(dev_figures({"source": {"macro_f1": 0.4}})) == {"dev/macro_f1"}
 
 
-def test_only_the_named_parts_are_trained(tokenizer: Any) -> None:
+HEADS_OF_ONE_RUN = make_config(extra=1, extra_heads=2, score={}, omissions={}, categories={}, meaning={})
+
+
+@pytest.mark.parametrize(("loss", "part"), [("omission", "omission_head"), ("category", "category_head")])
+def test_losses_of_omissions_and_categories_reach_their_own_layers_only(tokenizer: Any, loss: str, part: str) -> None:
+    network = Network(HEADS_OF_ONE_RUN, load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)}))
+    heads = registry.targets(HEADS_OF_ONE_RUN)
+    hund = "Der Hund schläft im Garten."
+    given = Rating(
+        Segment("Der Katze schläft.", None, (hund,)),
+        "r",
+        (ErrorSpan(4, 9, Severity.MAJOR, "Accuracy/Mistranslation"),),
+        omissions=(Omission("reference", 0, 17, 26, Severity.MAJOR),),
+    )
+    corpus = corpus_building.build([given], TextEncoder(tokenizer, max_tokens=128), ("reference",), heads)
+    batch = collate([corpus.example(Draw(0, 0, 0, 0.0))], heads, pad_id=1)
+    made = module(network)
+    torch.autograd.backward(made.losses(batch, network(batch.inputs))[loss])
+    reached = {name for name, tensor in network.named_parameters() if tensor.grad is not None and tensor.grad.any()}
+    assert reached == {f"{part}.{layer}.{kind}" for layer in (0, 2) for kind in ("weight", "bias")}
+
+
+def test_heads_that_are_kept_are_not_trained(tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
-    made = module(Network(make_config(extra_heads=2, omissions={}), encoder), trained_parts=("omission_head",))
-    trained = {name for name, parameter in made.named_parameters() if parameter.requires_grad}
-    assert trained == {f"network.omission_head.{layer}.{kind}" for layer in (0, 2) for kind in ("weight", "bias")}
-
-
-def test_an_unknown_part_is_refused(tagger: Network) -> None:
-    with pytest.raises(InputError, match="trained_parts heads: must be encoder, "):
-        module(tagger, trained_parts=("heads",))
+    network = Network(HEADS_OF_ONE_RUN, encoder)
+    made = TrainingModule(network, TRAINING, Steps(10), kept=("omissions", "meaning"))
+    frozen = {name.partition(".")[0] for name, tensor in network.named_parameters() if not tensor.requires_grad}
+    assert frozen == {"omission_head", "meaning_head"}
+    assert set(made._weights) == {"tag", "score", "ranking", "category"}

@@ -20,7 +20,7 @@ import matese
 from matese.annotation import Omission, Rating, Segment, Severity
 from matese.cli import main
 from matese.model.loading import load_tagger
-from matese.training import config, run, run_setup
+from matese.training import config, run, run_directory
 from matese.training.config import Config, TrainingConfig
 from matese.training.module import TrainingModule
 from matese.training.trainer import make_trainer
@@ -270,7 +270,7 @@ def test_periods(changes: dict[str, Any], epoch_length: int, expected: tuple[int
 
 def make(output: Path) -> Config:
     made = Config("x", str(output))
-    with run_setup.new_output(made):
+    with run_directory.new_output(made):
         pass
     return made
 
@@ -293,7 +293,7 @@ def test_nothing_is_left_where_the_preparation_fails(tmp_path: Path, is_there: b
         output.mkdir()
 
     def prepare() -> None:
-        with run_setup.new_output(Config("x", str(output))):
+        with run_directory.new_output(Config("x", str(output))):
             (output / "tokenizer").mkdir()
             _fail()
 
@@ -306,17 +306,17 @@ def test_nothing_is_left_where_the_preparation_fails(tmp_path: Path, is_there: b
 def test_what_cannot_be_resumed(tmp_path: Path) -> None:
     output = tmp_path / "run"
     with pytest.raises(ValueError, match=r"has no config\.yaml; give the directory of a training run"):
-        run_setup.load_settings(output)
-    assert run_setup.load_settings(Path(make(output).output)) == Config("x", str(output))
+        run_directory.load_settings(output)
+    assert run_directory.load_settings(Path(make(output).output)) == Config("x", str(output))
     (output / "result.json").write_text("{}")
     with pytest.raises(ValueError, match=r"is complete, with its model in .*model; there is nothing to resume"):
-        run_setup.load_settings(output)
+        run_directory.load_settings(output)
 
 
 def test_moved_run_is_resumed_where_it_is(tmp_path: Path) -> None:
     make(tmp_path / "a")
     (tmp_path / "a").rename(tmp_path / "b")
-    assert run_setup.load_settings(tmp_path / "b").output == str(tmp_path / "b")
+    assert run_directory.load_settings(tmp_path / "b").output == str(tmp_path / "b")
 
 
 def test_device_that_is_not_there(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ def has_score(rating: Rating) -> bool:
 def score_of(rating: Rating) -> float:
     """Returns the MQM score to train on: the judgement of the whole segment if there is one, else the spans' score.
 
-    It is nan if the severity of an error is undecided and the whole segment was not judged.
+    It is nan if the whole segment was not judged and the spans are unknown, or the severity of one is undecided.
 
     The judgement comes first because the merged spans of several raters are a union, with more errors than any rater
     marked, whereas `overall` is the mean of the raters' scores. Other bounded scales are mapped linearly to MQM.
@@ -36,7 +36,7 @@ def score_of(rating: Rating) -> float:
         score = whole.value
     elif whole is not None and whole.scale in _SHARE_LOST:
         score = LOWEST_SCORE * _SHARE_LOST[whole.scale](whole.value)
-    elif any(error.severity is None for error in rating.all_errors):
+    elif rating.errors is None or any(error.severity is None for error in rating.all_errors):
         return math.nan
     else:
         score = mqm.score(rating)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -123,7 +123,6 @@ class HeadTargets(ABC):
         output: type of what the head says of a batch, in torch.
         reads_segments: whether an example is a whole segment, of one or more rows; otherwise, it is one row.
         config: settings of the model.
-        contrast_raters: raters whose ratings teach errors of meaning only.
     """
 
     name: ClassVar[str]
@@ -131,24 +130,19 @@ class HeadTargets(ABC):
     reads_segments: ClassVar[bool] = False
     config: ModelConfig
 
-    def __init__(self, config: ModelConfig, contrast_raters: Collection[str] = ()) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         self.config = config
-        self.contrast_raters = frozenset(contrast_raters)
 
     def judges(self, rating: Rating) -> bool:
         """Whether a rating without spans teaches the head something."""
         return False
-
-    def reason_to_skip(self, rating: Rating) -> str | None:
-        """Returns why a rating teaches the head nothing, for a training of this head alone; None if it may."""
-        return None
 
     @abstractmethod
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of all segments.
 
         Args:
-            ratings: the ratings.
+            ratings: the ratings; one that must not teach the head has neither errors (None) nor a judgement.
             tokens: of each text.
             skipped: counts of what is not learned, by reason; the head adds its own.
         """

@@ -18,8 +18,6 @@ from matese.model.heads.tags.decoding import Tags
 from matese.model.heads.word_labels.decoding import WordLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from matese.model.config import ModelConfig
     from matese.model.heads.head import Head
     from matese.model.heads.learning import HeadTargets
@@ -56,16 +54,8 @@ def networks() -> dict[str, type[HeadNetwork]]:
     }
 
 
-def targets(
-    config: ModelConfig, contrast_raters: Collection[str] = (), marked_contrasts: Collection[str] = ()
-) -> tuple[HeadTargets, ...]:
-    """Returns what the heads of a model learn.
-
-    Args:
-        config: settings of the model.
-        contrast_raters: raters whose ratings teach errors of meaning only.
-        marked_contrasts: those of them whose ratings teach the tags, too.
-    """
+def targets(config: ModelConfig) -> tuple[HeadTargets, ...]:
+    """Returns what the heads of a model with these settings learn."""
     from matese.model.heads.categories.targets import CategoryTargets
     from matese.model.heads.meaning.targets import MeaningTargets
     from matese.model.heads.omissions.targets import OmissionTargets
@@ -80,6 +70,4 @@ def targets(
         *(WordLabelTargets, QualityTargets, RankingTargets),
     )
     names = {head.name for head in heads(config)}
-    others = frozenset(contrast_raters) - frozenset(marked_contrasts)
-    raters = {"tags": others}
-    return tuple(kind(config, raters.get(kind.name, contrast_raters)) for kind in kinds if kind.name in names)
+    return tuple(kind(config) for kind in kinds if kind.name in names)

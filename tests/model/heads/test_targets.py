@@ -45,53 +45,35 @@ def test_what_a_rating_says_about_omissions(given: Rating, reference: int | None
     assert (None if found is None else found.tolist()) == expected
 
 
-CONTRAST = frozenset({"contrasts"})
 UNPLACED = UnplacedError(MAJOR)
 
 
 @pytest.mark.parametrize(
-    ("rater", "errors", "unplaced", "tokens", "segment"),
+    ("errors", "unplaced", "tokens", "segment"),
     [
-        ("contrasts", (), (), [0, 0], 0),
-        ("contrasts", (ErrorSpan(0, 1, MAJOR),), (), [1, 0], 1),
-        ("contrasts", (), (UNPLACED,), [IGNORED, IGNORED], 1),
-        ("contrasts", (ErrorSpan(0, 1, MAJOR),), (UNPLACED,), [1, IGNORED], 1),
-        ("rater1", (), (), [0, 0], 0),
-        ("rater1", (ErrorSpan(0, 1, MAJOR),), (), [IGNORED, IGNORED], math.nan),
-        ("rater1", None, (), [IGNORED, IGNORED], math.nan),
+        ((), (), [0, 0], 0),
+        ((ErrorSpan(0, 1, MAJOR),), (), [1, 0], 1),
+        ((), (UNPLACED,), [IGNORED, IGNORED], 1),
+        ((ErrorSpan(0, 1, MAJOR),), (UNPLACED,), [1, IGNORED], 1),
+        (None, (), [IGNORED, IGNORED], math.nan),
     ],
 )
-def test_errors_of_meaning_are_learned_from_contrasts(
-    rater: str,
-    errors: tuple[ErrorSpan, ...] | None,
-    unplaced: tuple[UnplacedError, ...],
-    tokens: list[int],
-    segment: float,
+def test_every_error_is_one_of_meaning(
+    errors: tuple[ErrorSpan, ...] | None, unplaced: tuple[UnplacedError, ...], tokens: list[int], segment: float
 ) -> None:
-    given = Rating(Segment("a b"), rater, errors, unplaced=unplaced)
+    given = Rating(Segment("a b"), "contrasts", errors, unplaced=unplaced)
     read = Tokens(np.zeros(2, np.int32), np.array([[0, 1], [2, 3]], np.int32))
-    of_tokens, of_segment = meaning_labels(given, read, CONTRAST)
+    of_tokens, of_segment = meaning_labels(given, read)
     assert of_tokens.tolist() == tokens
     assert of_segment == pytest.approx(segment, nan_ok=True)
 
 
-@pytest.mark.parametrize(
-    ("rater", "unplaced", "expected"),
-    [
-        ("rater1", (), [B_MAJOR, 0]),
-        ("contrasts", (), [B_MAJOR, 0]),
-        ("rewordings", (), [IGNORED, IGNORED]),
-        ("contrasts", (UNPLACED,), [IGNORED, IGNORED]),
-        ("rater1", (UNPLACED,), [IGNORED, IGNORED]),
-    ],
-)
-def test_only_marked_contrasts_and_errors_with_a_place_teach_the_tags(
-    rater: str, unplaced: tuple[UnplacedError, ...], expected: list[int]
-) -> None:
+@pytest.mark.parametrize(("unplaced", "expected"), [((), [B_MAJOR, 0]), ((UNPLACED,), [IGNORED, IGNORED])])
+def test_errors_with_a_place_teach_the_tags(unplaced: tuple[UnplacedError, ...], expected: list[int]) -> None:
     errors = () if unplaced else (ErrorSpan(0, 1, MAJOR),)
-    given = Rating(Segment("a b"), rater, errors, unplaced=unplaced)
+    given = Rating(Segment("a b"), "r", errors, unplaced=unplaced)
     read = Tokens(np.zeros(2, np.int32), np.array([[0, 1], [2, 3]], np.int32))
-    tags, *_ = registry.targets(make_config(), ("contrasts", "rewordings"), ("contrasts",))
+    tags, *_ = registry.targets(make_config())
     columns = tags.columns([given], {"a b": read}, Counter())
     labels = columns["tag_ids"]
     assert isinstance(labels, Ragged)

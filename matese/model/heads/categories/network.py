@@ -37,7 +37,8 @@ class CategoryHead(nn.Sequential, HeadNetwork):
     """Says the main category of each token, given that it is in an error.
 
     It reads the states of the last extra layer and of the encoder, and the embeddings. The last states encode where
-    errors are; the earlier ones keep more about the words themselves.
+    errors are; the earlier ones keep more about the words themselves. All are detached, so that what the head learns
+    changes neither marks nor scores.
     """
 
     @classmethod
@@ -50,4 +51,4 @@ class CategoryHead(nn.Sequential, HeadNetwork):
         with pooling.in_full(states.final):
             encoded = states.dropout(pooling.of_hypothesis(states.encoded, states.batch.positions))
             read = [states.hypothesis.float(), encoded.float(), states.embeddings.float()]
-            return CategoryLogits(in_sequence(self, torch.cat(read, -1)))
+            return CategoryLogits(in_sequence(self, torch.cat(read, -1).detach()))

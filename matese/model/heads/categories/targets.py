@@ -41,11 +41,6 @@ class CategoryTargets(HeadTargets):
     name = "categories"
     output = CategoryLogits
 
-    def reason_to_skip(self, rating: Rating) -> str | None:
-        """Returns a reason if no error has a known category."""
-        has_category = any(mqm.main_category(span.category) for span in rating.errors or ())
-        return None if has_category else "without an MQM main category"
-
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of each hypothesis, and counts the errors whose category is unknown."""
         names = (span.category for rating in ratings for span in rating.errors or () if span.category)

@@ -1,10 +1,10 @@
-"""What errors of meaning learn, mostly from contrasts."""
+"""What errors of meaning learn: from contrasts, and from translations that people found to mean the same."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from matese.annotation import Rating
+from matese.annotation import Rating, Severity
 from matese.model.heads import losses
 from matese.model.heads.learning import (
     IGNORED,
@@ -42,11 +42,15 @@ class MeaningTargets(HeadTargets):
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of each hypothesis and of each segment."""
         pairs = zip(ratings, of_hypotheses(ratings, tokens), strict=True)
-        labels = [meaning_labels(rating, each, self.contrast_raters) for rating, each in pairs]
+        labels = [meaning_labels(rating, each) for rating, each in pairs]
         return {
             "meaning_ids": Ragged.of((of_tokens for of_tokens, _ in labels), np.zeros(0, np.int8)),
             "has_meaning_error": np.array([has_error for _, has_error in labels], dtype=np.float32),
         }
+
+    def missing(self, columns: Columns) -> str | None:
+        """Returns what is missing if no text has an error of meaning: all would mean the same."""
+        return None if (columns["has_meaning_error"] == 1).any() else "no rating teaches errors of meaning"
 
     def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
         """Returns the labels of the window's tokens and, of a whole segment, whether it has an error of meaning."""
@@ -75,16 +79,21 @@ class MeaningTargets(HeadTargets):
         }
 
 
-def meaning_labels(rating: Rating, tokens: Tokens, raters: Collection[str]) -> tuple[npt.NDArray[np.int8], float]:
-    """Returns whether each token is in an error of meaning, and whether the segment has one.
+def means_the_same(rating: Rating) -> bool:
+    """Whether people found a translation free of errors, or with Minor ones alone.
 
-    Contrasts, the ratings of these raters, say both. A translation that people found free of errors has none, and the
-    other ratings say nothing, since their errors are of all kinds.
+    Minor errors "don't lead to loss of meaning" by the guidelines of WMT's MQM raters (Freitag et al. 2021, table 11).
     """
-    is_contrast = rating.rater in raters
-    n_errors = len(rating.all_errors)
-    if rating.errors is None or (n_errors and not is_contrast):
+    return rating.errors is not None and all(
+        error.severity in (Severity.NEUTRAL, Severity.MINOR) for error in rating.all_errors
+    )
+
+
+def meaning_labels(rating: Rating, tokens: Tokens) -> tuple[npt.NDArray[np.int8], float]:
+    """Returns whether each token is in an error of meaning, and whether the segment has one; all errors are such."""
+    if rating.errors is None:
         return np.full(len(tokens.ids), IGNORED, dtype=np.int8), math.nan
+    n_errors = len(rating.all_errors)
     labels = np.zeros(len(tokens.ids), dtype=np.int8)
     if len(rating.errors) < n_errors:
         labels[:] = IGNORED  # some errors have no place

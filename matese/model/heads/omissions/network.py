@@ -40,7 +40,10 @@ class OmissionLogits(HeadOutput):
 
 
 class OmissionHead(nn.Sequential, HeadNetwork):
-    """Says how probably the hypothesis lacks each token of the other texts."""
+    """Says how probably the hypothesis lacks each token of the other texts.
+
+    It reads detached states, so that what it learns changes neither marks nor scores.
+    """
 
     @classmethod
     def of(cls, config: ModelConfig, width: int, inner: int | None) -> OmissionHead:
@@ -52,4 +55,4 @@ class OmissionHead(nn.Sequential, HeadNetwork):
     def forward(self, states: BatchStates) -> OmissionLogits:
         """Returns the logits."""
         with in_full(states.final):
-            return OmissionLogits(in_sequence(self, states.final.float()).squeeze(-1))
+            return OmissionLogits(in_sequence(self, states.final.detach().float()).squeeze(-1))

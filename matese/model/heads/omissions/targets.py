@@ -38,6 +38,10 @@ class OmissionTargets(HeadTargets):
             "omission_places": np.array([place for place, _ in known], dtype=np.int64).reshape(-1, 2),
         }
 
+    def missing(self, columns: Columns) -> str | None:
+        """Returns what is missing if no text has an omission."""
+        return None if columns["omissions"].values.any() else "no rating has an omission"
+
     def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
         """Returns the labels of the last context of a whole segment; None where unknown."""
         read = place.encoding.context

@@ -33,9 +33,12 @@ class ScoreTargets(HeadTargets):
         return has_score(rating)
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
-        """Returns the score of each segment; unknown in contrasts."""
-        scores = [math.nan if rating.rater in self.contrast_raters else score_of(rating) for rating in ratings]
-        return {"scores": np.array(scores, dtype=np.float32)}
+        """Returns the score of each segment."""
+        return {"scores": np.array(list(map(score_of, ratings)), dtype=np.float32)}
+
+    def missing(self, columns: Columns) -> str | None:
+        """Returns what is missing if no segment has a score."""
+        return None if np.isfinite(columns["scores"]).any() else "no rating has a score"
 
     def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
         """Returns the score; nan for a window of a long text."""

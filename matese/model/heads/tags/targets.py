@@ -39,15 +39,16 @@ class TagTargets(HeadTargets):
     output = TagLogits
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
-        """Returns the tags of each hypothesis; unknown in contrasts, and where no error has a place."""
+        """Returns the tags of each hypothesis; unknown where no error has a place."""
         labels = (
-            np.full(len(each.ids), IGNORED, np.int8) if self._is_unknown(rating) else tag_ids(rating, each)
+            np.full(len(each.ids), IGNORED, np.int8) if rating.unplaced and not rating.errors else tag_ids(rating, each)
             for rating, each in zip(ratings, of_hypotheses(ratings, tokens), strict=True)
         )
         return {"tag_ids": Ragged.of(labels, np.zeros(0, np.int8))}
 
-    def _is_unknown(self, rating: Rating) -> bool:
-        return rating.rater in self.contrast_raters or bool(rating.unplaced and not rating.errors)
+    def missing(self, columns: Columns) -> str | None:
+        """Returns what is missing if no hypothesis has known tags."""
+        return "no rating has spans" if (columns["tag_ids"].values == IGNORED).all() else None
 
     def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
         """Returns the tags of the window's tokens."""

@@ -1,0 +1,59 @@
+"""Translations that nobody rated: the model scores them by the reference, and then learns from its scores."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from matese.model.network import Network
+from matese.model.prediction import FloatArray
+from matese.model.texts.encoding import InputKind
+from matese.training import batching
+from matese.training.batching import Limits
+from matese.training.config import UnratedData
+from matese.training.corpus import NOT_YET, Corpus, Draw
+
+_TEACHER: InputKind = "reference"
+
+
+def scores(network: Network, corpus: Corpus, limits: Limits, device: torch.device) -> FloatArray:
+    """Returns the score of each translation that nobody rated, by its first reference: (translations,), MQM points."""
+    rows = np.flatnonzero(corpus.read_as == NOT_YET)
+    kind = corpus.inputs.index(_TEACHER)
+    kinds = np.where(corpus.read_as == NOT_YET, kind, -1)
+    lengths = batching.input_lengths(corpus, kinds, np.zeros_like(kinds), limits.longest)[rows]
+    order = np.argsort(lengths, kind="stable")
+    found = np.empty(len(rows), np.float32)
+    was_training = network.training
+    network.eval()
+    with torch.no_grad():
+        for start, end in batching.cut_batches(lengths[order], limits.batch_tokens):
+            places = order[start:end]
+            batch = batching.make_batch(corpus, [Draw(row, kind, 0, 0.0) for row in rows[places].tolist()])
+            score = network(batch.to(device).inputs).score
+            assert score is not None
+            found[places] = score.float().cpu().numpy()
+    network.train(was_training)
+    return found
+
+
+def learned(corpus: Corpus, own_scores: FloatArray, unrated: UnratedData) -> Corpus:
+    """Returns the corpus in which the translations that nobody rated have the model's scores.
+
+    Those of some sources are read by the source alone, which a hash of the source decides, the others by the reference.
+    """
+    is_unrated = corpus.read_as == NOT_YET
+    sources = corpus.texts.sources[is_unrated]
+    hashes = {source: zlib.crc32(corpus.texts.ids[source].tobytes()) for source in np.unique(sources).tolist()}
+    by_source = np.array([hashes[source] < unrated.by_source * 2**32 for source in sources.tolist()])
+    read_as = corpus.read_as.copy()
+    read_as[is_unrated] = corpus.inputs.index(_TEACHER)
+    if by_source.any():
+        read_as[np.flatnonzero(is_unrated)[by_source]] = corpus.inputs.index("source")
+    labels = dict(corpus.labels)
+    labels["scores"] = labels["scores"].copy()
+    labels["scores"][is_unrated] = own_scores
+    return replace(corpus, labels=labels, read_as=read_as)

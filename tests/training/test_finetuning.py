@@ -1,0 +1,85 @@
+"""A finished model learns from further ratings, and keeps what they cannot teach."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from matese.annotation import Rating
+from matese.cli import main
+from matese.model.loading import load_tagger
+from matese.training import config, finetuning
+from tests.conftest import TinyModelFactory
+from tests.training.material import RATINGS, write_ratings
+
+HEADS: dict[str, Any] = {"score": {}, "omissions": {}, "categories": {}, "meaning": {}}
+BRIEF = ("--set", "training.max_epochs=2", "--set", "training.accelerator=cpu", "--set", "training.learning_rate=0.01")
+MANY = tuple(
+    dataclasses.replace(one, segment=dataclasses.replace(one.segment, source=f"{one.segment.source} {number}"))
+    for number in range(6)
+    for one in RATINGS
+)
+
+
+@pytest.mark.parametrize("is_calibrated", [False, True])
+def test_heads_that_ratings_cannot_teach_survive(
+    is_calibrated: bool,
+    tiny_model_factory: TinyModelFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    start = tiny_model_factory("start", inputs=("reference", "source"), **HEADS)
+    ratings = write_ratings(tmp_path / "ours.jsonl", MANY)
+    monkeypatch.setattr(finetuning, "FEWEST", 2 if is_calibrated else 300)
+    output = tmp_path / "run"
+    assert main(["train", "--from", str(start), str(ratings), "--output", str(output), *BRIEF]) == 0
+    out, err = capfd.readouterr()
+    shown = " ".join(err.split())
+    directory = output / ("calibrated" if is_calibrated else "model")
+    assert out.splitlines()[-1] == f"model\t{directory}"
+    assert f"head omissions stays as it is in {start}: no rating has an omission" in shown
+    assert f"head categories stays as it is in {start}: no error has an MQM category" in shown
+    assert f"head meaning stays as it is in {start}: no rating teaches errors of meaning" in shown
+    assert ("not calibrated: " in shown) is not is_calibrated
+    before, after = load_tagger(start)[0], load_tagger(directory)[0]
+    assert after.config.texts == before.config.texts
+    if not is_calibrated:
+        assert after.config == before.config
+    tensors = after.state_dict()
+    assert tensors.keys() == before.state_dict().keys()
+    changed = {
+        name.partition(".")[0] for name, old in before.state_dict().items() if not torch.equal(tensors[name], old)
+    }
+    assert changed == {"encoder", "extra_layers", "tag_head", "score_head"}
+    trained, held_out = (n_segments(err, name) for name in ("train", "dev"))
+    assert trained + held_out == len(MANY)
+    assert 0 < held_out < len(MANY) / 3
+
+
+def n_segments(shown: str, name: str) -> int:
+    return int(shown.partition(f"{name}: ")[2].split()[0])
+
+
+def test_ratings_that_teach_nothing_are_refused(
+    tiny_model_factory: TinyModelFactory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unrated = tuple(Rating(one.segment, "r", None) for one in MANY)
+    ratings = str(write_ratings(tmp_path / "ours.jsonl", unrated))
+    start = str(tiny_model_factory("start", **HEADS))
+    assert main(["train", "--from", start, ratings, "--output", str(tmp_path / "run")]) == 2
+    assert "no usable ratings to train or validate on (" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_shipped_settings_are_those_of_the_command(tmp_path: Path) -> None:
+    shipped = config.load(Path(__file__).resolve().parents[2] / "configs" / "finetune.yaml")
+    given = [("start", "mini"), ("data.train", json.dumps(["ratings.jsonl"]))]
+    assert config.load(config.FINETUNING, overrides=given) == shipped
+    assert shipped.is_finetuning
+    assert (shipped.encoder, shipped.tokenizer) == ("mini", "mini")
