@@ -18,6 +18,7 @@ from matese.annotation import Placed, SegmentKey
 from matese.errors import InputError
 
 Range = tuple[int, int]
+"""First character and one past the last, in code points."""
 _EAST_ASIAN_SCRIPTS: dict[str, Literal["zh", "ja", "ko"]] = {
     **dict.fromkeys(("Hani", "Hans", "Hant", "Hanb"), "zh"),
     **dict.fromkeys(("Jpan", "Hira", "Kana", "Hrkt"), "ja"),

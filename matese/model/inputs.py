@@ -15,8 +15,8 @@ from torch import Tensor
 from matese.model.texts.encoding import Encoding, Int32Array
 
 
-class Tensors:
-    """A dataclass of tensors that move together, including fields that are `Tensors` or dicts of tensors."""
+class TensorGroup:
+    """A dataclass of tensors that move together, including fields that are such groups or dicts of tensors."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class Tensors:
             value = getattr(self, field.name)
             if isinstance(value, Tensor):
                 changed[field.name] = function(value)
-            elif isinstance(value, Tensors):
+            elif isinstance(value, TensorGroup):
                 changed[field.name] = value._mapped(function)
             elif isinstance(value, dict):
                 changed[field.name] = {name: function(tensor) for name, tensor in value.items()}
@@ -42,7 +42,7 @@ class Tensors:
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs(Tensors):
+class Inputs(TensorGroup):
     """A model's input for some encodings, padded on the right.
 
     Attributes:

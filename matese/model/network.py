@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from matese.errors import InputError
 from matese.model.config import ModelConfig
 from matese.model.encoder import attention, roberta
-from matese.model.encoder.comparison import Comparison
+from matese.model.encoder.comparison import TextComparison
 from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.roberta import Roberta
@@ -71,7 +71,7 @@ class Network(nn.Module):
         self.extra_layers = nn.ModuleList(
             ExtraLayer(width, layers.extra_heads, layers.dropout, extra_width) for _ in range(layers.extra)
         )
-        self.comparison = Comparison(width) if config.texts.separate_layers else None
+        self.comparison = TextComparison(width) if config.texts.separate_layers else None
         self.dropout = nn.Dropout(layers.dropout)
         networks = registry.networks()
         for head in registry.HEADS:
@@ -170,8 +170,8 @@ class Network(nn.Module):
             return [output.last_hidden_state], None
         return output.decoder_hidden_states if self.has_decoder else output.hidden_states, None
 
-    def _read_separately(self, batch: Inputs, comparison: Comparison) -> tuple[Tensor, Tensor]:
-        """Returns the encoder's states with each text read alone in the lowest layers, see `Comparison`.
+    def _read_separately(self, batch: Inputs, comparison: TextComparison) -> tuple[Tensor, Tensor]:
+        """Returns the encoder's states with each text read alone in the lowest layers, see `TextComparison`.
 
         The second tensor is the term that the texts' similarity adds to the logit of the score.
         """

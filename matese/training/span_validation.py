@@ -21,7 +21,7 @@ from matese.model.config import ModelConfig
 from matese.model.heads.learning import labels_of_windows
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.bio import TAGS
-from matese.model.inputs import Inputs, Tensors
+from matese.model.inputs import Inputs, TensorGroup
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput
 from matese.model.network_output import NetworkOutput
@@ -46,7 +46,7 @@ _FIGURES = {
 
 
 @dataclass(frozen=True)
-class DevBatch(Tensors):
+class DevBatch(TensorGroup):
     """Segments as tensors, with their gold ratings.
 
     Attributes:

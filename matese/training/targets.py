@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from matese.model.heads.learning import HeadTargets
-from matese.model.inputs import Inputs, Tensors
+from matese.model.inputs import Inputs, TensorGroup
 from matese.model.inputs import collate as collate_inputs
 from matese.model.texts.encoding import Encoding
 
@@ -33,7 +33,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Targets(Tensors):
+class Targets(TensorGroup):
     """The targets of a batch.
 
     Attributes:
@@ -54,7 +54,7 @@ class Targets(Tensors):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(Tensors):
+class Batch(TensorGroup):
     """Inputs of a model and their targets."""
 
     inputs: Inputs

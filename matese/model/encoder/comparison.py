@@ -19,7 +19,7 @@ _SIMILARITY = 0.15
 """Initial weight of the similarity: a typical difference changes the score by a third of a point."""
 
 
-class Comparison(nn.Module):
+class TextComparison(nn.Module):
     """Adds the similarity of texts that were read alone to their states, before they are read together."""
 
     def __init__(self, width: int) -> None:

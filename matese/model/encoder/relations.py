@@ -1,4 +1,4 @@
-"""Constants of the comparison of texts: for torch (`comparison.Comparison`) and for `numpy_engine`."""
+"""Constants of the comparison of texts: for torch (`comparison.TextComparison`) and for `numpy_engine`."""
 
 from matese.model.texts.encoding import ROLES
 

@@ -178,7 +178,7 @@ class NumpyEngine:
 
 
 def _comparison(tensors: StoredTensors, width: int) -> Compare:
-    """Returns `comparison.Comparison` as a function, for one row."""
+    """Returns `comparison.TextComparison` as a function, for one row."""
     of_roles = tensors("comparison.roles.weight", len(ROLES), width)
     project = dense(tensors, "comparison.projection", width, width)
     closeness = tensors("comparison.closeness", len(relations.RELATIONS), relations.N_CENTRES + 1, width)

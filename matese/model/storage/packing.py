@@ -80,7 +80,7 @@ def unpack(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _of_4_bits(halves: Tensor, scales: Tensor) -> Tensor:
-    """Returns the inverse of `_in_4_bits`; `numpy_layers.Tensors` does the same for arrays."""
+    """Returns the inverse of `_in_4_bits`; `numpy_layers.StoredTensors` does the same for arrays."""
     import torch
 
     numbers = torch.stack([halves % 16, halves // 16], -1).flatten(-2).float() + _LOWEST_INT4

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from matese.model.encoder import attention, roberta
-from matese.model.encoder.comparison import Comparison
+from matese.model.encoder.comparison import TextComparison
 from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.numpy_layers import Array, StoredTensors, extra_layer
 from matese.model.encoder.roberta_config import RobertaConfig
@@ -107,7 +107,7 @@ def test_extra_layer() -> None:
 
 @torch.inference_mode()
 def test_comparison_of_texts() -> None:
-    module, tensors = with_random_weights(Comparison(WIDTH), "comparison")
+    module, tensors = with_random_weights(TextComparison(WIDTH), "comparison")
     compare = numpy_engine._comparison(tensors, WIDTH)
     given = states(1)
     added, similarity = module(given, BATCH.ids, BATCH.roles)

@@ -15,12 +15,11 @@ from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind, Int32Array
-from matese.text import edits, joins
+from matese.text import Range, edits, joins
 
 _OMISSION = "Accuracy/Omission"
 _MOST_WORDS = 3
 """Largest number of words of the hypothesis that count as a substitute for missing words."""
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

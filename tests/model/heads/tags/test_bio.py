@@ -12,7 +12,6 @@ from matese.model.heads.tags.bio import (
     I_MINOR,
     TAGS,
     O,
-    Range,
     TagRange,
     characters_of,
     from_spans,
@@ -20,6 +19,7 @@ from matese.model.heads.tags.bio import (
     to_ranges,
     tokens_within,
 )
+from matese.text import Range
 
 MINOR = Severity.MINOR
 MAJOR = Severity.MAJOR
