@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import yaml
 
 from data_prep.__main__ import main as data_prep_main
 from data_prep.__main__ import parser as data_prep_parser
+from docs import reference_overview
 from matese.cli import main
 from matese.cli import options as cli_options
 from matese.version import __version__
@@ -35,10 +37,16 @@ FOREIGN_OPTIONS = {
     "--gres",
     "--lines",
     "--nnodes",
+    "--publish",
+    "--read-only",
     "--requeue",
+    "--rm",
+    "--tag",
+    "--tmpfs",
+    "--volume",
 }
 FOREIGN_OPTIONS |= {"--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint", "--to_json"}
-"""Options of other programs: git, Slurm, torchrun, split, pytest, ruff, comet-score."""
+"""Options of other programs: git, docker, Slurm, torchrun, split, pytest, ruff, comet-score."""
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +155,16 @@ def test_every_promise_names_a_test_that_exists() -> None:
     assert len(named) > 40
     for path, name in named:
         assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8") if name else (ROOT / path).is_file(), path
+
+
+def test_overview_of_the_reference_is_that_of_the_package() -> None:
+    again = "run python -m docs.reference_overview"
+    assert reference_overview.PATH.read_text(encoding="utf-8") == reference_overview.page(), again
+
+
+def test_licences_of_the_data_are_counted() -> None:
+    lines = (ROOT / "data_prep" / "raw_files.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    counts = Counter(line.split("\t")[-1] for line in lines)
+    page = (DOCS / "data-licences-privacy.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r'^\| "?([^|"]+?)"? \| (\d+) \|', page, re.MULTILINE))
+    assert {name: int(n) for name, n in rows.items()} == counts

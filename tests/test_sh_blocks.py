@@ -25,7 +25,7 @@ from tests.formats import score_files
 from tests.markdown import ROOT, blocks, commands, run_command
 
 NOT_RUN = {
-    r"^(pip|git|cd|make|export) ": "installs, or sets an environment",
+    r"^(pip|git|cd|make|export|docker) ": "installs, or sets an environment",
     r"\.sys\.score|^FILE=": "needs the published scores of WMT19",
     r"^(curl|matese serve)|openai:": "needs a server: tests/serving and tests/language_model",
     "a.csv b.xlf c.po": "needs files of one project: tests/cli/test_inputs.py",

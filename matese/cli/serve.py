@@ -15,8 +15,8 @@ EPILOG = """Needs pip install 'matese[serve]', but no network. Press Ctrl-C to s
   curl http://127.0.0.1:8000/annotate --json '{"segments": [{"hypothesis": "Volga", "references": ["Wolga"]}]}'
 
 The answer is {"ratings": [...]}, each as matese tag --format jsonl writes it. A CSV table may be sent as text/csv.
-/docs describes the interface, and /health answers as soon as the model is loaded. Pages of other sites cannot use it.
-There is no password: with --host, anyone who can reach the port can use the server.
+/docs describes the interface, /health answers as soon as the model is loaded, and /metrics is for Prometheus.
+Pages of other sites cannot use it. There is no password: with --host, anyone who can reach the port can use the server.
 
 With FILE, the page shows its translations and marks, and a file without marks is marked first, by --model. Type your
 name: what you correct is then saved at once in --output, and in no other file; run the same command again to go on.

@@ -151,12 +151,15 @@ def tables(comparison: SystemComparison) -> Iterator[Table]:
         for key, label in _FIGURES.items()
         if any(key in of_system for of_system in figures)
     ]
+    best = "0 is best"
+    if comparison.metrics:
+        best += " for the score and the expected score; other metrics have scales of their own"
     for metric, compared in comparison.metrics.items():
         # More decimals if the scale may be from 0 to 1.
         shown = "{:.4f}" if all(abs(figure.value) <= 1 for figure in compared.scores.values()) else "{:.2f}"
         rows.append([metric, *(bounded(figure, shown.format) for figure in compared.scores.values())])
     yield Table(
-        [n_segments, *names], rows, f"{n_segments}: mean scores and error rates. Look at the first rows; 0 is best."
+        [n_segments, *names], rows, f"{n_segments}: mean scores and error rates. Look at the first rows; {best}."
     )
     yield from _tables_of_pairs(comparison)
 

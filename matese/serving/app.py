@@ -34,6 +34,7 @@ from matese.formats.tables import columns, csv_table, jsonl
 from matese.render import html_page
 from matese.serving.batcher import Batcher
 from matese.serving.limits import Limits
+from matese.serving.metrics import Measured, Metrics
 from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody
 from matese.version import __version__
 
@@ -103,6 +104,7 @@ def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) 
     page = html_page.render_live("matese: find translation errors", facts)
     reference = html_page.render_api_reference()
     description = describe()
+    metrics = Metrics()
 
     async def annotate(request: Request) -> Response:
         wanted = _read(request.headers.get("content-type", ""), await request.body())
@@ -121,6 +123,7 @@ def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) 
             blank = "segments have a blank source or reference: it is missing"
             sentences.append(agreeing(n_blank, len(wanted), blank))
         warning = "; ".join(sentences) or msgspec.UNSET
+        metrics.segments.inc(len(wanted))
         return _json(AnnotateResponse([jsonl.to_json(rating, weights=weights) for rating in ratings], warning))
 
     async def show(request: Request) -> Response:
@@ -143,10 +146,15 @@ def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) 
             *(Route(path, show) for path in ("/", "/docs")),
             Mount("/docs/swagger", StaticFiles(directory=_swagger())),
             Route("/health", health),
+            Route("/metrics", metrics.show),
             Route("/openapi.json", openapi),
             Route("/annotate", annotate, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, limits=limits, is_loopback=is_loopback), Middleware(LimitedBody, limits=limits)],
+        middleware=[
+            Middleware(Measured, metrics=metrics),
+            Middleware(Guard, limits=limits, is_loopback=is_loopback),
+            Middleware(LimitedBody, limits=limits),
+        ],
         exception_handlers={HTTPException: _refuse, Exception: _fail},
         lifespan=working,
     )
@@ -179,10 +187,15 @@ def describe() -> dict[str, Any]:
         "summary": "Answers as soon as the model is loaded.",
         "responses": {"200": {"description": "The server works.", "content": content(Health)}},
     }
+    text_format = {"text/plain": {"schema": {"type": "string"}}}
+    metrics = {
+        "summary": "Counts and times of requests, in the text format of Prometheus.",
+        "responses": {"200": {"description": "The metrics.", "content": text_format}},
+    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "matese", "version": __version__},
-        "paths": {"/annotate": {"post": annotate}, "/health": {"get": health}},
+        "paths": {"/annotate": {"post": annotate}, "/health": {"get": health}, "/metrics": {"get": metrics}},
         "components": {"schemas": schemas},
     }
 

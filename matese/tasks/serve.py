@@ -57,7 +57,7 @@ def run(request: Request) -> None:
     is_review = request.file is not None
     require(is_review or not (request.output or request.lang_pair), "--output and --lang-pair need FILE")
     require(request.port <= _LAST_PORT, f"--port {request.port}: must be {_LAST_PORT} at most")
-    for package in ("starlette", "uvicorn", "swagger_ui"):
+    for package in ("starlette", "uvicorn", "swagger_ui", "prometheus_client"):
         check_installed("matese serve", package, extra="serve")
     if request.file is not None:
         _review(request, request.file)

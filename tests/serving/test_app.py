@@ -14,6 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 import matese
@@ -297,3 +298,25 @@ def test_too_many_requests_are_asked_to_come_again(
         model.may_end.set()
         assert sorted(pending.result().status_code for pending in answers) == [200, 503]
         assert ask(client, TEXT).status_code == 200
+
+
+def test_metrics_count_requests_segments_and_refusals(annotator: matese.Annotator) -> None:
+    with Client(app.make_app(annotator, LIMITS)) as client:
+        ask(client, TEXT, TEXT)
+        client.post("/annotate", content=b"{", headers={"Content-Type": "application/json"})
+        client.get("/health")
+        answer = client.get("/metrics")
+    samples = {
+        (one.name, *one.labels.values()): one.value
+        for family in text_string_to_metric_families(answer.text)
+        for one in family.samples
+    }
+    assert answer.headers["content-type"].startswith("text/plain")
+    counts = {key: value for key, value in samples.items() if key[0].endswith("_total")}
+    assert counts == {
+        ("matese_requests_total", "200"): 1,
+        ("matese_requests_total", "422"): 1,
+        ("matese_segments_total",): 2,
+    }
+    assert samples[("matese_request_seconds_count",)] == 2
+    assert samples[("matese_requests_running",)] == 0
