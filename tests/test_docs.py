@@ -67,7 +67,6 @@ def options() -> set[str]:
             "translations",
             "synthesise",
             "segment-scores",
-            "teach",
         ):
             with pytest.raises(SystemExit, match="0"):
                 data_prep_main([*command.split(), "--help"])
