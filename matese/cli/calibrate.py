@@ -11,18 +11,27 @@ from matese.tasks.calibrate import Request
 SUMMARY = "write a copy of a model with calibrated confidences"
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
-  matese calibrate runs/mini/model dev.jsonl --error-free esa.jsonl --output runs/mini/calibrated
+  matese calibrate runs/mini/model dev.jsonl --error-free esa.jsonl --every 6 --output runs/mini/calibrated
 
-Prints the calibration error before and after, and a table of error probabilities with the precision, recall and F1 of
-erroneous tokens and the macro-F1 of the five tags. The probability with the best F1 determines the spans. The
-confidence of a span becomes the probability that it overlaps a rater's span; a second table shows the precision and
-recall of spans by minimum confidence. The default minimum marks as many segments as the raters marked, if the
-model has as many spans; --min-confidence of matese tag overrides it. As many spans are Major as of the raters.
+Each segment is read once with its reference and once with its source, if the model reads both; everything is fitted to
+that, in the order in which a model decodes:
 
-With enough segments of both kinds, a logistic regression for matese tag --error-free is fitted to whether the raters
-found nothing to correct. The last table shows its Matthews correlation coefficient and its threshold for each kind of
-input, the number of language pairs that have a threshold of their own, and the language pairs that it decides on. With
---error-free there are two of them: one for the language pairs of the ratings, and one for all others.
+  tags        temperature and biases. The error probability with the best F1 of erroneous tokens determines the spans.
+  meaning     from which evidence of an error of meaning on the expected score falls: as little as possible, so that
+              the correlation with people's scores falls by at most .01. Models without a meaning head have no rule.
+  confidence  the probability that a span overlaps a rater's span. It never falls where the error probability rises, and
+              is capped where there were too few spans to know more.
+  severity    as many marks are Major as of the raters: in texts of up to six words, in others, and in each language
+              pair with enough marks.
+  thresholds  the lowest confidence from which on half of the marks overlap a rater's span, in texts of up to six words
+              and in others. 1 means that nothing is marked. --min-confidence of matese tag overrides them.
+  error-free  a logistic regression for matese tag --error-free, if there are enough segments of both kinds, and how
+              well it agrees with the raters (Matthews correlation coefficient). A segment with a Major mark is never
+              free of errors. With --error-free there are two: one for the language pairs of the ratings, and one for
+              all others.
+
+Prints a table of each. A sample of some 1,500 ratings suffices (--every). Texts of up to six words are always read:
+they are rare and short, and have limits of their own.
 """
 
 
@@ -30,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     groups.add_new_model(parser, Request)
     fields.add_positional(parser, Request, "ratings", metavar="FILE", is_required=True)
     fields.add(parser, Request, "error_free")
+    fields.add(parser, Request, "every", metavar="N")
 
 
 def request(args: argparse.Namespace) -> Request:

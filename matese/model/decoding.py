@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from matese.errors import InputError
 from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads.meaning.settings import MeaningRule
-from matese.model.heads.tags.confidence import SpanConfidence
+from matese.model.heads.tags.confidence import MarkThreshold, SpanConfidence
 from matese.model.texts.encoding import InputKind
 
-FITTED = ("min_confidence", "confidences", "meaning", "error_free")
+FITTED = ("min_confidence", "thresholds", "confidences", "meaning", "error_free")
 """Fields that `matese calibrate` fits."""
 
 
@@ -23,6 +23,9 @@ class Decoding:
         min_confidence: of a tagger, least confidence of a marked span, see `matese.model.heads.tags.decoding.decode`;
             0.5 marks the most probable tags. Of a unified model, the error probability from which a token is marked;
             null for its most probable label.
+        thresholds: least confidence of a marked span by the length of the hypothesis, in place of `min_confidence`, at
+            most one entry for each kind of input. `matese calibrate` fits them; a minimum confidence that the user
+            gives switches them off.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         span_budget: spans are marked from the most confident on while their penalties amount to at most this multiple
             of the expected score's distance from 0; a Major for which too little is left becomes a Minor. null to mark
@@ -37,6 +40,7 @@ class Decoding:
     """
 
     min_confidence: float | None = 0.5
+    thresholds: tuple[MarkThreshold, ...] = ()
     whole_words: bool = False
     span_budget: float | None = None
     min_omission_confidence: float = 0.5
@@ -51,7 +55,7 @@ class Decoding:
                 raise InputError(f"{name} {least}: must be greater than 0 and less than 1")
         if self.span_budget is not None and self.span_budget <= 0:
             raise InputError(f"span_budget {self.span_budget}: must be greater than 0")
-        for name in ("confidences", "meaning"):
+        for name in ("thresholds", "confidences", "meaning"):
             kinds = [entry.inputs for entry in getattr(self, name)]
             if twice := sorted({kind for kind in kinds if kinds.count(kind) > 1}):
                 raise InputError(f"{name}: {twice[0]} has several entries; must have one for each kind of input")
@@ -64,7 +68,7 @@ class Decoding:
             raise InputError("decoding.span_budget: must be null without heads.score")
         if self.meaning and "meaning" not in heads:
             raise InputError("decoding.meaning: must be empty without heads.meaning")
-        for name in ("confidences", "meaning", "error_free"):
+        for name in ("thresholds", "confidences", "meaning", "error_free"):
             for entry in getattr(self, name):
                 if entry.inputs not in inputs:
                     raise InputError(f"decoding.{name} has an entry for {entry.inputs}: must be one of texts.inputs")
@@ -81,7 +85,7 @@ class Decoding:
         """
         varied = self
         if min_confidence is not None:
-            varied = replace(varied, min_confidence=min_confidence, span_budget=None)
+            varied = replace(varied, min_confidence=min_confidence, thresholds=(), span_budget=None)
         if whole_words is not None:
             varied = replace(varied, whole_words=whole_words)
         return varied if error_free else replace(varied, error_free=())
@@ -89,6 +93,10 @@ class Decoding:
     def confidence(self, inputs: InputKind) -> SpanConfidence | None:
         """Returns the span confidence fitted for a kind of input; None without one."""
         return next((confidence for confidence in self.confidences if confidence.inputs == inputs), None)
+
+    def threshold(self, inputs: InputKind) -> MarkThreshold | None:
+        """Returns the least confidence of a marked span fitted for a kind of input; None without one."""
+        return next((threshold for threshold in self.thresholds if threshold.inputs == inputs), None)
 
     def meaning_rule(self, inputs: InputKind) -> MeaningRule | None:
         """Returns the rule for errors of meaning of a kind of input; None without one."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import ErrorFree, Segment
+from matese.annotation import ErrorFree, ErrorSpan, Segment, Severity
 from matese.errors import InputError
 from matese.model.texts.encoding import InputKind
 
-Features = tuple[float, float, float, float]
+Features = tuple[float, float, float]
 """In the order of the weights of `ErrorFreeDetector`."""
+_LEAST = 1e-4
+"""Lower bound of probabilities, which bounds their log odds."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,15 @@ class LangPairThreshold:
 class ErrorFreeDetector:
     """The weights of a logistic regression, for one kind of input, and the thresholds of its probability.
 
+    No weight is positive, so that more evidence of an error never makes a segment free of errors, and all features are
+    on logarithmic scales, on which one strong piece of evidence outweighs the absence of the others. The length of the
+    hypothesis is none of them: with it, short wrong translations passed because short translations mostly do.
+
     Attributes:
         inputs: the kind of input.
-        length: weight of the logarithm of the number of words, plus 1.
-        expected_score: weight of the expected score.
-        errors: weight of the sum of the error probabilities of all tokens.
-        known_pair: weight of whether the model was trained on the language pair, 0 or 1.
+        expected_score: weight of log(1 - expected score).
+        errors: weight of log(1 + sum of the error probabilities of all tokens).
+        worst: weight of the log odds of the highest error probability of a token.
         offset: log odds added.
         threshold: least probability of a segment that is decided to be free of errors.
         thresholds: those of language pairs whose own threshold is clearly better.
@@ -42,10 +47,9 @@ class ErrorFreeDetector:
     """
 
     inputs: InputKind
-    length: float
     expected_score: float
     errors: float
-    known_pair: float
+    worst: float
     offset: float
     threshold: float
     thresholds: tuple[LangPairThreshold, ...] = ()
@@ -59,11 +63,11 @@ class ErrorFreeDetector:
     def probability(self, features: Features) -> float:
         """Returns the probability that nothing needs correcting.
 
-        >>> detector = ErrorFreeDetector("source", 0, 0, -1, 0, 1.0, 0.5)
-        >>> [round(detector.probability((2.0, -1.0, errors, 1.0)), 2) for errors in (0.0, 1.0, 3.0)]
+        >>> detector = ErrorFreeDetector("source", 0, -1, 0, 1.0, 0.5)
+        >>> [round(detector.probability((2.0, errors, -1.0)), 2) for errors in (0.0, 1.0, 3.0)]
         [0.73, 0.5, 0.12]
         """
-        weights = (self.length, self.expected_score, self.errors, self.known_pair)
+        weights = (self.expected_score, self.errors, self.worst)
         odds = math.fsum(weight * feature for weight, feature in zip(weights, features, strict=True)) + self.offset
         return 1 / (1 + math.exp(-min(max(odds, -700.0), 700.0)))
 
@@ -87,18 +91,18 @@ def _is_one_of(lang_pair: str | None, lang_pairs: Iterable[str]) -> bool:
     return any(texts.languages(one) == languages for one in lang_pairs)
 
 
-def features_of(segment: Segment, *, expected_score: float, n_errors: float, lang_pairs: tuple[str, ...]) -> Features:
+def features_of(expected_score: float, errors: Sequence[float]) -> Features:
     """Returns the features of a segment.
 
     Args:
-        segment: the segment.
         expected_score: the model's.
-        n_errors: sum of the error probabilities of all tokens.
-        lang_pairs: those that the model was trained on; a segment without a language pair is taken for one of them.
+        errors: (tokens,), error probability of each token.
+
+    >>> features_of(0.0, [])
+    (0.0, 0.0, -9.210240366975849)
     """
-    pair = segment.key.lang_pair if segment.key else None
-    is_known = pair is None or _is_one_of(pair, lang_pairs)
-    return math.log1p(texts.count_words(segment.hypothesis)), expected_score, n_errors, float(is_known)
+    worst = min(max(max(errors, default=0.0), _LEAST), 1 - _LEAST)
+    return math.log1p(max(-expected_score, 0.0)), math.log1p(math.fsum(errors)), math.log(worst / (1 - worst))
 
 
 def decide_by_rule(segment: Segment) -> ErrorFree | None:
@@ -117,10 +121,26 @@ def decide_by_rule(segment: Segment) -> ErrorFree | None:
     return None
 
 
-def decide(detector: ErrorFreeDetector, segment: Segment, features: Features) -> ErrorFree:
-    """Returns the decision for a segment."""
+def decide(
+    detector: ErrorFreeDetector, segment: Segment, features: Features, marked: Iterable[ErrorSpan] = ()
+) -> ErrorFree:
+    """Returns the decision for a segment. One in which a Major error is marked is never free of errors.
+
+    Args:
+        detector: for the kind of input and the language pair.
+        segment: the segment.
+        features: of the segment.
+        marked: what is marked in the hypothesis.
+    """
     if (decided := decide_by_rule(segment)) is not None:
         return decided
+    if has_major(marked):
+        return ErrorFree(False, 0.0)
     probability = detector.probability(features)
     threshold = detector.threshold_of(segment.key.lang_pair if segment.key else None)
     return ErrorFree(probability >= threshold, round(probability, 4))
+
+
+def has_major(errors: Iterable[ErrorSpan]) -> bool:
+    """Whether one of the errors is Major or worse."""
+    return any(error.severity is not None and error.severity >= Severity.MAJOR for error in errors)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from matese import mqm
-from matese.annotation import ErrorFree, Estimate, Rating, Scale, UnplacedError
+from matese.annotation import ErrorFree, ErrorSpan, Estimate, Rating, Scale, UnplacedError
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free, joining
 from matese.model.config import ModelConfig
@@ -147,31 +147,33 @@ class Interpreter:
             score = prediction.score or 0.0  # never -0.0
             if not math.isfinite(score):
                 raise ModelError("the model's output is NaN or infinite: its weights must be finite and not too large")
+            errors = without_overlap(marked.errors)
             yield Rating(
                 model_input.segment,
                 rater=None,
-                errors=without_overlap(marked.errors) if self._finds_errors else None,
+                errors=errors if self._finds_errors else None,
                 omissions=marked.omissions,
                 unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
                 estimate=Estimate(score, self.scale),
-                error_free=self._error_free(model_input, prediction, decoding.error_free),
+                error_free=_error_free(model_input, prediction, errors, decoding.error_free),
             )
 
-    def _error_free(
-        self, model_input: ModelInput, prediction: Prediction, detectors: Sequence[ErrorFreeDetector]
-    ) -> ErrorFree | None:
-        """Returns whether a segment is free of errors; None if there is no detector for such inputs."""
-        key = model_input.segment.key
-        detector = error_free.find(detectors, model_input.inputs, key.lang_pair if key else None)
-        if detector is None:
-            return None
-        features = error_free.features_of(
-            model_input.segment,
-            expected_score=prediction.score or 0.0,
-            n_errors=float((1 - np.exp(prediction.log_probabilities[:, O])).sum()),
-            lang_pairs=self.config.lang_pairs,
-        )
-        return error_free.decide(detector, model_input.segment, features)
+
+def _error_free(
+    model_input: ModelInput,
+    prediction: Prediction,
+    errors: Sequence[ErrorSpan],
+    detectors: Sequence[ErrorFreeDetector],
+) -> ErrorFree | None:
+    """Returns whether a segment is free of errors; None if there is no detector for such inputs."""
+    key = model_input.segment.key
+    detector = error_free.find(detectors, model_input.inputs, key.lang_pair if key else None)
+    if detector is None:
+        return None
+    features = error_free.features_of(
+        prediction.score or 0.0, (1 - np.exp(prediction.log_probabilities[:, O])).tolist()
+    )
+    return error_free.decide(detector, model_input.segment, features, errors)
 
 
 def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:

@@ -343,7 +343,7 @@ def opened(options: Marking, n_segments: int, *, for_people: bool = False) -> It
     with loaded(options, n_segments) as annotator:
         chosen = annotator.decoding
         if for_people and options.min_confidence is None and chosen.min_confidence is not None:
-            lowered = replace(chosen, min_confidence=_FOR_PEOPLE * chosen.min_confidence, span_budget=None)
+            lowered = chosen.varied(min_confidence=_FOR_PEOPLE * chosen.min_confidence)
             annotator = annotator.with_decoding(lowered)
         yield around(OfModel(annotator, options.tokens))
         notices.info(*annotator.counts.notices)

@@ -12,16 +12,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from matese.annotation import Rating, Segment
 from matese.evaluation.spans import error_free_agreement
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray
-from matese.model import error_free
-from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
-from matese.model.heads.tags.bio import O
-from matese.model.model_input import usable_inputs, with_inputs
+from matese.model.error_free import ErrorFreeDetector, Features, LangPairThreshold
 from matese.model.texts.encoding import InputKind
-from matese.training import confidences
-from matese.training.confidences import Annotate
+from matese.training.judged import Judged
+from matese.training.tag_calibration import minimise
 
 _FEWEST = 50
 """Least number of segments that are free of errors, and of others, for a fit."""
@@ -34,6 +30,21 @@ With less, the threshold fits noise: in cross-validation over sources, on MQM as
 language pairs had a lower MCC than one threshold for all.
 """
 _RIDGE = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A segment, and what the decision depends on.
+
+    Attributes:
+        judged: the segment.
+        features: of the model, after all rules.
+        has_major: whether a Major error is marked.
+    """
+
+    judged: Judged
+    features: Features
+    has_major: bool
 
 
 @dataclass(frozen=True)
@@ -53,111 +64,88 @@ class ErrorFreeFit:
     mcc: float
 
 
-def fit_all(
-    annotate: Annotate,
-    ratings: Sequence[Rating],
-    others: Sequence[Rating],
-    *,
-    model_inputs: Sequence[InputKind],
-    lang_pairs: tuple[str, ...],
-) -> tuple[ErrorFreeFit, ...]:
-    """Returns the detectors for each kind of input with enough segments of both kinds.
+def fit_all(judged: Sequence[Decided], others: Sequence[Decided], *, inputs: InputKind) -> tuple[ErrorFreeFit, ...]:
+    """Returns the detectors for one kind of input; none without enough segments of both kinds.
 
     Where the other ratings suffice for a detector, it decides on all language pairs that the ratings lack.
 
     Args:
-        annotate: runs the model.
-        ratings: gold ratings that the model was not trained on.
+        judged: segments with people's ratings.
         others: the same, in another manner of annotation; may be empty.
-        model_inputs: the kinds of input that the model reads.
-        lang_pairs: those that the model was trained on.
+        inputs: the kind of input.
     """
-    of_others = _fit_each(annotate, others, model_inputs, lang_pairs)
-    of_ratings = _fit_each(annotate, ratings, model_inputs, lang_pairs)
-    with_others = {fit.detector.inputs for fit in of_others}
-    rated = tuple(sorted({pair for rating in ratings if (pair := _lang_pair(rating.segment))}))
-    own = []
-    for fit in of_ratings:
-        if fit.detector.inputs not in with_others:
-            own.append(fit)
-        elif rated:
-            own.append(replace(fit, detector=replace(fit.detector, lang_pairs=rated)))
-    return (*own, *of_others)
+    of_others = _fit(others, inputs)
+    of_ratings = _fit(judged, inputs)
+    rated = tuple(sorted({each.judged.lang_pair for each in judged} - {""}))
+    if of_others is None or of_ratings is None:
+        return tuple(one for one in (of_ratings, of_others) if one is not None)
+    own = replace(of_ratings, detector=replace(of_ratings.detector, lang_pairs=rated))
+    return (own, of_others) if rated else (of_others,)
 
 
-def _fit_each(
-    annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind], lang_pairs: tuple[str, ...]
-) -> tuple[ErrorFreeFit, ...]:
+def _fit(judged: Sequence[Decided], inputs: InputKind) -> ErrorFreeFit | None:
     labelled = [
-        (rating.segment.without_blanks(), label)
-        for rating in ratings
-        if (label := error_free_agreement.gold_label(rating)) is not None
+        (each, label) for each in judged if (label := error_free_agreement.gold_label(each.judged.rating)) is not None
     ]
-    fits = []
-    for inputs in model_inputs:
-        usable = [
-            (with_inputs(segment, inputs), label)
-            for segment, label in labelled
-            if usable_inputs(segment, [inputs]) and error_free.decide_by_rule(segment) is None
-        ]
-        golds = np.array([label for _, label in usable], dtype=np.float64)
-        if min(golds.sum(), len(golds) - golds.sum()) < _FEWEST:
-            continue
-        rows = [
-            error_free.features_of(
-                rating.segment,
-                expected_score=0.0 if rating.estimate is None else rating.estimate.value,
-                n_errors=sum(1 - row[O] for row in tokens.probabilities),
-                lang_pairs=lang_pairs,
-            )
-            for rating, tokens in annotate(segment for segment, _ in usable)
-        ]
-        pairs = [_lang_pair(segment) for segment, _ in usable]
-        fits.append(fit(np.array(rows), golds, pairs, inputs))
-    return tuple(fits)
+    golds = np.array([label for _, label in labelled], dtype=np.float64)
+    if min(golds.sum(), len(golds) - golds.sum()) < _FEWEST:
+        return None
+    return fit(
+        np.array([each.features for each, _ in labelled]),
+        golds,
+        [each.judged.lang_pair for each, _ in labelled],
+        inputs,
+        has_major=np.array([each.has_major for each, _ in labelled]),
+    )
 
 
-def _lang_pair(segment: Segment) -> str:
-    return (segment.key and segment.key.lang_pair) or ""
-
-
-def fit(features: FloatArray, golds: FloatArray, pairs: Sequence[str], inputs: InputKind) -> ErrorFreeFit:
-    """Returns the logistic regression with the least cross-entropy, and thresholds.
+def fit(
+    features: FloatArray,
+    golds: FloatArray,
+    pairs: Sequence[str],
+    inputs: InputKind,
+    *,
+    has_major: BoolArray | None = None,
+) -> ErrorFreeFit:
+    """Returns the logistic regression with the least cross-entropy and no positive weight, and thresholds.
 
     As many segments reach a threshold as are free of errors. A weight counts for little where its feature hardly varies
     (a small ridge penalty on standardised features).
 
     Args:
-        features: (segments, 4), see `error_free.Features`.
+        features: (segments, 3), see `error_free.Features`.
         golds: (segments,), 1 for a segment that is free of errors, else 0.
         pairs: language pair of each segment, "" for unknown.
         inputs: the kind of input.
+        has_major: (segments,), whether a Major error is marked, so that the segment is not free of errors, whatever the
+            detector says; None for none.
     """
     means = features.mean(0)
     spreads = features.std(0)
     spreads = np.where(spreads > 1e-9, spreads, 1.0)
     standardised = torch.from_numpy((features - means) / spreads)
     labels = torch.from_numpy(golds)
-    weights = torch.zeros(features.shape[1], dtype=torch.float64, requires_grad=True)
+    weights = torch.full((features.shape[1],), -0.1, dtype=torch.float64, requires_grad=True)
     offset = torch.zeros((), dtype=torch.float64, requires_grad=True)
 
     def loss() -> Tensor:
-        logits = standardised @ weights + offset
+        logits = standardised @ weights.clamp(max=0) + offset
         return functional.binary_cross_entropy_with_logits(logits, labels) + _RIDGE * weights.square().sum()
 
-    confidences.minimise([weights, offset], loss)
-    plain = weights.detach().numpy() / spreads
-    length, expected_score, errors, known_pair = (round(float(value), 6) for value in plain)
+    minimise([weights, offset], loss)
+    plain = np.minimum(weights.detach().numpy(), 0.0) / spreads
+    expected_score, errors, worst = (round(float(value), 6) for value in plain)
     detector = ErrorFreeDetector(
         inputs=inputs,
-        length=length,
         expected_score=expected_score,
         errors=errors,
-        known_pair=known_pair,
+        worst=worst,
         offset=round(offset.item() - float(plain @ means), 6),
         threshold=0.5,
     )
     probabilities = np.array([detector.probability(tuple(row)) for row in features.tolist()])
+    if has_major is not None:
+        probabilities = np.where(has_major, 0.0, probabilities)
     threshold = _threshold(probabilities, golds)
     of_pairs = []
     names = np.array(pairs)

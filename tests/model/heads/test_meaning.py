@@ -1,4 +1,4 @@
-"""Errors of meaning change tags and score in decoding, once, and alike in all engines."""
+"""Errors of meaning lower the score in decoding, once, and alike in all engines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from matese.annotation import Segment
 from matese.errors import InputError
 from matese.model.heads.meaning import decoding
 from matese.model.heads.meaning.decoding import Meaning, MeaningLogits
-from matese.model.heads.meaning.settings import MeanEffect, MeaningRule
+from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.decoding import ExpectedScore
-from matese.model.heads.tags.bio import B_MAJOR, I_MAJOR, TAGS
+from matese.model.heads.tags.bio import TAGS
 from matese.model.model_input import Row
 from matese.model.prediction import FloatArray, Outputs, Prediction, TagProbabilities
 from matese.model.storage import checkpoint
@@ -40,44 +40,48 @@ def prediction(logit: float, *token_logits: float, score: float | None = -5.0) -
     return Prediction("x" * n_tokens, np.zeros((n_tokens, 2), np.int32), Outputs.of(said), score or -1.0)
 
 
+ODDS = float(np.log(0.2 / 0.8))
+"""Log odds of a Major tag."""
+
+
 @pytest.mark.parametrize(
-    ("rule", "logit", "expected"),
+    ("rule", "found", "score", "expected"),
     [
-        (RULE, -1.0, -5.0),  # the ramp begins 2 below the threshold
-        (RULE, 0.0, -5 - 20 * 0.1),
-        (RULE, 1.0, -5 - 20 * 0.2),
-        (RULE, 2.0, -5 - 20 * 0.3),
-        (RULE, 3.0, -5 - 20 * 0.4),
-        (RULE, 99.0, -5 - 20 * 0.4),
-        (replace(RULE, share=1.0), 99.0, -25.0),
-        (replace(RULE, share=0.5, ramp=1.0), 1.5, -5 - 20 * 0.375),
-        (replace(RULE, mean_effects=(MeanEffect(0, 2.0), MeanEffect(4, 0.0))), -9.0, -5 + 1.0),  # of 2 characters
-        (replace(RULE, mean_effects=(MeanEffect(1, 2.0),)), -9.0, -3.0),
-        (replace(RULE, mean_effects=(MeanEffect(1, 9.0),)), -9.0, 0.0),  # the best score
+        (RULE, -1.0, -5.0, -5.0),  # the ramp begins 2 below the threshold
+        (RULE, 0.0, -5.0, -6.25),
+        (RULE, 1.0, -5.0, -7.5),
+        (RULE, 3.0, -5.0, -10.0),
+        (RULE, 99.0, -5.0, -10.0),
+        (RULE, 99.0, 0.0, -10.0),
+        (RULE, 99.0, -12.0, -12.0),  # no score rises
+        (replace(RULE, floor=-25.0), 99.0, -5.0, -25.0),
+        (replace(RULE, ramp=1.0), 1.5, -5.0, -8.75),
     ],
 )
-def test_the_score_falls_along_a_ramp(rule: MeaningRule, logit: float, expected: float) -> None:
-    (changed,) = decoding.apply(rule, [prediction(logit, 0.0, 0.0)])
+def test_the_score_falls_along_a_ramp(rule: MeaningRule, found: float, score: float, expected: float) -> None:
+    (changed,) = decoding.apply(rule, [prediction(found - ODDS, 0.0, 0.0, score=score)])
     assert changed.score == pytest.approx(expected)
     assert changed.outputs[ExpectedScore].value == changed.score
 
 
-def test_words_become_major_above_the_threshold_only() -> None:
-    below, above, without_score = decoding.apply(
-        RULE, [prediction(1.0, 9.0), prediction(9.0, -99.0, 0.0, 99.0), prediction(9.0, 99.0, score=None)]
-    )
-    np.testing.assert_allclose(below.log_probabilities, prediction(1.0, 9.0).log_probabilities)
-    probabilities = np.exp(above.log_probabilities)
-    np.testing.assert_allclose(probabilities.sum(-1), 1)
-    np.testing.assert_allclose(probabilities[:, [B_MAJOR, I_MAJOR]].sum(-1), [0.2, 0.6, 1.0], atol=1e-6)
-    np.testing.assert_allclose(probabilities[:, B_MAJOR] / probabilities[:, I_MAJOR], 3)
-    assert np.isfinite(above.log_probabilities).all()
-    assert without_score.outputs.get(ExpectedScore) is None
-    assert without_score.score == -1.0
+def test_only_the_score_changes() -> None:
+    before = prediction(99.0, 9.0)
+    without_score = prediction(99.0, 9.0, score=None)
+    after, same = decoding.apply(RULE, [before, without_score])
+    np.testing.assert_array_equal(after.log_probabilities, before.log_probabilities)
+    assert same is without_score
+
+
+def test_the_tags_count_as_evidence() -> None:
+    doubtful, clear = prediction(1.0, 0.0), prediction(1.0, 0.0)
+    certain = np.log(np.array([[0.05, 0.0001, 0.0499, 0.8, 0.1]]))
+    clear = replace(clear, outputs=clear.outputs.changed(TagProbabilities(certain)))
+    assert decoding.evidence(clear) == pytest.approx(1 + np.log(9))
+    assert decoding.evidence(doubtful) < decoding.evidence(clear)
 
 
 def test_segments_without_tokens_are_no_trouble() -> None:
-    empty, other = decoding.apply(RULE, [prediction(9.0), prediction(9.0, 0.0)])
+    empty, other = decoding.apply(RULE, [prediction(99.0), prediction(9.0, 0.0)])
     assert empty.log_probabilities.shape == (0, len(TAGS))
     assert other.log_probabilities.shape == (1, len(TAGS))
     assert decoding.apply(RULE, []) == []
@@ -130,9 +134,10 @@ def test_each_kind_of_input_has_its_rule(directory: Path) -> None:
     assert judged(changed, by_source)[0] == judged(plain, by_source)[0]
     score, tags = judged(plain, by_reference)
     lower, major = judged(changed, by_reference)
-    assert lower == pytest.approx(score + 0.4 * (-25 - score), abs=1e-3)
-    assert (major[:, [B_MAJOR, I_MAJOR]].sum(1) > tags[:, [B_MAJOR, I_MAJOR]].sum(1)).all()
-    assert "meaning-100*0.4~2" in changed.signature("reference")
+    assert lower == pytest.approx(min(score, -10.0), abs=1e-3)
+    assert lower < score or score < -10
+    assert (major == tags).all()
+    assert "meaning-100~2>-10" in changed.signature("reference")
     assert "meaning" not in plain.signature("reference")
     assert "meaning" not in changed.signature("source")
 
@@ -151,12 +156,8 @@ def test_numpy_computes_the_same(directory: Path, rules: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"share": 1.5}, "share 1.5: must be between 0 and 1"),
+        ({"floor": 1.5}, "floor 1.5: must be between -25 and 0"),
         ({"ramp": 0.0}, "ramp 0.0: must be greater than 0"),
-        (
-            {"mean_effects": (MeanEffect(9, 1.0), MeanEffect(4, 2.0))},
-            r"mean_effects at \[9, 4\] characters: must be in",
-        ),
     ],
 )
 def test_impossible_rules_are_refused(change: dict[str, Any], message: str) -> None:

@@ -1,7 +1,8 @@
-"""Errors of meaning lower the expected score of a segment, and mark words of it as Major."""
+"""Errors of meaning lower the expected score of a segment."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,14 +13,13 @@ from matese.model.encoder.numpy_layers import Array, StoredTensors, dense, extra
 from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.decoding import ExpectedScore
-from matese.model.heads.tags.bio import IS_MAJOR
+from matese.model.heads.tags import bio
 from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import FloatArray, Prediction, TagProbabilities, check_numbers
+from matese.model.prediction import FloatArray, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
-from matese.mqm import LOWEST_SCORE
 
-_LEAST = np.finfo(np.float32).tiny
-"""Lower bound of probabilities, so that all logarithms are finite."""
+_LEAST = 1e-4
+"""Lower bound of probabilities, which bounds their log odds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Meaning(Head):
     def change(
         self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
     ) -> Sequence[Prediction]:
-        """Returns the predictions with the tags and scores that follow from the rules for their kinds of input."""
+        """Returns the predictions with the scores that follow from the rules for their kinds of input."""
         changed = list(predictions)
         for rule in decoding.meaning:
             numbers = [
@@ -99,76 +99,44 @@ class Meaning(Head):
             return []
         if rule is None:
             return ["meaning-off"]
-        effects = "".join(f"@{effect.n_characters}:{effect.points:g}" for effect in rule.mean_effects)
-        return [f"meaning{rule.threshold:g}*{rule.share:g}~{rule.ramp:g}{effects}"]
+        return [f"meaning{rule.threshold:g}~{rule.ramp:g}>{rule.floor:g}"]
 
 
 def apply(rule: MeaningRule, predictions: Sequence[Prediction]) -> list[Prediction]:
-    """Returns the predictions of segments with a lower score, and words as Major, where the head exceeds a threshold.
+    """Returns the predictions of segments, with a lower score where there is evidence of an error of meaning.
 
     Args:
         rule: for the kind of input of the segments.
-        predictions: of taggers with a meaning head; without a score head, only the tags change.
+        predictions: of taggers with a meaning head; those without a score head stay as they are.
     """
-    if not predictions:
-        return []
-    said = [prediction.outputs[MeaningLogits] for prediction in predictions]
-    above = np.array([one.segment for one in said]) - rule.threshold  # (segments,)
-    ends = np.cumsum([len(one.tokens) for one in said])
-    logs = mark_words(
-        np.concatenate([prediction.log_probabilities for prediction in predictions]),
-        np.repeat(above, [len(one.tokens) for one in said]),
-        np.concatenate([one.tokens for one in said]),
-    )
-    lengths = np.array([len(prediction.hypothesis) for prediction in predictions])
-    scores = lower_scores(rule, np.array([prediction.score or 0.0 for prediction in predictions]), above, lengths)
-    changed = []
-    for prediction, of_tokens, score in zip(predictions, np.split(logs, ends[:-1]), scores.tolist(), strict=True):
-        outputs = prediction.outputs.changed(TagProbabilities(of_tokens))
-        if prediction.outputs.get(ExpectedScore) is None:
-            changed.append(replace(prediction, outputs=outputs))
-        else:
-            changed.append(replace(prediction, outputs=outputs.changed(ExpectedScore(score)), score=score))
-    return changed
+    scored = np.array([prediction.score or 0.0 for prediction in predictions])
+    found = np.array([evidence(prediction) for prediction in predictions])
+    return [
+        prediction
+        if prediction.outputs.get(ExpectedScore) is None
+        else replace(prediction, outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
+        for prediction, score in zip(predictions, lower_scores(rule, scored, found).tolist(), strict=True)
+    ]
 
 
-def mark_words(logs: FloatArray, above: FloatArray, token_logits: FloatArray) -> FloatArray:
-    """Returns the log-probabilities of the tags, in which tokens of an error of meaning become Major.
-
-    Args:
-        logs: (tokens, tags), before.
-        above: (tokens,), how far the logit of the token's segment is above the threshold.
-        token_logits: (tokens,), that the token belongs to an error of meaning.
-    """
-    is_above = above > 0
-    share = np.tanh(above[is_above]) / (1 + np.exp(-token_logits[is_above].astype(np.float64)))
-    probabilities = np.exp(logs[is_above])
-    major = probabilities * np.array(IS_MAJOR)
-    major /= major.sum(-1, keepdims=True)
-    mixed = (1 - share[:, None]) * probabilities + share[:, None] * major
-    changed = np.array(logs, dtype=np.float64)
-    changed[is_above] = np.log(np.maximum(mixed, _LEAST))
-    return changed
+def evidence(prediction: Prediction) -> float:
+    """Returns the logit of the segment plus the log odds of the most probable Major tag, bounded."""
+    major = np.exp(prediction.log_probabilities[:, [bio.B_MAJOR, bio.I_MAJOR]]).sum(-1).max(initial=0.0)
+    bounded = min(max(float(major), _LEAST), 1 - _LEAST)
+    return prediction.outputs[MeaningLogits].segment + math.log(bounded / (1 - bounded))
 
 
-def lower_scores(rule: MeaningRule, scores: FloatArray, above: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Returns the scores, (segments,), between `LOWEST_SCORE` and 0, after an error of meaning has lowered them.
-
-    A score falls by up to `rule.share` of its distance from the lowest one, along `rule.ramp` around the threshold.
+def lower_scores(rule: MeaningRule, scores: FloatArray, found: FloatArray) -> FloatArray:
+    """Returns the scores, (segments,), after errors of meaning have lowered them.
 
     Args:
         rule: the rule.
         scores: (segments,), before.
-        above: (segments,), how far the logits of the segments are above the threshold.
-        lengths: (segments,), of the hypotheses, in characters.
+        found: (segments,), `evidence` of each segment.
     """
-    fall = rule.share * np.clip((above + rule.ramp) / (2 * rule.ramp), 0, 1)
-    lowered = scores + (LOWEST_SCORE - scores) * fall
-    if rule.mean_effects:
-        known = [effect.n_characters for effect in rule.mean_effects]
-        lowered = lowered + np.interp(lengths, known, [effect.points for effect in rule.mean_effects])
-    bounded: FloatArray = np.clip(lowered, LOWEST_SCORE, 0.0)
-    return bounded
+    share = np.clip((found - rule.threshold + rule.ramp) / (2 * rule.ramp), 0, 1)
+    lowered: FloatArray = scores + np.minimum(rule.floor - scores, 0.0) * share
+    return lowered
 
 
 def _largest(states: Array) -> Array:

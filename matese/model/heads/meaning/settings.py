@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from matese.errors import InputError
 from matese.model.texts.encoding import InputKind
 from matese.model.texts.settings import TextSettings
+from matese.mqm import LOWEST_SCORE
 
 
 @dataclass(frozen=True)
@@ -27,47 +28,29 @@ class MeaningSettings:
 
 
 @dataclass(frozen=True)
-class MeanEffect:
-    """What the rule takes from the score on average in translations of a length.
-
-    Attributes:
-        n_characters: length of the hypothesis.
-        points: MQM points, 0 or more.
-    """
-
-    n_characters: int
-    points: float
-
-
-@dataclass(frozen=True)
 class MeaningRule:
-    """How far an error of meaning lowers the score and marks words, for one kind of input.
+    """How an error of meaning lowers the expected score, for one kind of input. Tags and marks stay as they are.
+
+    The evidence is the logit of the segment plus the log odds of the most probable Major tag, so that head and tags
+    must agree: people's ratings of real translations have nothing to do with the logit alone, and the rule lowered many
+    of their scores for nothing.
 
     Attributes:
         inputs: the kind of input.
-        threshold: logit of the segment above which words are marked.
-        share: how far a certain error of meaning moves the score towards the lowest one: 0.4 moves -2.5 to -11.5. A
-            smaller share leaves it above the score of a correct wording that is unlike the reference
-            (`benchmarks.ruler`).
-        ramp: the score begins to fall where the logit is this far below the threshold, and has fallen by its whole
-            share as far above it. A score that fell at the threshold at once would tear similar translations apart:
-            with a ramp of 2, `benchmarks.ruler` orders more pairs of meaning right and no real translations worse.
-        mean_effects: what the rule takes from the score on average, by length and in order of it; added to every score,
-            so that short segments are not scored lower than long ones only because the rule applies to them more often.
-            Between two lengths it is interpolated; empty to add nothing.
+        threshold: evidence at which half of the fall is due.
+        floor: score to which a certain error of meaning lowers a segment; lower scores stay as they are, so that real
+            translations, of which the rule mostly finds bad ones, lose little.
+        ramp: the score begins to fall where the evidence is this far below the threshold, and reaches the floor as far
+            above it. A score that fell at the threshold at once would tear similar translations apart.
     """
 
     inputs: InputKind
     threshold: float
-    share: float = 0.4
+    floor: float = -10.0
     ramp: float = 2.0
-    mean_effects: tuple[MeanEffect, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise InputError(f"share {self.share}: must be between 0 and 1")
+        if not LOWEST_SCORE <= self.floor <= 0:
+            raise InputError(f"floor {self.floor}: must be between {LOWEST_SCORE:g} and 0")
         if self.ramp <= 0:
             raise InputError(f"ramp {self.ramp}: must be greater than 0")
-        lengths = [effect.n_characters for effect in self.mean_effects]
-        if lengths != sorted(set(lengths)):
-            raise InputError(f"mean_effects at {lengths} characters: must be in order of length, each length once")

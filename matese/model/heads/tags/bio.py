@@ -17,9 +17,6 @@ TAGS = ("O", "B-Minor", "I-Minor", "B-Major", "I-Major")
 """In the order of the head's outputs: Perrella et al. 2022, section 3.1."""
 O, B_MINOR, I_MINOR, B_MAJOR, I_MAJOR = range(5)  # noqa: E741  (the field's name)
 
-IS_MAJOR = tuple(float(tag.endswith("Major")) for tag in TAGS)
-"""1 for the tags of Major errors, else 0."""
-
 _BEGIN = {severity: B_MINOR if counted is Severity.MINOR else B_MAJOR for severity, counted in COUNTED.items()}
 _SEVERITY = {B_MINOR: Severity.MINOR, I_MINOR: Severity.MINOR, B_MAJOR: Severity.MAJOR, I_MAJOR: Severity.MAJOR}
 

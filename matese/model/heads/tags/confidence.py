@@ -1,20 +1,43 @@
-"""How sure a span of tags is an error, and how severe, as `matese calibrate` fits both."""
+"""How sure a span of tags is an error, how severe it is, and whether it is marked, as `matese calibrate` fits it."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from matese import text as texts
 from matese.errors import InputError
 from matese.model.texts.encoding import InputKind
 
+SHORT = 6
+"""Most words of a short hypothesis, such as a string of a user interface.
+
+Models learn from sentences, so that their marks of short texts are worth less: they have limits of their own.
+"""
 _LEAST = 1e-4
 """Lower bound of probabilities, which bounds their log odds."""
 
 
+def is_short(hypothesis: str) -> bool:
+    """Whether a hypothesis has at most `SHORT` words."""
+    return texts.count_words(hypothesis) <= SHORT
+
+
+@dataclass(frozen=True)
+class MajorOfPair:
+    """The least share of the Major tags in a Major span of one language pair."""
+
+    lang_pair: str
+    least: float
+
+
 @dataclass(frozen=True)
 class SpanConfidence:
-    """How the confidence of a span follows from its tokens, for one kind of input.
+    """How the confidence and severity of a span follow from its tokens, for one kind of input.
 
     The mean error probability of the tokens alone is a weak predictor of whether raters mark an error there: of two
     spans with the same mean, the longer one overlaps a rater's span more often. `matese calibrate` fits the weights.
@@ -25,8 +48,12 @@ class SpanConfidence:
         probability: weight of the log odds of the mean error probability.
         length: weight of the logarithm of the number of tokens.
         offset: log odds added.
+        curve: pairs of log odds and confidence, both rising, between which the confidence is interpolated; it is
+            constant outside, because there were too few spans to know more. Empty for the probability of the log odds.
         major: least share of the Major tags in the error probability of a Major span; None for the severity of the most
             probable tags, which is nearly always the same one in some language pairs.
+        major_of_short: the same for short hypotheses, see `SHORT`; None for `major`.
+        majors: the same for language pairs with enough spans, except for short hypotheses.
     """
 
     inputs: InputKind
@@ -34,11 +61,17 @@ class SpanConfidence:
     probability: float
     length: float
     offset: float
+    curve: tuple[tuple[float, float], ...] = ()
     major: float | None = None
+    major_of_short: float | None = None
+    majors: tuple[MajorOfPair, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 < self.min_probability < 1:
             raise InputError(f"min_probability {self.min_probability}: must be greater than 0 and less than 1")
+        for before, after in itertools.pairwise(self.curve):
+            if before[0] >= after[0] or before[1] > after[1]:
+                raise InputError(f"curve {list(self.curve)}: log odds and confidences must rise")
 
     def of(self, probability: float, n_tokens: int) -> float:
         """Returns the confidence of a span, the probability that it overlaps a rater's span.
@@ -49,9 +82,58 @@ class SpanConfidence:
 
         >>> [round(SpanConfidence("source", 0.1, 1, 0.5, 0).of(0.2, n_tokens), 2) for n_tokens in (1, 4)]
         [0.2, 0.33]
+        >>> capped = SpanConfidence("source", 0.1, 1, 0, 0, ((-2.0, 0.1), (2.0, 0.5)))
+        >>> [capped.of(probability, 1) for probability in (0.01, 0.5, 0.99)]
+        [0.1, 0.3, 0.5]
         """
-        odds, length = span_features(probability, n_tokens)
-        return 1 / (1 + math.exp(-(self.probability * odds + self.length * length + self.offset)))
+        features = span_features(probability, n_tokens)
+        odds = self.probability * features[0] + self.length * features[1] + self.offset
+        if self.curve:
+            return float(np.interp(odds, *zip(*self.curve, strict=True)))
+        return 1 / (1 + math.exp(-odds))
+
+    def of_segment(self, hypothesis: str, lang_pair: str | None) -> SpanConfidence:
+        """Returns the same with the `major` that decides on the spans of a hypothesis."""
+        if is_short(hypothesis):
+            return self if self.major_of_short is None else replace(self, major=self.major_of_short)
+        languages = texts.languages(lang_pair or "")
+        own = (one.least for one in self.majors if texts.languages(one.lang_pair) == languages)
+        return replace(self, major=next(own, self.major))
+
+
+@dataclass(frozen=True)
+class MarkThreshold:
+    """The least confidence of a marked span, for one kind of input.
+
+    Attributes:
+        inputs: the kind of input.
+        least: in hypotheses of more than `SHORT` words.
+        least_of_short: in the others; 1 to mark nothing.
+    """
+
+    inputs: InputKind
+    least: float
+    least_of_short: float
+
+    def __post_init__(self) -> None:
+        for value in (self.least, self.least_of_short):
+            if not 0 < value <= 1:
+                raise InputError(f"least confidence {value}: must be greater than 0 and at most 1")
+
+    def of(self, hypothesis: str) -> float:
+        """Returns the least confidence of a span that is marked in a hypothesis."""
+        return self.least_of_short if is_short(hypothesis) else self.least
+
+
+def thresholds_of(
+    hypotheses: Sequence[str], inputs: Sequence[InputKind], thresholds: Sequence[MarkThreshold], least: float
+) -> list[float]:
+    """Returns the least confidence of a marked span for each hypothesis; `least` for inputs without a threshold."""
+    of_inputs = {threshold.inputs: threshold for threshold in thresholds}
+    return [
+        of_inputs[kind].of(hypothesis) if kind in of_inputs else least
+        for hypothesis, kind in zip(hypotheses, inputs, strict=True)
+    ]
 
 
 def span_features(probability: float, n_tokens: int) -> tuple[float, float]:

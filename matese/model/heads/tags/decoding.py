@@ -15,7 +15,7 @@ from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, dense
 from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.heads.tags import bio
-from matese.model.heads.tags.confidence import SpanConfidence
+from matese.model.heads.tags.confidence import SpanConfidence, thresholds_of
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import FloatArray, Marks, Prediction, TagProbabilities, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
@@ -96,9 +96,14 @@ class Tags(Head):
         assert decoding.min_confidence is not None
         marked = decode(
             predictions,
-            min_confidence=decoding.min_confidence,
+            min_confidences=thresholds_of(
+                [prediction.hypothesis for prediction in predictions],
+                [model_input.inputs for model_input in model_inputs],
+                decoding.thresholds,
+                decoding.min_confidence,
+            ),
             whole_words=decoding.whole_words,
-            confidences=[decoding.confidence(model_input.inputs) for model_input in model_inputs],
+            confidences=[_confidence(model_input, decoding) for model_input in model_inputs],
         )
         if decoding.span_budget is not None:
             marked = [
@@ -110,10 +115,20 @@ class Tags(Head):
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what the spans depend on."""
         assert decoding.min_confidence is not None
+        threshold = decoding.threshold(inputs)
         named = [f"{decoding.min_confidence:g}"]
+        if threshold is not None:
+            named = [f"{threshold.least:g}", f"short{threshold.least_of_short:g}"]
         named += [] if decoding.span_budget is None else [f"budget{decoding.span_budget:g}"]
         named += ["words"] if decoding.whole_words else []
         return named
+
+
+def _confidence(model_input: ModelInput, decoding: Decoding) -> SpanConfidence | None:
+    """Returns the span confidence fitted for the input of a segment, with the severity of its language pair."""
+    fitted = decoding.confidence(model_input.inputs)
+    key = model_input.segment.key
+    return fitted and fitted.of_segment(model_input.segment.hypothesis, key.lang_pair if key else None)
 
 
 def score_of_tags(log_probabilities: FloatArray) -> float:
@@ -130,25 +145,28 @@ def score_of_tags(log_probabilities: FloatArray) -> float:
 def decode(
     predictions: Sequence[Prediction],
     *,
-    min_confidence: float,
+    min_confidences: Sequence[float],
     whole_words: bool = False,
     confidences: Sequence[SpanConfidence | None] | None = None,
 ) -> list[tuple[ErrorSpan, ...]]:
     """Returns the error spans of each hypothesis, without white space at their ends.
 
     A token belongs to a span if the odds of an error tag against O exceed p to 1 - p: p = 0.5 gives the most probable
-    legal sequence, a lower value more tokens. Without a fitted `SpanConfidence`, p is `min_confidence`, and the
+    legal sequence, a lower value more tokens. Without a fitted `SpanConfidence`, p is its minimum confidence, and the
     confidence of a span is the probability of any error, averaged over its tokens. With one, p is at least `PEAK_SHARE`
     of the highest error probability among the neighbours that exceed its own p.
 
     Args:
         predictions: one for each hypothesis.
-        min_confidence: least confidence of a span.
+        min_confidences: for each hypothesis, least confidence of a span.
         whole_words: widen spans to whole words.
         confidences: for each hypothesis, the span confidence fitted for its kind of input; None without one.
     """
     fitted = confidences or [None] * len(predictions)
-    least = [min_confidence if confidence is None else confidence.min_probability for confidence in fitted]
+    least = [
+        lowest if confidence is None else confidence.min_probability
+        for lowest, confidence in zip(min_confidences, fitted, strict=True)
+    ]
     best = best_tags(
         [
             prediction.log_probabilities + _bias(prediction, probability, is_fitted=confidence is not None)
@@ -156,11 +174,12 @@ def decode(
         ]
     )
     decoded = []
-    for prediction, row_tags, probability, confidence in zip(predictions, best, least, fitted, strict=True):
+    rows = zip(predictions, best, least, fitted, min_confidences, strict=True)
+    for prediction, row_tags, probability, confidence, lowest in rows:
         spans = _spans(prediction, row_tags, probability, whole_words)
         if confidence is not None:
             rated = _rated(prediction, spans, confidence)
-            spans = tuple(span for span in rated if (span.confidence or 0) >= min_confidence)
+            spans = tuple(span for span in rated if (span.confidence or 0) >= lowest)
         decoded.append(spans)
     return decoded
 

@@ -26,7 +26,7 @@ def decode(
     rows: Floats, ranges: list[tuple[int, int]], text: str, *, min_confidence: float, whole_words: bool = False
 ) -> tuple[ErrorSpan, ...]:
     prediction = Prediction(text, np.array(ranges, dtype=np.int32).reshape(-1, 2), Outputs.of([TagProbabilities(rows)]))
-    (spans,) = decoding.decode([prediction], min_confidence=min_confidence, whole_words=whole_words)
+    (spans,) = decoding.decode([prediction], min_confidences=[min_confidence], whole_words=whole_words)
     return spans
 
 
@@ -177,23 +177,23 @@ def test_fitted_confidences_decide_what_is_marked() -> None:
     found = [
         [(span.start, span.end, span.confidence) for span in spans]
         for least in (0.1, 0.25, 0.4)
-        for spans in decoding.decode([prediction], min_confidence=least, confidences=[fitted])
+        for spans in decoding.decode([prediction], min_confidences=[least], confidences=[fitted])
     ]
     short = (0, 1, 0.2)
     long = (4, 7, 0.3333)
     assert found == [[short, long], [long], []]
     # Without a fit, the least confidence also decides which tokens are marked.
-    (plain,) = decoding.decode([prediction], min_confidence=0.1, confidences=[None])
+    (plain,) = decoding.decode([prediction], min_confidences=[0.1], confidences=[None])
     assert [span.confidence for span in plain] == [0.2, 0.2]
-    assert decoding.decode([prediction], min_confidence=0.25, confidences=[None]) == [()]
+    assert decoding.decode([prediction], min_confidences=[0.25], confidences=[None]) == [()]
 
 
 @pytest.mark.parametrize(("major", "expected"), [(None, "minor"), (0.45, "minor"), (0.35, "major")])
 def test_the_fitted_share_of_major_tags_decides_the_severity(major: float | None, expected: str) -> None:
     rows = np.log(np.array([[0.5, 0.2, 0.1, 0.1, 0.1], [0.5, 0.1, 0.2, 0.1, 0.1]]))
     prediction = Prediction("a b", np.array([(0, 1), (2, 3)], dtype=np.int32), Outputs.of([TagProbabilities(rows)]))
-    fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0, major)
-    ((span,),) = decoding.decode([prediction], min_confidence=0.1, confidences=[fitted])
+    fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0, major=major)
+    ((span,),) = decoding.decode([prediction], min_confidences=[0.1], confidences=[fitted])
     assert (span.start, span.end, span.severity) == (0, 3, Severity(expected))
 
 
@@ -221,5 +221,5 @@ def test_a_clear_error_is_not_marked_with_its_neighbours(errors: list[float], ma
         "a b c d e", np.array([(at, at + 1) for at in range(0, 9, 2)]), Outputs.of([TagProbabilities(np.log(rows))])
     )
     fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0)
-    (spans,) = decoding.decode([prediction], min_confidence=0.01, confidences=[fitted])
+    (spans,) = decoding.decode([prediction], min_confidences=[0.01], confidences=[fitted])
     assert [(span.start, span.end) for span in spans] == marked
