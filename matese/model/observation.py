@@ -110,22 +110,27 @@ class ObservedReading:
         meaning = output.get(MeaningTensors)
         if rule is None or meaning is None:
             return output.score.sum()
-        return _after_rule(rule, output.score, meaning.segment_logits, len(self._reading.hypothesis)).sum()
+        return _after_rule(rule, output.score, _evidence(meaning.segment_logits, output.tag_logits)).sum()
 
 
-def _after_rule(rule: MeaningRule, scores: Tensor, logits: Tensor, n_characters: int) -> Tensor:
+def _evidence(logits: Tensor, tag_logits: Tensor) -> Tensor:
+    """Returns `meaning.decoding.evidence` of each row, (batch,)."""
+    major = tag_logits.softmax(-1)[..., [bio.B_MAJOR, bio.I_MAJOR]].sum(-1).amax(-1)
+    return logits + major.clamp(decoding.LEAST, 1 - decoding.LEAST).logit()
+
+
+def _after_rule(rule: MeaningRule, scores: Tensor, evidence: Tensor) -> Tensor:
     """Returns the expected scores as `meaning.decoding` lowers them, (batch,), with their slopes.
 
-    The rule is computed in numpy, so its slopes in score and logit are those between two points close by.
+    The rule is computed in numpy, so its slopes in score and evidence are those between two points close by.
     """
-    given = scores.detach().cpu().double().numpy(), logits.detach().cpu().double().numpy()
+    given = scores.detach().cpu().double().numpy(), evidence.detach().cpu().double().numpy()
 
-    def lowered(score: npt.NDArray[np.float64], logit: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        lengths = np.full(len(score), n_characters, dtype=np.float64)
-        return decoding.lower_scores(rule, score, logit - rule.threshold, lengths).astype(np.float64)
+    def lowered(score: npt.NDArray[np.float64], found: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return decoding.lower_scores(rule, score, found).astype(np.float64)
 
     total = torch.from_numpy(lowered(*given)).to(scores)
-    for number, tensor in enumerate((scores, logits)):
+    for number, tensor in enumerate((scores, evidence)):
         above, below = ([*given] for _ in range(2))
         above[number] = given[number] + _STEP
         below[number] = given[number] - _STEP

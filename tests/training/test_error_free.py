@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity, TokenScores
-from matese.model.heads.tags.bio import TAGS
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.model.error_free import features_of as error_free_features
+from matese.model.model_input import ModelInput
+from matese.model.prediction import Outputs, Prediction
 from matese.training import error_free
-from matese.training.error_free import ErrorFreeFit
+from matese.training.error_free import Decided
+from matese.training.judged import Judged
 
 RNG = np.random.default_rng(7)
 
 
 def drawn(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns features and labels drawn from the log odds 1 - 2 * errors + 0.5 * score."""
-    features = np.column_stack([RNG.uniform(1, 4, n), RNG.uniform(-10, 0, n), RNG.exponential(1, n), np.ones(n)])
-    odds = 1 - 2 * features[:, 2] + 0.5 * features[:, 1]
+    """Returns features and labels drawn from log odds that fall with errors and rise with the worst token."""
+    features = np.column_stack([RNG.uniform(0, 3, n), RNG.exponential(1, n), RNG.uniform(-4, 4, n)])
+    odds = 3 - 0.5 * features[:, 0] - 2 * features[:, 1] + 0.1 * features[:, 2]
     return features, (RNG.random(n) < 1 / (1 + np.exp(-odds))).astype(float)
 
 
@@ -27,8 +27,9 @@ def test_the_weights_are_found() -> None:
     features, golds = drawn(20_000)
     fitted = error_free.fit(features, golds, [""] * 20_000, "source")
     detector = fitted.detector
-    found = (detector.length, detector.expected_score, detector.errors, detector.offset)
-    assert found == pytest.approx((0, 0.5, -2, 1), abs=0.3)
+    found = (detector.expected_score, detector.errors, detector.offset)
+    assert found == pytest.approx((-0.5, -2, 3), abs=0.3)
+    assert detector.worst == 0, "no evidence of an error makes a segment free of errors"
     assert (fitted.n, fitted.n_free) == (20_000, golds.sum())
     assert 0.3 < fitted.mcc < 1
 
@@ -39,7 +40,7 @@ def test_a_language_pair_has_a_threshold_of_its_own_if_that_is_clearly_better(
 ) -> None:
     rng = np.random.default_rng(3)
     errors = rng.uniform(0, 8, 2000 + n)
-    features = np.column_stack([np.ones(len(errors)), np.zeros(len(errors)), errors, np.ones(len(errors))])
+    features = np.column_stack([np.ones(len(errors)), errors, np.zeros(len(errors))])
     limits = np.array([2.0] * 2000 + [2.0 + strictness] * n)
     golds = (errors + rng.normal(0, 0.5, len(errors)) < limits).astype(float)
     detector = error_free.fit(features, golds, ["en-de"] * 2000 + ["en-cs"] * n, "source").detector
@@ -56,36 +57,37 @@ def test_as_many_segments_pass_as_are_free() -> None:
 
 def test_a_feature_that_does_not_vary_has_no_weight() -> None:
     features, golds = drawn(500)
+    features[:, 0] = 1.0
     detector = error_free.fit(features, golds, [""] * 500, "source").detector
-    assert detector.known_pair == 0
+    assert abs(detector.expected_score) < 0.3
     assert detector.thresholds == ()
 
 
-def annotate(segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
-    for segment in segments:
-        assert segment.references == ()
-        error = 0.9 if "x" in segment.hypothesis else 0.1
-        scores = TokenScores(((0, 1),), ((1 - error, error, *[0.0] * (len(TAGS) - 2)),))
-        yield Rating(segment, "m", (), estimate=Estimate(-error, "mqm")), scores
+def test_segments_with_a_major_mark_do_not_pass() -> None:
+    features, golds = drawn(4_000)
+    has_major = np.arange(len(golds)) % 10 == 0
+    plain = error_free.fit(features, golds, [""] * len(golds), "source")
+    found = error_free.fit(features, golds, [""] * len(golds), "source", has_major=has_major)
+    assert found.detector.threshold < plain.detector.threshold, "as many of the others pass as are free"
+    assert found.mcc < plain.mcc, "some of those with a mark were free of errors"
 
 
-def dev(n_bad: int) -> list[Rating]:
-    key = SegmentKey(lang_pair="en-de")
-    texts = ["x y"] * n_bad + ["z"] * 60
-    return [
-        Rating(Segment(text, "a b", ("c",), key), None, (ErrorSpan(0, 1, Severity.MINOR),) if "x" in text else ())
-        for text in texts
-    ]
-
-
-def fit_all(ratings: list[Rating], others: Sequence[Rating] = ()) -> tuple[ErrorFreeFit, ...]:
-    return error_free.fit_all(annotate, ratings, others, model_inputs=("source",), lang_pairs=("en-de",))
+def decided(n_bad: int, lang_pair: str | None = "en-de") -> list[Decided]:
+    key = SegmentKey(lang_pair=lang_pair)
+    rows = []
+    for number in range(n_bad + 60):
+        is_bad = number < n_bad
+        segment = Segment("x y", "a b", key=key)
+        gold = Rating(segment, None, (ErrorSpan(0, 1, Severity.MINOR),) if is_bad else ())
+        said = Prediction("x y", np.zeros((0, 2), np.int32), Outputs(), -1.0)
+        features = error_free_features(-9.0 if is_bad else -1.0, [0.9 if is_bad else 0.1])
+        rows.append(Decided(Judged(gold, ModelInput.of(segment, "source"), said), features, is_bad))
+    return rows
 
 
 @pytest.mark.parametrize(("n_bad", "n_fits"), [(60, 1), (10, 0)])
 def test_a_detector_needs_segments_of_both_kinds(n_bad: int, n_fits: int) -> None:
-    copies = [Rating(Segment("a b c d e", "a b c d e"), None, ())] * 60  # decided by a rule
-    fits = fit_all([*dev(n_bad), *copies])
+    fits = error_free.fit_all(decided(n_bad), (), inputs="source")
     assert len(fits) == n_fits
     assert all((fit.n, fit.n_free, fit.mcc) == (120, 60, 1) for fit in fits)
 
@@ -103,8 +105,6 @@ def test_a_detector_needs_segments_of_both_kinds(n_bad: int, n_fits: int) -> Non
 def test_other_ratings_are_for_the_other_language_pairs(
     n_bad: int, lang_pairs: str | None, n_bad_of_others: int, expected: list[tuple[str, ...]]
 ) -> None:
-    ratings = [
-        replace(rating, segment=replace(rating.segment, key=SegmentKey(lang_pair=lang_pairs))) for rating in dev(n_bad)
-    ]
-    others = dev(n_bad_of_others) if n_bad_of_others else []
-    assert [fit.detector.lang_pairs for fit in fit_all(ratings, others)] == expected
+    others = decided(n_bad_of_others) if n_bad_of_others else []
+    fits = error_free.fit_all(decided(n_bad, lang_pairs), others, inputs="source")
+    assert [fit.detector.lang_pairs for fit in fits] == expected

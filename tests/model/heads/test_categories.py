@@ -36,7 +36,7 @@ def prediction(*rows: Any) -> Prediction:
 
 
 def categories_of(given: Prediction) -> list[str | None]:
-    (spans,) = decode([given], min_confidence=0.5)
+    (spans,) = decode([given], min_confidences=[0.5])
     return [span.category for span in with_categories(given, spans)]
 
 

@@ -18,7 +18,7 @@ from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import FloatArray, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
 
-_LEAST = 1e-4
+LEAST = 1e-4
 """Lower bound of probabilities, which bounds their log odds."""
 
 
@@ -122,7 +122,7 @@ def apply(rule: MeaningRule, predictions: Sequence[Prediction]) -> list[Predicti
 def evidence(prediction: Prediction) -> float:
     """Returns the logit of the segment plus the log odds of the most probable Major tag, bounded."""
     major = np.exp(prediction.log_probabilities[:, [bio.B_MAJOR, bio.I_MAJOR]]).sum(-1).max(initial=0.0)
-    bounded = min(max(float(major), _LEAST), 1 - _LEAST)
+    bounded = min(max(float(major), LEAST), 1 - LEAST)
     return prediction.outputs[MeaningLogits].segment + math.log(bounded / (1 - bounded))
 
 
