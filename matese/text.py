@@ -37,8 +37,13 @@ _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _PLACEHOLDER = re.compile(
     # Behind a digit it is a per cent sign: "5% off". Possessive, because a zero is a flag or a digit.
     r"(?<![\d%])%(?:\(\w+\))?[-+#0]*+\d*+(?:\.\d+)?(?:\$[-+#0]*+\d*+)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcrspn@]"
-    r"|\{[^{}]*\}|</?[a-zA-Z][^<>]*>|&(?:#\w+|[a-zA-Z]\w*);"
+    r"|(?<![\d%])%L?[1-9]\d?(?![\d$]|[.,]\d)"  # Qt
+    r"|\{\w{1,3}>|<\w{1,3}\}|\{\{[^{}]*\}\}|[$%]?\{[^{}]*\}|\$t\([^()]*\)"
+    r"|</?(?:[a-zA-Z][^<>]*|\d+\s*/?)>|&(?:#\w+|[a-zA-Z]\w*);"
 )
+_MAY_HAVE_PLACEHOLDERS = re.compile(r"[%{<&]|\$t\(")
+_ICU = re.compile(r"\{\s*([\w.-]+)\s*,\s*(plural|select|selectordinal)\s*,(?:\s*offset:\s*\d+)?")
+_ICU_OPTION = re.compile(r"\s*(?:=\d+|[\w-]+)\s*\{")
 _FIRST_ASTRAL = "\U00010000"
 _COPIED_WORDS = 3
 _COPIED_CHARACTERS = 6
@@ -142,12 +147,50 @@ def parse_whole_number(digits: str) -> int | None:
 
 
 def placeholders(text: str) -> list[Range]:
-    """Returns the places of placeholders and tags: `%s`, `%(name)d`, `{0}`, `<b>`, `&amp;`.
+    """Returns the places of placeholders and tags: `%s`, `%(name)d`, `%1`, `{0}`, `{{ x }}`, `$t(x)`, `<b>`, `&amp;`.
+
+    Of a message in ICU's syntax, which gives texts for several cases, all but the texts is one.
 
     >>> placeholders("%d of {n}, 5% off, 5 % zu, <b>x</b>")
     [(0, 2), (6, 9), (27, 30), (31, 35)]
+    >>> [text[start:end] for text in ("{n, plural, one {file} other {files}}",) for start, end in placeholders(text)]
+    ['{n, plural, one {', '} other {', '}}']
     """
-    return [match.span() for match in _PLACEHOLDER.finditer(text)]
+    if not _MAY_HAVE_PLACEHOLDERS.search(text):
+        return []
+    if not (message := _ICU.search(text)):
+        return [match.span() for match in _PLACEHOLDER.finditer(text)]
+    places = placeholders(text[: message.start()])
+    start = message.start()
+    at = message.end()
+    while option := _ICU_OPTION.match(text, at):
+        places.append((start, option.end()))
+        start = _closing_brace(text, option.end())
+        places += [(option.end() + a, option.end() + b) for a, b in placeholders(text[option.end() : start])]
+        at = start + 1
+    end = at + (text.startswith("}", at) or len(text[at:]) - len(text[at:].lstrip()) + 1)
+    places.append((start, min(end, len(text))))
+    places = [place for place in places if place[0] < place[1]]
+    return [*places, *((end + a, end + b) for a, b in placeholders(text[end:]))]
+
+
+def icu_arguments(text: str) -> list[str]:
+    """Returns the arguments of messages in ICU's syntax that choose a text.
+
+    >>> icu_arguments("{n, plural, one {{who} has # file} other {{who} has # files}} {sex, select, other {x}}")
+    ['{n, plural}', '{sex, select}']
+    """
+    return [f"{{{match[1]}, {match[2]}}}" for match in _ICU.finditer(text)] if "{" in text else []
+
+
+def _closing_brace(text: str, at: int) -> int:
+    """Returns the place of the brace that closes the one before `at`; the end of the text if none does."""
+    depth = 1
+    for place in range(at, len(text)):
+        depth += (text[place] == "{") - (text[place] == "}")
+        if not depth:
+            return place
+    return len(text)
 
 
 def number_placeholders(text: str) -> tuple[str, ...]:
@@ -216,7 +259,7 @@ def languages(lang_pair: str) -> tuple[str, str]:
     >>> languages("en-zh_CN"), languages("eng-cmn"), languages("en")
     (('en', 'zh'), ('en', 'zh'), ('en', ''))
     """
-    source, target = _language_tags(lang_pair)
+    source, target = language_tags(lang_pair)
     return _language(source), _language(target)
 
 
@@ -236,12 +279,13 @@ def east_asian_target(key: SegmentKey | None) -> Literal["zh", "ja", "ko"] | Non
 def _east_asian(lang_pair: str) -> Literal["zh", "ja", "ko"] | None:
     import langcodes
 
-    _, tag = _language_tags(lang_pair)
+    _, tag = language_tags(lang_pair)
     script = langcodes.Language.get(tag).maximize().script if langcodes.tag_is_valid(tag) else None
     return _EAST_ASIAN_SCRIPTS.get(script or "")
 
 
-def _language_tags(lang_pair: str) -> tuple[str, str]:
+@cache
+def language_tags(lang_pair: str) -> tuple[str, str]:
     """Returns two language tags; they are split at the first hyphen if no hyphen has a valid tag on either side."""
     import langcodes
 

@@ -1,70 +1,62 @@
-"""The findings of all checks as a Rating, alone or added to a model's Rating.
+"""The findings of rules as a Rating, alone or added to a model's Rating.
 
-| category | severity | where | what |
-|---|---|---|---|
-| `Non-translation` | major | nowhere | the hypothesis is empty |
-| `Accuracy/Source language fragment` | major | hypothesis | it is the source; or stands in the source's script |
-| `Accuracy/Source language fragment` | major | hypothesis | all of it is in the source's language |
-| `Accuracy/Wrong language` | major | hypothesis | all of it is in a third language |
-| `Fluency/Character encoding/Script` | major | hypothesis | it stands in a script of neither language |
-| `Accuracy/Mistranslation/Number` | major | hypothesis | another number than the source has |
-| `Accuracy/Omission/Number` | major | source, omission | a number that the hypothesis has not |
-| `Accuracy/Omission/Placeholder` | major | source, omission | a placeholder or tag that the hypothesis has not |
-| `Accuracy/Addition/Repetition` | major | hypothesis | repeated words |
-| `Fluency/Punctuation/Unpaired mark` | minor | hypothesis | a bracket or quotation mark without its other half |
-
-The language pair of the segment's key ("en-de", "en-es_MX") tells how numbers and which scripts are written. Without it
-numbers are read either way, scripts and languages are not checked, and a copy of the source is an error only beside a
-reference. The language itself is checked where py3langid is installed.
-Findings have no confidence.
+`rules.TABLE` has all rules, each in a module of its own. The language pair of the segment's key ("en-de", "en-es_MX")
+says how numbers are written and which scripts and words are expected. Without it, numbers are read in every way, and
+rules that need it say nothing. Findings have the name of their rule and no confidence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
-from matese import mqm
-from matese import text as texts
-from matese.annotation import ErrorSpan, Omission, Placed, Rating, Segment, Severity
-from matese.checks import language, marks, numbers, words
-from matese.text import languages_of, overlap
+from matese.annotation import AnyError, ErrorSpan, Omission, Placed, Rating, Segment, UnplacedError
+from matese.checks import language, numbers, placeholders, rules
+from matese.checks.rule import Rule, Texts
+from matese.text import overlap
 from matese.version import __version__
 
 
-def annotate_segments(segments: Iterable[Segment]) -> Iterator[Rating]:
+def annotate_segments(segments: Iterable[Segment], chosen: Sequence[Rule] = rules.TABLE) -> Iterator[Rating]:
     """Yields a rating with the findings in each segment, lazily and in order."""
-    return map(check, segments)
+    return map(partial(check, chosen=chosen), segments)
 
 
-def check(segment: Segment) -> Rating:
-    """Returns the findings in a segment. The rater names the checks and the language pair that they assume.
+def check(segment: Segment, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
+    """Returns the findings of some rules in a segment. The rater names the rules and the languages that they assume.
 
     >>> rating = check(Segment("Es kostet 15 €.", "It costs €17."))
-    >>> rating.rater.split("|")[1], [segment.category for segment in rating.errors]
-    ('checks:all', ['Accuracy/Mistranslation/Number'])
+    >>> rating.rater.split("|")[1], [(error.rule, error.category) for error in rating.errors]
+    ('checks:all', [('numbers', 'Accuracy/Mistranslation/Number')])
     """
-    pair = _lang_pair(segment)
-    rater = f"matese|{_signature(pair)}|version:{__version__}"
-    if not segment.hypothesis.strip():
-        return Rating(segment, rater, (), unplaced=(mqm.NON_TRANSLATION,) if mqm.is_untranslated(segment) else ())
-    errors, omissions = _findings(segment, *languages_of(segment.key))
-    return Rating(segment, rater, errors, omissions=omissions)
+    rater = f"matese|{_signature(segment, chosen)}|version:{__version__}"
+    findings = list(_findings(segment, chosen))
+    return Rating(
+        segment,
+        rater,
+        tuple(error for error in findings if isinstance(error, ErrorSpan)),
+        omissions=tuple(error for error in findings if isinstance(error, Omission)),
+        unplaced=tuple(error for error in findings if isinstance(error, UnplacedError)),
+    )
 
 
-def add_findings(rating: Rating) -> Rating:
-    """Returns a model's rating with the findings of the checks; the rater names both.
+def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
+    """Returns a model's rating with the findings of some rules; the rater names both.
 
-    Errors of the model and a finding on the same words become one error, with the category of the finding and the
-    higher severity. If it was a single error, the shorter place counts, but a placeholder stays whole.
+    Errors of the model and a finding on the same words become one error, with the category and the rule of the finding,
+    the higher severity and the model's confidence. If it was a single error, the shorter place counts, but a
+    placeholder stays whole.
     """
-    findings = check(rating.segment)
+    findings = check(rating.segment, chosen)
+    known = {(error.severity, error.category) for error in rating.unplaced if error.words is None}
+    new = (error for error in findings.unplaced if error.words or (error.severity, error.category) not in known)
     return replace(
         rating,
-        rater=f"{rating.rater}|{_signature(_lang_pair(rating.segment))}",
+        rater=f"{rating.rater}|{_signature(rating.segment, chosen)}",
         errors=_joined(rating.segment, rating.errors or (), findings.errors or ()),
         omissions=_joined(rating.segment, rating.omissions, findings.omissions),
-        unplaced=tuple(dict.fromkeys((*rating.unplaced, *findings.unplaced))),
+        unplaced=(*rating.unplaced, *new),
     )
 
 
@@ -81,7 +73,7 @@ def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed
 def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:
     place = finding
     # Part of a placeholder would be no useful mark.
-    if len(spans) == 1 and finding.category != marks.LOST and _overlap(spans[0], finding):
+    if len(spans) == 1 and finding.rule != placeholders.RULE.name and _overlap(spans[0], finding):
         place = min(finding, spans[0], key=lambda span: span.end - span.start)
     severities = [severity for severity in (finding.severity, *(s.severity for s in spans)) if severity is not None]
     confidences = [span.confidence for span in spans if span.confidence is not None]
@@ -105,41 +97,22 @@ def _is_same_number(segment: Segment, span: Placed, finding: Placed) -> bool:
     return not readings[0].isdisjoint(readings[1])
 
 
-def _lang_pair(segment: Segment) -> str:
-    return (segment.key and segment.key.lang_pair) or ""
+def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:
+    pair = (segment.key and segment.key.lang_pair) or ""
+    names = "all" if len(chosen) == len(rules.TABLE) else "+".join(rule.name for rule in chosen)
+    # With py3langid, more languages are told apart.
+    has_language = pair and language.RULE in chosen and language.is_available()
+    return f"checks:{names}{'+language' if has_language and names == 'all' else ''}|lang_pair:{pair or 'unknown'}"
 
 
-def _signature(pair: str) -> str:
-    # With py3langid, the language is checked, too.
-    checks = "all+language" if pair and language.is_available() else "all"
-    return f"checks:{checks}|lang_pair:{pair or 'unknown'}"
-
-
-def _findings(
-    segment: Segment, source_lang: str, target_lang: str
-) -> tuple[tuple[ErrorSpan, ...], tuple[Omission, ...]]:
-    """Returns the findings in the hypothesis, and the words of the source that it lacks."""
-    given = segment.without_blanks()
-    text = segment.hypothesis
-    source = given.source
-    references = given.references
-    is_right = any(texts.is_copy(text, reference) for reference in references)
-    # A copy is an error if the languages differ or, if they are unknown, a reference differs from the source.
-    is_translated = source_lang != target_lang if source_lang else bool(references)
-    if source is not None and is_translated and texts.is_copy(text, source) and not is_right:
-        start = len(text) - len(text.lstrip())
-        return (ErrorSpan(start, len(text.rstrip()), Severity.MAJOR, words.UNTRANSLATED),), ()
-    foreign = list(words.foreign(text, source, references, source_lang=source_lang, target_lang=target_lang))
-    if not foreign:
-        off_target = language.off_target(text, references, source_lang=source_lang, target_lang=target_lang)
-        if found := tuple(off_target):
-            return found, ()
-    errors = [
-        *foreign,
-        *words.repeated(text, source),
-        *marks.unpaired(text, source),
-    ]
-    if source is None:
-        return tuple(errors), ()
-    changed, missing = numbers.compare(source, text, references, source_lang=source_lang, target_lang=target_lang)
-    return (*errors, *changed), (*missing, *marks.lost(source, text, segment.may_lack))
+def _findings(segment: Segment, chosen: Sequence[Rule]) -> Iterator[AnyError]:
+    """Yields the findings of the rules that can run, until one ends the check of the segment."""
+    texts = Texts(segment.without_blanks())
+    is_blank = not segment.hypothesis.strip()
+    for rule in chosen:
+        if not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks):
+            continue
+        findings = [replace(error, rule=rule.name) for error in rule.find(texts)]
+        yield from findings
+        if findings and rule.ends:
+            return

@@ -7,46 +7,44 @@ year by another era (令和6年, พ.ศ. 2567), and the characters as they stan
 numbers have a scale word (`scales`), only the products count: "1.2 billion" is not "1,2 Millionen". Dates and times
 agree where their parts do ("10:30" and "10.30 Uhr").
 
-Whole numbers to 12 and those of one digit and zeros are often written as words: they are only reported if another
-number stands in their place. Chinese and Roman numerals may match a number, but are never reported as missing. Not
-recognised: other number words ("forty-two"), and units that were converted.
+Words for a number are known where CLDR has rules for them; in other languages, a number below 1,000 is not reported as
+missing. Whole numbers to 12 and those of one digit and zeros are often written as words, in phrases that no rule knows:
+they are only reported if another number stands in their place. A number with a unit that translators convert (miles,
+pounds) is only reported if what stands in its place is no conversion. Numerals of words, Chinese and Roman ones, and
+digits within words ("WO2015") may match a number, but are never reported.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+import regex as re
+
 from matese.annotation import ErrorSpan, Omission, Severity
-from matese.checks import scales
+from matese.checks import cldr, scales
+from matese.checks.rule import Rule, Texts
 from matese.checks.scales import Scale
 from matese.text import placeholders
 
 CHANGED = "Accuracy/Mistranslation/Number"
 MISSING = "Accuracy/Omission/Number"
 
-# Decimal marks as the Unicode CLDR has them; of other languages neither is expected.
-_LANGUAGES = {
-    ",": "af az be bg bs ca cs da de el es et eu fi fr gl hr hu hy id is it ka kk lt lv mk nb nl nn no pl pt ro ru sk "
-    "sl sq sr sv tr uk uz vi",
-    ".": "bn cy en ga gu he hi ja kn ko ml mr ms ne pa si sw ta te th tl ur xh zh zu",
-}
-_DECIMAL_MARKS = {lang: mark for mark, languages in _LANGUAGES.items() for lang in languages.split()}
-
 _SPACES = " \u00a0\u2009\u202f'’٬"
-_ALPHABET = "A-Za-zÀ-ʯͰ-ԯ"
+_ALPHABET = r"\p{Latin}\p{Greek}\p{Cyrillic}"
 # Digits behind a letter belong to a name: H2O, COVID-19.
 _NUMBER = re.compile(
     rf"(?<![{_ALPHABET}\d])(?<![{_ALPHABET}][-‑])(?<!\d[.,٫٬])"
     rf"(?:\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*)"
 )
-_CHINESE_LETTERS = "〇零一二两兩三四五六七八九十百千万萬亿億"
+_CHINESE_LETTERS = "〇零一二两兩三四五六七八九十百千万萬亿億兆"
+_KOREAN_LETTERS = str.maketrans("십백천만억조", "十百千万億兆")
+_MIXED_LETTERS = f"{_CHINESE_LETTERS}십백천만억조"
 _CHINESE = re.compile(f"[{_CHINESE_LETTERS}]+")
-_MIXED = re.compile(rf"\d+[{_CHINESE_LETTERS}][{_CHINESE_LETTERS}\d]*")
+_MIXED = re.compile(rf"\d[\d,]*[{_MIXED_LETTERS}]+(?:\s?\d[\d,]*[{_MIXED_LETTERS}]*)*")
 _RANGE = re.compile(
     r"\s*(?:[-‑–—~～〜至到]|から|또는|에서|to|and|or|bis|und|oder|à|a|et|ou|y|o|e|u|do|až|nebo|lub|i|или|и|до|से|और)\s*",
     re.IGNORECASE,
@@ -56,6 +54,14 @@ _DECADE = re.compile(r"['’]?s\b|er\b|-?[хе]\b|年代")
 _ROMAN = re.compile(r"\b(?=[IVXL]{2})(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![A-Z])")
 _LETTERS = {"I": 1, "V": 5, "X": 10, "L": 50}
 _LARGEST_WORD = 12
+_LARGEST_SPELLED = 1_000_000
+_LEAST_IN_DIGITS = 1_000
+"""Least whole number that is seldom written in words, in languages whose words are not known."""
+_DIGITS = re.compile(r"\d+")
+_CENTURY = re.compile(r"[12]\d\d\d")
+_OF_YEARS = re.compile(r"\s?[-‑–—/~]\s?")
+_ROUNDING = 0.08
+"""How far a converted number may be from the exact one, as a share: translators round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,12 @@ class Number:
         return not self.all_readings.isdisjoint(other.all_readings)
 
     @property
+    def is_in_digits(self) -> bool:
+        """Whether a number is seldom written as words in any language: from 1,000, or with decimals."""
+        values = [value for value in self.readings if isinstance(value, Decimal)]
+        return all(value >= _LEAST_IN_DIGITS or value != int(value) for value in values)
+
+    @property
     def may_be_a_word(self) -> bool:
         """Whether a number is often written as a word: up to 12, or one digit and zeros."""
         values = [value.normalize() for value in self.readings if isinstance(value, Decimal) and value == int(value)]
@@ -110,9 +122,12 @@ def compare(
     theirs = list(find(hypothesis, target_lang))
     others = [_Known(text, target_lang) for text in references]
     in_hypothesis = _Known(hypothesis, target_lang)
-    in_source = _Known(source, source_lang)
     missing = [number for number in ours if not in_hypothesis.has(number) and all(text.has(number) for text in others)]
+    if not missing:
+        return [], []
+    in_source = _Known(source, source_lang)
     extra = [number for number in theirs if not in_source.has(number) and not any(text.has(number) for text in others)]
+    missing = [number for number in missing if not _is_converted(number, source, source_lang, extra)]
     sure = [number for number in missing if not number.may_be_a_word]
     changed = [number for number in extra if not number.may_be_a_word][: len(sure)]
     missing = [number for number in missing if number not in sure[: len(changed)]]
@@ -126,7 +141,7 @@ def compare(
         [
             Omission("source", None, number.start, number.end, Severity.MAJOR, MISSING)
             for number in missing
-            if not number.may_be_a_word
+            if not number.may_be_a_word and (number.is_in_digits or cldr.can_spell(target_lang) or not target_lang)
         ],
     )
 
@@ -135,21 +150,63 @@ class _Known:
     """The possible values of the numbers of a text."""
 
     def __init__(self, text: str, lang: str) -> None:
+        self._text = text
+        self._lang = lang
+        self._squashed: str | None = None
         self._numbers = list(find(text, lang))
         self._words = set(_spelled(text))
+        within = (range(number.start, number.end) for number in self._numbers)
+        covered = set(itertools.chain.from_iterable(within))
+        # Digits of words: WO2015.
+        self._words |= {Decimal(match[0]) for match in _DIGITS.finditer(text) if match.start() not in covered}
         self._parts = {part for number in self._numbers for part in number.parts} | self._words
 
     def has(self, number: Number) -> bool:
         """Whether one of them may be this number."""
         is_word = not number.all_readings.isdisjoint(self._words)
         has_parts = bool(not number.plain and number.parts and number.parts <= self._parts)
-        return is_word or has_parts or any(map(number.agrees, self._numbers))
+        return is_word or has_parts or any(map(number.agrees, self._numbers)) or self._spells(number)
+
+    def _spells(self, number: Number) -> bool:
+        """Whether the text has words for the number."""
+        if self._squashed is None:
+            self._squashed = cldr.squashed(self._text)
+        values = [value for value in number.all_readings if isinstance(value, Decimal)]
+        whole = [int(value) for value in values if value == int(value) and value < _LARGEST_SPELLED]
+        return any(words in self._squashed for value in whole for words in cldr.spelled(value, self._lang))
+
+
+def _is_converted(number: Number, text: str, lang: str, extra: Sequence[Number]) -> bool:
+    """Whether a number has a unit, and another number may be its conversion, or none is there."""
+    others = [float(value) for other in extra for value in other.all_readings if isinstance(value, Decimal)]
+    for value in number.all_readings:
+        if not isinstance(value, Decimal):
+            continue
+        converted = cldr.conversions(float(value), text, _end_of_range(text, number.end), lang)
+        if converted is not None and (
+            not others or any(itertools.starmap(_is_near, itertools.product(converted, others)))
+        ):
+            return True
+    return False
+
+
+def _end_of_range(text: str, end: int) -> int:
+    """Returns where the range of numbers ends that begins with a number up to `end`: 2 to 3 inches."""
+    match = _RANGE.match(text, end)
+    other = match and _NUMBER.match(text, match.end())
+    return other.end() if other else end
+
+
+def _is_near(value: float, other: float) -> bool:
+    return abs(value - other) <= max(_ROUNDING * abs(value), 1)
 
 
 def find(text: str, lang: str = "") -> Iterator[Number]:
     """Yields the numbers of a text that are written in digits, except for those within placeholders and tags."""
     codes = placeholders(text)
     matches = [match for match in _NUMBER.finditer(text) if not any(a <= match.start() < b for a, b in codes)]
+    if not matches:
+        return
     scaled = [scales.find(text, match.end(), lang) for match in matches]
     end = 0
     for number, match in enumerate(matches):
@@ -157,6 +214,8 @@ def find(text: str, lang: str = "") -> Iterator[Number]:
             continue  # part of the number before it: 3亿5000万
         exponents = _exponents_of_range(text, matches[number : number + 2], scaled[number : number + 2])
         made = _number(text, match, lang, scaled[number], exponents)
+        if number and (year := _year_of_range(text, matches[number - 1], match)):
+            made = replace(made, readings=made.readings | {year})
         end = made.end
         following = number + 1
         while following < len(matches) and _continues(text, matches[following], scaled[following - 1 : following + 1]):
@@ -164,6 +223,15 @@ def find(text: str, lang: str = "") -> Iterator[Number]:
             end = made.end
             following += 1
         yield made
+
+
+def _year_of_range(text: str, before: re.Match[str], match: re.Match[str]) -> Decimal | None:
+    """Returns the year of which a number has the last two digits, as the end of 2010-11; None if it is no such year."""
+    is_short = len(match[0]) == 2 and match[0] > before[0][2:]
+    if not is_short or not _CENTURY.fullmatch(before[0]):
+        return None
+    is_range = _OF_YEARS.fullmatch(text, before.end(), match.start())
+    return Decimal(f"{before[0][:2]}{match[0]}") if is_range else None
 
 
 def _number(text: str, match: re.Match[str], lang: str, scale: Scale | None, exponents: frozenset[int]) -> Number:
@@ -176,13 +244,16 @@ def _number(text: str, match: re.Match[str], lang: str, scale: Scale | None, exp
     chinese = _MIXED.match(text, start)
     if chinese is not None:
         end = max(end, chinese.end())
-    pieces = [Decimal(piece) for piece in re.findall(r"\d+", match[0])]
+    pieces = [Decimal(piece) for piece in _DIGITS.findall(match[0])]
     # A number in groups of three has no parts, unless the groups are separated by spaces.
     is_grouped = len(pieces) > 1 and any(value == int(value) for value in values) and " " not in match[0]
     parts = frozenset() if is_grouped else frozenset(pieces)
     whole: set[Decimal | str] = set() if chinese is None else {_chinese(chinese[0])}
     if scale is None:
         return Number(start, end, frozenset(plain | whole), parts)
+    if lang and not scales.knows(lang):  # whatever the word means there
+        products = {value * 10**exponent for value in values for exponent in scale.exponents}
+        return Number(start, end, frozenset(plain | whole | products), parts)
     products = {value * 10**exponent for value in values for exponent in scale.exponents}
     return Number(start, end, frozenset(products | whole), parts, frozenset(plain))
 
@@ -216,7 +287,7 @@ def _values(text: str, lang: str) -> set[Decimal]:
     if "٫" in plain:
         return {Decimal(plain.replace("٫", "."))} if plain.count("٫") == 1 else set()
     read = {mark: _value(plain, mark, other) for mark, other in ((".", ","), (",", "."))}
-    preferred = read.get(_DECIMAL_MARKS.get(lang, ""))
+    preferred = read.get(cldr.decimal_mark(lang) or "")
     return {value for value in read.values() if value is not None} if preferred is None else {preferred}
 
 
@@ -267,7 +338,9 @@ def _chinese(numeral: str) -> Decimal:
     """
     total = section = number = 0
     largest = 0
-    for letter in numeral:
+    for letter in numeral.translate(_KOREAN_LETTERS):
+        if letter == "," or letter.isspace():
+            continue
         # The standard library of some Pythons takes the two of counting for no number.
         value = 2 if letter in "两兩" else int(unicodedata.numeric(letter))
         if value < 10:
@@ -282,3 +355,14 @@ def _chinese(numeral: str) -> Decimal:
             number = 0
             largest = value
     return Decimal(total + section + number)
+
+
+def _of(texts: Texts) -> Iterator[ErrorSpan | Omission]:
+    source_lang, target_lang = texts.languages
+    for findings in compare(
+        texts.source, texts.hypothesis, texts.references, source_lang=source_lang, target_lang=target_lang
+    ):
+        yield from findings
+
+
+RULE = Rule("numbers", "a number of the source is missing, or another one stands in its place", _of, needs_source=True)

@@ -156,6 +156,11 @@ def find(text: str, start: int, lang: str) -> Scale | None:
     return None
 
 
+def knows(lang: str) -> bool:
+    """Whether the words of a language are known."""
+    return _ALIASES.get(lang, lang) in _WORDS
+
+
 def loose_exponents(text: str, start: int) -> Iterator[int]:
     """Yields the powers of ten that a letter or an unsure word behind a number may mean."""
     return (exponent for exponent, pattern in _LOOSE if pattern.match(text, start))

@@ -1,12 +1,26 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, SegmentKey, Severity
-from matese.checks import checker, marks, numbers, words
+from matese.annotation import (
+    Codes,
+    ErrorSpan,
+    Estimate,
+    InlineCode,
+    Omission,
+    Rating,
+    Segment,
+    SegmentKey,
+    Severity,
+    UnplacedError,
+)
+from matese.checks import checker, codes, copied, numbers, placeholders, repetition, rules, scripts
+from matese.errors import UsageError
 
 MAJOR = Severity.MAJOR
 MINOR = Severity.MINOR
@@ -26,13 +40,13 @@ KEY = SegmentKey(lang_pair="en-de_CH", index=3)
 def test_empty_hypotheses(segment: Segment, is_error: bool) -> None:
     rating = checker.check(segment)
     assert rating.errors == ()
-    assert rating.unplaced == ((mqm.NON_TRANSLATION,) if is_error else ())
+    assert rating.unplaced == ((replace(mqm.NON_TRANSLATION, rule="blank"),) if is_error else ())
 
 
 def test_a_copy_is_the_only_finding() -> None:
     source = "He has paid 15 pounds (he."
     rating = checker.check(Segment(f" {source} ", source, key=KEY))
-    assert rating.errors == (ErrorSpan(1, len(source) + 1, MAJOR, words.UNTRANSLATED),)
+    assert rating.errors == (ErrorSpan(1, len(source) + 1, MAJOR, copied.UNTRANSLATED, rule="untranslated"),)
     assert checker.check(Segment(source, source, (source,))).errors == ()
     assert checker.check(Segment(source, source, key=SegmentKey(lang_pair="en_US-en_GB"))).errors == ()
 
@@ -43,12 +57,11 @@ def test_all_at_once_and_who_says_so() -> None:
     assert rating.rater is not None
     assert rating.rater.startswith("matese|checks:all+language|lang_pair:en-de_CH|version:")
     assert [(error.category, segment.hypothesis[error.start : error.end]) for error in rating.errors or ()] == [
-        (words.REPEATED, "kostet kostet"),
+        (repetition.REPEATED, "kostet kostet"),
         (numbers.CHANGED, "15"),
-        (marks.UNPAIRED, "("),
-        (words.FOREIGN, "мир"),
+        (scripts.FOREIGN, "мир"),
     ]
-    assert [error.category for error in rating.omissions] == [marks.LOST, numbers.MISSING]
+    assert [error.category for error in rating.omissions] == [placeholders.LOST, numbers.MISSING]
 
 
 def test_beside_a_model() -> None:
@@ -56,18 +69,17 @@ def test_beside_a_model() -> None:
     rating = Rating(segment, "matese|model:m", (ErrorSpan(3, 9, MAJOR, None, 0.5),), estimate=Estimate(-5, "mqm"))
     both = checker.add_findings(rating)
     assert both.rater == "matese|model:m|checks:all|lang_pair:unknown"
-    assert both.errors == (*(rating.errors or ()), ErrorSpan(10, 12, MAJOR, numbers.CHANGED))
+    assert both.errors == (*(rating.errors or ()), ErrorSpan(10, 12, MAJOR, numbers.CHANGED, rule="numbers"))
     assert both.estimate == rating.estimate
 
 
 def test_errors_on_the_same_words_cost_once() -> None:
-    segment = Segment("Es kostet 15 € (netto.", "It costs €17.")
+    segment = Segment("Es kostet 15 € netto.", "It costs €17.")
     spans = (ErrorSpan(3, 11, MINOR, None, 0.5), ErrorSpan(11, 14, MINOR, None, 0.7), ErrorSpan(0, 2, MINOR, None, 0.9))
     both = checker.add_findings(Rating(segment, "matese|model:m", spans))
     assert both.errors == (
         ErrorSpan(0, 2, MINOR, None, 0.9),
-        ErrorSpan(10, 12, MAJOR, numbers.CHANGED, 0.7),
-        ErrorSpan(15, 16, MINOR, marks.UNPAIRED),
+        ErrorSpan(10, 12, MAJOR, numbers.CHANGED, 0.7, rule="numbers"),
     )
     blank = checker.add_findings(Rating(Segment("", "It costs"), "matese|model:m", (), unplaced=(mqm.NON_TRANSLATION,)))
     assert blank.unplaced == (mqm.NON_TRANSLATION,)
@@ -76,16 +88,16 @@ def test_errors_on_the_same_words_cost_once() -> None:
 def test_the_more_exact_of_two_places_is_kept() -> None:
     segment = Segment("Es kostet 15 €.", "It costs €17.")
     long = checker.add_findings(Rating(segment, "matese|model:m", (ErrorSpan(3, 14, MINOR, None, 0.5),)))
-    assert long.errors == (ErrorSpan(10, 12, MAJOR, numbers.CHANGED, 0.5),)
-    copied = Segment("It costs a lot.", "It costs a lot.", ("Es kostet viel.",))
-    exact = checker.add_findings(Rating(copied, "matese|model:m", (ErrorSpan(3, 8, MINOR, None, 0.5),)))
-    assert exact.errors == (ErrorSpan(3, 8, MAJOR, words.UNTRANSLATED, 0.5),)
+    assert long.errors == (ErrorSpan(10, 12, MAJOR, numbers.CHANGED, 0.5, rule="numbers"),)
+    copy = Segment("It costs a lot.", "It costs a lot.", ("Es kostet viel.",))
+    exact = checker.add_findings(Rating(copy, "matese|model:m", (ErrorSpan(3, 8, MINOR, None, 0.5),)))
+    assert exact.errors == (ErrorSpan(3, 8, MAJOR, copied.UNTRANSLATED, 0.5, rule="untranslated"),)
 
 
 def test_a_placeholder_stays_whole() -> None:
     segment = Segment("Dateien löschen?", "Delete {0} files?")
     both = checker.add_findings(Rating(segment, "m", (), omissions=(Omission("source", None, 8, 9, MINOR, None, 0.6),)))
-    assert both.omissions == (Omission("source", None, 7, 10, MAJOR, marks.LOST, 0.6),)
+    assert both.omissions == (Omission("source", None, 7, 10, MAJOR, placeholders.LOST, 0.6, "placeholders"),)
 
 
 def test_an_omission_on_the_same_words_costs_once() -> None:
@@ -95,10 +107,10 @@ def test_an_omission_on_the_same_words_costs_once() -> None:
         Omission("reference", 0, 9, 12, MINOR, None, 0.7),
     )
     both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=omissions))
-    assert both.omissions == (Omission("source", None, 10, 12, MAJOR, numbers.MISSING, 0.7),)
+    assert both.omissions == (Omission("source", None, 10, 12, MAJOR, numbers.MISSING, 0.7, "numbers"),)
     other = Omission("reference", 0, 13, 17, MINOR, None, 0.7)
     both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=(other,)))
-    assert {*both.omissions} == {other, Omission("source", None, 10, 12, MAJOR, numbers.MISSING)}
+    assert {*both.omissions} == {other, Omission("source", None, 10, 12, MAJOR, numbers.MISSING, rule="numbers")}
 
 
 def test_a_copy_needs_languages_or_a_reference_to_be_an_error() -> None:
@@ -113,3 +125,74 @@ def test_long_texts_of_digits_take_no_longer_than_others(text: str) -> None:
     started = time.process_time()
     checker.check(Segment(text, "x", key=KEY))
     assert time.process_time() - started < 4
+
+
+CODE = InlineCode("x", "A")
+OTHER = InlineCode("g", "1", "<b>")
+
+
+@pytest.mark.parametrize(
+    ("source", "hypothesis", "expected"),
+    [
+        ((), (), []),
+        ((CODE, OTHER), (OTHER, CODE), []),  # their order is the translator's
+        ((OTHER,), (replace(OTHER, shown="<i>"),), []),
+        ((CODE,), (), [(codes.LOST, "<x A>")]),
+        ((OTHER,), (), [(codes.LOST, "<g 1> (<b>)")]),
+        ((CODE,), (InlineCode("x", "B"),), [(codes.LOST, "<x A>")]),
+        ((CODE,), (InlineCode("ph", "A"),), [(codes.LOST, "<x A>")]),
+        ((CODE,), (CODE, CODE), [(codes.ADDED, "<x A>")]),
+        ((), (CODE,), [(codes.ADDED, "<x A>")]),
+    ],
+)
+def test_inline_codes(
+    source: tuple[InlineCode, ...], hypothesis: tuple[InlineCode, ...], expected: list[tuple[str, str]]
+) -> None:
+    rating = checker.check(Segment("Hallo", "Hello", codes=Codes(source, hypothesis)))
+    assert rating.unplaced == tuple(UnplacedError(MAJOR, category, words, "codes") for category, words in expected)
+    # Beside a model, each of them is kept.
+    assert checker.add_findings(Rating(rating.segment, "m", ())).unplaced == rating.unplaced
+
+
+def test_chosen_rules_alone_run_and_the_rater_names_them() -> None:
+    segment = Segment("Es kostet kostet kostet 15 €", "It costs €17 at %s.", key=KEY)
+    rating = checker.check(segment, rules.choose("only,repetition,numbers").rules)
+    assert {error.rule for error in rating.all_errors} == {"numbers", "repetition"}
+    assert str(rating.rater).startswith("matese|checks:numbers+repetition|lang_pair:en-de_CH|")
+
+
+@pytest.mark.parametrize("text", ["", "nubers", "none,numbers", "also,only", "numbers,,codes"])
+def test_choices_that_mean_nothing(text: str) -> None:
+    with pytest.raises(UsageError, match="--checks"):
+        rules.choose(text)
+
+
+@pytest.mark.parametrize(
+    ("segment", "expected"),
+    [
+        (Segment("a"), ["untranslated", "language", "scripts", "numbers", "placeholders", "codes", "addresses"]),
+        (Segment("a", "b"), ["language", "scripts", "codes"]),
+        (Segment("a", "b", key=KEY, codes=Codes()), []),
+    ],
+)
+def test_rules_that_can_say_nothing_are_known(segment: Segment, expected: list[str]) -> None:
+    assert [rule.name for rule in rules.idle(rules.TABLE, [segment])] == expected
+
+
+def test_every_rule_finds_its_fault_and_is_documented() -> None:
+    page = Path("docs/mark.md").read_text(encoding="utf-8")
+    faults = {
+        "blank": Segment(" ", "Yes"),
+        "untranslated": Segment("it is not open", "It is not open.", key=KEY),
+        "language": Segment("Это написано совсем на другом языке.", "It is not open.", key=KEY),
+        "scripts": Segment("Das Wort мир ist schön", "The word is nice", key=KEY),
+        "numbers": Segment("15", "17"),
+        "placeholders": Segment("Hallo", "Hello {name}"),
+        "codes": Segment("Hallo", "Hello", codes=Codes((CODE,), ())),
+        "addresses": Segment("Hallo", "Hello a@example.org"),
+        "repetition": Segment("Hallo Hallo Hallo", "Hello"),
+    }
+    assert tuple(faults) == rules.NAMES
+    for name, segment in faults.items():
+        assert {error.rule for error in checker.check(segment).all_errors} == {name}
+        assert f"| `{name}` |" in page

@@ -6,7 +6,7 @@ import pytest
 
 from matese import Segment
 from matese.annotation import SegmentKey
-from matese.checks import checker, language, words
+from matese.checks import checker, copied, language
 
 FRENCH = "Les enfants jouent dans le jardin depuis ce matin et ne veulent pas rentrer."
 GERMAN = "Die Kinder spielen seit heute früh im Garten und wollen nicht ins Haus kommen."
@@ -18,7 +18,7 @@ ENGLISH = "The children have been playing in the garden since this morning and d
     [
         (f"  {GERMAN} ", (), None),
         (FRENCH, (), language.WRONG),
-        ("The children are playing outside and refuse to come back into the house.", (), words.UNTRANSLATED),
+        ("The children are playing outside and refuse to come back into the house.", (), copied.UNTRANSLATED),
         (FRENCH, (GERMAN,), language.WRONG),
         (FRENCH, (FRENCH,), None),  # the reference is right
         ("OK", (), None),
@@ -45,10 +45,12 @@ def test_languages_that_are_not_known_are_not_checked(lang_pair: str | None) -> 
 def test_without_the_extra_the_signature_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "py3langid", None)
     language._identifier.cache_clear()
+    language._labels.cache_clear()
     try:
         rating = checker.check(Segment(FRENCH, ENGLISH, (), SegmentKey(None, "en-de", None, None, 0)))
     finally:
         language._identifier.cache_clear()
+        language._labels.cache_clear()
     assert rating.errors == ()
     assert rating.rater is not None
     assert "|checks:all|" in rating.rater

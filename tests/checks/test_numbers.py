@@ -53,6 +53,27 @@ def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> 
         ("en-zh", "COVID-19, H2O, B-52", "新冠病毒，水，轰炸机"),
         ("en-de", "in 2020 300 people", "2020 waren es 300 Menschen"),
         ("en-de", "pages 13-17", "Seiten 13–17"),
+        # In words, whose forms CLDR knows.
+        ("ko-en", "14명이 왔다", "Fourteen people came"),
+        ("en-de", "There are 25 of 31 guests", "Es sind fünfundzwanzig von einunddreißig Gästen"),
+        ("en-ru", "14 people and 21 dogs", "четырнадцати людям и двадцать одна собака"),
+        ("en-fr", "the 14th row", "la quatorzième rangée"),
+        # Of years, and glued to what stands beside them.
+        ("en-de", "the season of 2019-20", "die Saison 2019/2020"),
+        ("de-en", "die Jahre 1998–1999", "the years 1998-99"),
+        ("en-de", "64 × 22 × 15 mm", "64×22×15 mm"),
+        ("en-de", "WO 2015/203041", "WO2015/203041"),
+        ("en-sna", "in 2016", "muna2016"),
+        # As East Asian languages group them.
+        ("en-ko", "23,456 people", "2만3456명"),
+        ("ko-en", "1만 2500명", "12,500 people"),
+        ("en-ko", "12,500 people", "1만2천500명"),
+        ("en-ja", "23,456 people", "2万3456人"),
+        # Converted units.
+        ("en-de", "for 30 miles", "über 48 Kilometer"),
+        ("en-de", "a 550-pound hog", "ein 250 Kilo schweres Schwein"),
+        ("en-de", "97°F", "36 °C"),
+        ("en-de", "for 30 miles", "etliche Kilometer weit"),
         # Of placeholders.
         ("en-de", "%25$s, {14}, <x id='33'/>", "nichts"),
     ],
@@ -74,6 +95,11 @@ def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
         ("en-zh", "37 apples", "三十八个苹果", [], ["37"]),
         ("en-de", "17 😀 and 18", "😀 18", [], ["17"]),
         ("", "17", "18", ["18"], []),
+        ("en-de", "There were 14 guests", "Es waren Gäste da", [], ["14"]),
+        ("en-de", "the season of 2019-20", "die Saison 2019–2021", ["2021"], []),
+        ("en-ko", "23,456 people", "2만4356명", ["2만4356"], []),
+        ("en-de", "64 × 22 × 15 mm", "64×33×15 mm", ["33"], []),
+        ("en-de", "for 30 miles", "über 84 Kilometer", ["84"], []),
     ],
 )
 def test_findings(pair: str, source: str, hypothesis: str, changed: list[str], missing: list[str]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from matese.annotation import Rating, Segment, SegmentKey
+from matese.annotation import Codes, InlineCode, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
 from matese.formats.format import STRICT, FileHead, ReadOptions
@@ -31,6 +31,10 @@ def matches(head: FileHead) -> bool:
     return re.search(r"<tmx\b", head.text) is not None or head.name.casefold().endswith((".tmx", ".tmx.gz"))
 
 
+_Variant = tuple[str, str, tuple[InlineCode, ...]]
+"""Language, text and inline codes."""
+
+
 @dataclass(slots=True)
 class _Unit:
     """A unit of a translation memory.
@@ -38,12 +42,12 @@ class _Unit:
     Attributes:
         line: where it begins.
         source_lang: in our form, `_ANY`, or empty if it is not stated.
-        texts: (language in our form, text), without blank ones.
+        texts: (language in our form, text, its inline codes), without blank ones.
     """
 
     line: int
     source_lang: str
-    texts: list[tuple[str, str]] = field(default_factory=list)
+    texts: list[_Variant] = field(default_factory=list)
 
 
 class _Reader:
@@ -60,6 +64,7 @@ class _Reader:
         self._unit = _Unit(0, "")
         self._lang = ""
         self._collected: list[str] | None = None
+        self._codes: list[InlineCode] = []
         self._n_code = 0
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
@@ -72,7 +77,11 @@ class _Reader:
             self._lang = (attributes.get("xml:lang") or attributes.get("lang") or "").replace("-", "_")
         elif name == "seg":
             self._collected = []
+            self._codes = []
             self._n_code = 0
+        # `x` says which codes of two languages are the same; `i` only pairs the ends of one.
+        if (name in _CODE and name != "sub" and not self._n_code) or name == "hi":
+            self._codes.append(InlineCode(name, attributes.get("x", ""), attributes.get("type", "")))
         self._n_code += name in _CODE
 
     def _take(self, text: str) -> None:
@@ -84,7 +93,7 @@ class _Reader:
         if name == "seg":
             text = "".join(self._collected or ())
             self._collected = None
-            self._unit.texts += [(self._lang, text)] if text.strip() else []
+            self._unit.texts += [(self._lang, text, tuple(self._codes))] if text.strip() else []
         elif name == "tu":
             self.units.append(self._unit)
 
@@ -123,25 +132,27 @@ def _ratings(unit: _Unit, number: int, reading: ReadOptions, issues: RowIssues) 
     if not sources or not translations:
         issues.skip("unit without a translation" if sources else "unit without a text in the source language", None)
         return
-    (lang, source), *further = sources
+    (lang, source, codes), *further = sources
     seen = {lang.casefold()}
-    for other, text in translations:
+    for other, text, other_codes in translations:
         if other.casefold() in seen:
-            further.append((other, text))
+            further.append((other, text, other_codes))
             continue
         seen.add(other.casefold())
         key = SegmentKey(lang_pair=f"{lang}-{other}", index=number)
-        yield Rating(Segment(text, source, key=key, line=issues.line, name=f"unit in line {issues.line}"), None, None)
-    for other, _ in further:
+        name = f"unit in line {issues.line}"
+        both = Codes(codes, other_codes) if codes or other_codes else None
+        yield Rating(Segment(text, source, key=key, line=issues.line, name=name, codes=both), None, None)
+    for other, *_ in further:
         issues.skip("further text in a language", f"must be one text in {other}")
 
 
-def _in_language(texts: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
+def _in_language(texts: Sequence[_Variant], lang: str) -> list[_Variant]:
     """Returns the texts in a language with its region, or else, in any region; the first if there is no language."""
     if lang in ("", _ANY):
         return list(texts[:1])
-    exact = [(own, text) for own, text in texts if own.casefold() == lang.casefold()]
-    return exact or [(own, text) for own, text in texts if _without_region(own) == _without_region(lang)]
+    exact = [variant for variant in texts if variant[0].casefold() == lang.casefold()]
+    return exact or [variant for variant in texts if _without_region(variant[0]) == _without_region(lang)]
 
 
 def _without_region(lang: str) -> str:

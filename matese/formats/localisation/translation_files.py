@@ -250,6 +250,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             name=f"unit {unit.name}",
             may_lack=number_placeholders(unit.source) if unit.is_for_one else (),
             extra={CONTEXT: unit.context} if unit.context else None,
+            codes=unit.codes if unit.is_translated else None,
         )
         if unit.is_translated:
             yield from _ratings(unit, segment, of_file, issues, only_texts=reading.only_texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from matese.annotation import Codes
 from matese.errors import InputError
 from matese.formats.localisation.notes import Note
 
@@ -24,6 +25,7 @@ class Unit:
         is_for_one: whether the form is for one number, or a few, so that its translation may leave the number out.
         is_finished: whether the file calls the translation finished, or says nothing of it.
         context: what the file says to translators, such as `msgctxt` and notes that are not ours; "" if nothing.
+        codes: the inline codes of source and target; None if there are none.
         not_understood: what the file says of the translation that the reader does not understand: for each, a reason
             and what is allowed, as `RowIssues.ignore` takes them.
     """
@@ -38,6 +40,7 @@ class Unit:
     is_for_one: bool = False
     is_finished: bool = True
     context: str = ""
+    codes: Codes | None = None
     not_understood: Sequence[tuple[str, str]] = ()
 
     @property

@@ -15,11 +15,16 @@ from itertools import count
 from typing import NoReturn
 from xml.parsers import expat
 
+from matese.annotation import Codes, InlineCode
 from matese.errors import InputError, shortened
 from matese.formats.localisation import corrections, notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _CODE = {"x", "bx", "ex", "ph", "it", "bpt", "ept", "sub", "sc", "ec", "cp", "sm", "em"}
+_MARKS = {"sub", "sm", "em"}
+"""Those that are no codes of their own: texts within a code, and ends of annotations."""
+_AROUND_TEXT = {"g", "pc"}
+"""Codes whose content is text."""
 _SEPARATOR = "\x1f"
 """Between namespace and name of an element; XML cannot hold it, while some files have namespaces with spaces."""
 _UNFINISHED = {"new", "needs-translation", "needs-l10n", "needs-adaptation", "initial"}
@@ -58,6 +63,8 @@ class _Segment:
         target: likewise; the first, if there are several.
         target_places: the first byte of each code point of the target, and the byte after it.
         target_start: the first byte of the content of the target.
+        source_codes: the inline codes of the source.
+        target_codes: of that target.
         n_targets: how many there are.
         state: of the translation; None if it is not stated.
         rejected: what says that a reviewer has rejected the translation, such as "rejected-grammar"; None if nothing.
@@ -70,6 +77,8 @@ class _Segment:
     target: str = ""
     target_places: Sequence[_LetterPlace] = ()
     target_start: int = 0
+    source_codes: Sequence[InlineCode] = ()
+    target_codes: Sequence[InlineCode] = ()
     n_targets: int = 0
     state: str | None = None
     rejected: str | None = None
@@ -133,6 +142,7 @@ class _Text:
         note_id: the id of a note.
         pieces: what it holds so far.
         places: of each of its code points.
+        codes: its inline codes so far.
         left_out: depth of the inline code, or deleted text, in which the parser is; None if it is in none.
     """
 
@@ -140,6 +150,7 @@ class _Text:
     note_id: str
     pieces: list[str] = field(default_factory=list)
     places: list[_LetterPlace] = field(default_factory=list)
+    codes: list[InlineCode] = field(default_factory=list)
     left_out: int | None = None
 
 
@@ -222,8 +233,12 @@ class _Reader:
         self._open.append(_Open(local, attributes.get("translate", inherited), at))
         if self._text is None:
             self._start_structure(local, parent, attributes, at=at)
-        elif self._text.left_out is None and (local in _CODE or _is_deleted(name, attributes)):
-            self._text.left_out = len(self._open)
+        elif self._text.left_out is None:
+            is_deleted = _is_deleted(name, attributes)
+            if local in (_CODE | _AROUND_TEXT) - _MARKS and not is_deleted:
+                self._text.codes.append(_code(local, attributes))
+            if local in _CODE or is_deleted:
+                self._text.left_out = len(self._open)
 
     def _start_structure(self, local: str, parent: str, attributes: Mapping[str, str], *, at: int) -> None:
         if local == "file" and "source-language" in attributes:
@@ -320,12 +335,14 @@ class _Reader:
             self._element.notes.append((text.note_id, content))
         elif local == "source":
             self._segment.source = content
+            self._segment.source_codes = text.codes
         else:
             self._segment.n_targets += 1
             if self._segment.n_targets == 1:
                 self._segment.target = content
                 self._segment.target_places = text.places
                 self._segment.target_start = self._place(ended).content_start
+                self._segment.target_codes = text.codes
             if self._parent == "trans-unit":
                 self._element.place = self._place(ended).end
 
@@ -388,6 +405,7 @@ class _Reader:
                 own_notes[number],
                 is_finished=segment.state not in _UNFINISHED,
                 context="\n".join(context),
+                codes=_codes(segment),
                 not_understood=[*foreign, *states],
             )
 
@@ -493,6 +511,18 @@ def _spliced(segment: _Segment, edit: corrections.Edit) -> Iterator[tuple[int, i
     else:
         start = before.end if before else places[0].start if places else segment.target_start
         yield start, start, text
+
+
+def _code(kind: str, attributes: Mapping[str, str]) -> InlineCode:
+    """Returns the code of an element; the end of a spanning code has the id of its start."""
+    name = attributes.get("id") or attributes.get("startRef") or attributes.get("rid") or ""
+    shown = attributes.get("equiv-text") or attributes.get("disp") or attributes.get("equiv") or ""
+    return InlineCode(kind, name, shown)
+
+
+def _codes(segment: _Segment) -> Codes | None:
+    has_codes = segment.source_codes or segment.target_codes
+    return Codes(tuple(segment.source_codes), tuple(segment.target_codes)) if has_codes else None
 
 
 def _rejected(attributes: Mapping[str, str]) -> str | None:

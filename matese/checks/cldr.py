@@ -1,0 +1,145 @@
+"""What the Unicode CLDR says of a language: its marks in numbers, its words for numbers and units."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import regex
+
+if TYPE_CHECKING:
+    from babel import Locale
+
+_MILE = 1.609344
+_FOOT = 0.3048
+_POUND = 0.45359237
+_GALLON = 3.785411784
+_FACTORS: dict[str, tuple[float, ...]] = {
+    "length-mile": (_MILE,),
+    "length-foot": (_FOOT, 100 * _FOOT),
+    "length-inch": (2.54, 25.4),
+    "length-yard": (0.9144,),
+    "area-acre": (0.40468564224, 4046.8564224),
+    "area-square-foot": (_FOOT**2,),
+    "area-square-mile": (_MILE**2,),
+    "mass-pound": (_POUND,),
+    "mass-ounce": (1000 * _POUND / 16,),
+    "mass-stone": (14 * _POUND,),
+    "volume-gallon": (_GALLON, 4.54609),
+    "volume-pint": (_GALLON / 8, 4.54609 / 8),
+    "speed-mile-per-hour": (_MILE,),
+    "temperature-fahrenheit": (),
+    "length-kilometer": (1 / _MILE,),
+    "length-meter": (1 / _FOOT, 1 / 0.9144),
+    "length-centimeter": (1 / 2.54,),
+    "area-hectare": (1 / 0.40468564224,),
+    "area-square-meter": (1 / _FOOT**2,),
+    "mass-kilogram": (1 / _POUND,),
+    "volume-liter": (1 / _GALLON, 1 / 4.54609),
+    "speed-kilometer-per-hour": (1 / _MILE,),
+    "temperature-celsius": (),
+    "angle-degree": (1 / 1.8, 1.8),  # of a temperature whose scale is not named
+}
+"""Units that translators convert into those of the reader's country, by their names in CLDR, and what 1 of them is in
+the unit that stands in its place, by definition (NIST SP 811, appendix B); `conversions` converts temperatures."""
+
+
+@cache
+def locale(lang: str) -> Locale | None:
+    """Returns what babel has of a language; None if it has nothing."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(lang) if lang else None
+    except (UnknownLocaleError, ValueError):
+        return None
+
+
+@cache
+def decimal_mark(lang: str) -> str | None:
+    """Returns the decimal mark of a language, "," or "."; None if it is unknown or another one.
+
+    >>> decimal_mark("de"), decimal_mark("en"), decimal_mark("xx")
+    (',', '.', None)
+    """
+    of_lang = locale(lang)
+    symbols: Any = {} if of_lang is None else of_lang.number_symbols
+    mark = symbols.get("latn", {}).get("decimal")
+    return mark if mark in (",", ".") else None
+
+
+def conversions(value: float, text: str, start: int, lang: str) -> list[float] | None:
+    """Returns what a number becomes if its unit, which stands at `start`, is converted; None without such a unit.
+
+    >>> conversions(10, "10 miles", 2, "en"), conversions(50, "50°F", 2, "en"), conversions(10, "10 lights", 2, "en")
+    ([16.09344], [10.0], None)
+    """
+    found = None
+    for unit, pattern in _units(lang):
+        if pattern.match(text, start):
+            found = [*(found or ()), *(factor * value for factor in _FACTORS[unit])]
+            found += [(value - 32) / 1.8] if unit in ("temperature-fahrenheit", "angle-degree") else []
+            found += [value * 1.8 + 32] if unit in ("temperature-celsius", "angle-degree") else []
+    return found
+
+
+@cache
+def _units(lang: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
+    """Returns a pattern of each unit behind a number, with all its names in a language."""
+    of_lang = locale(lang)
+    patterns = {} if of_lang is None else of_lang._data["unit_patterns"]
+    units = []
+    for unit in _FACTORS:
+        texts = (str(text) for forms in patterns.get(unit, {}).values() for text in forms.values())
+        names = sorted({text.replace("{0}", "").strip() for text in texts} - {""}, key=len, reverse=True)
+        if names:
+            words = "|".join(map(regex.escape, names))
+            units.append((unit, regex.compile(rf"[\s-]?(?:{words})(?!\p{{L}})", regex.IGNORECASE)))
+    return tuple(units)
+
+
+@cache
+def _speller(lang: str) -> Any:  # noqa: ANN401  # of a package without types for what is absent
+    from unicode_rbnf import RbnfEngine
+
+    name = {"nb": "no", "nn": "nn"}.get(lang, lang)
+    return RbnfEngine.for_language(name) if name in RbnfEngine.get_supported_languages() else None
+
+
+def can_spell(lang: str) -> bool:
+    """Whether CLDR has rules for the words for numbers in a language."""
+    return _speller(lang) is not None
+
+
+@lru_cache(4096)
+def spelled(value: int, lang: str) -> frozenset[str]:
+    """Returns the words for a number, in all genders and cases that CLDR has, without spaces and hyphens.
+
+    >>> "fünfundzwanzig" in spelled(25, "de"), "fourteenth" in spelled(14, "en"), len(spelled(14, "xx"))
+    (True, True, 0)
+    """
+    speller = _speller(lang)
+    if speller is None:
+        return frozenset()
+    forms = set()
+    for purpose in ("CARDINAL", "ORDINAL"):
+        forms |= _texts(speller, value, purpose)
+    return frozenset(squashed(form) for form in forms if form and not form.isdecimal() and not form[0].isdecimal())
+
+
+def _texts(speller: Any, value: int, purpose: str) -> set[str]:  # noqa: ANN401
+    from unicode_rbnf import FormatPurpose
+
+    try:
+        return set(speller.format_number(value, FormatPurpose[purpose]).text_by_ruleset.values())
+    except (ValueError, KeyError, IndexError, NotImplementedError):  # not every language has rules for each
+        return set()
+
+
+def squashed(text: str) -> str:
+    """Returns a text in small letters without spaces, hyphens and soft hyphens, which words for numbers may have.
+
+    >>> squashed("Twenty-five dogs")
+    'twentyfivedogs'
+    """
+    return regex.sub(r"[\s\p{Pd}\u00ad\u200b]", "", text.casefold())

@@ -1,0 +1,34 @@
+"""Inline codes of localisation files that the translation loses, renames, repeats or invents.
+
+Codes are compared by kind and id, as often as they occur; their order is the translator's. They have no place in the
+text, so that an error has none either, but names the code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from matese.annotation import Severity, UnplacedError
+from matese.checks.rule import Rule, Texts
+
+LOST = "Accuracy/Omission/Inline code"
+ADDED = "Accuracy/Addition/Inline code"
+
+
+def find(texts: Texts) -> Iterator[UnplacedError]:
+    """Yields an error for each code that is rarer in the translation than in the source, or else more frequent.
+
+    A code in the place of another is one error.
+    """
+    if texts.segment.codes is None:
+        return
+    source = Counter(texts.segment.codes.source)
+    hypothesis = Counter(texts.segment.codes.hypothesis)
+    lost = list((source - hypothesis).elements())
+    added = list((hypothesis - source).elements())
+    yield from (UnplacedError(Severity.MAJOR, LOST, str(code)) for code in lost)
+    yield from (UnplacedError(Severity.MAJOR, ADDED, str(code)) for code in added[len(lost) :])
+
+
+RULE = Rule("codes", "an inline code of XLIFF or TMX is lost, renamed, repeated or invented", find, needs_codes=True)

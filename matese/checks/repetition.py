@@ -1,0 +1,104 @@
+"""Words that are repeated, as by a model that has lost the thread.
+
+A word is what Unicode's properties make of it: letters with their marks, so that no vowel sign or virama ends one. In
+scripts that put no spaces between words (East Asian ones, and those whose lines break by a dictionary), a character
+with its marks counts as a word, and more of them must be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import regex
+
+from matese.annotation import ErrorSpan, Severity
+from matese.checks.rule import Rule, Texts
+
+REPEATED = "Accuracy/Addition/Repetition"
+
+_LONGEST = 40
+_LEAST_UNSPACED = 8
+"""Characters of a script without spaces that are repeated at least."""
+_UNSPACED = r"\p{lb=SA}\p{Han}\p{Hira}\p{Kana}\p{Tibt}"
+_WORD = regex.compile(
+    rf"(?=[\p{{L}}\p{{N}}])(?:[{_UNSPACED}][\p{{M}}\p{{lb=SA}}--\p{{L}}]*"
+    rf"|[\p{{L}}\p{{N}}--{_UNSPACED}](?:[\p{{L}}\p{{M}}\p{{N}}\u200c\u200d--[{_UNSPACED}--\p{{M}}]]|['’](?=\p{{L}}))*)",
+    regex.VERSION1,
+)
+_IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
+# Languages in whose correct texts a word is doubled less than once in a thousand segments, measured on NTREX-128
+# (`python -m benchmarks.checks`). Elsewhere, as in Indonesian or Turkish, doubling is grammar, or it is not known.
+DOUBLING_IS_WRONG: frozenset[str] = frozenset()
+
+
+def find(texts: Texts) -> Iterator[ErrorSpan]:
+    """Yields repetitions of words, without the first occurrence; nothing if the source repeats words, too.
+
+    One or two words must stand there three times in a row, three and more twice; a single word twice, if the language
+    does not double words. Characters of a script without spaces must be eight, or four words three times.
+    """
+    doubling_is_wrong = texts.target_lang in DOUBLING_IS_WRONG
+    found = list(_repeats(texts.hypothesis, doubling_is_wrong=doubling_is_wrong))
+    if not found or next(_repeats(texts.source, doubling_is_wrong=True), None):
+        return
+    for start, end in found:
+        yield ErrorSpan(start, end, Severity.MAJOR, REPEATED)
+
+
+def _repeats(text: str, *, doubling_is_wrong: bool) -> Iterator[tuple[int, int]]:
+    """Yields the places of repetitions."""
+    places = [match.span() for match in _WORD.finditer(text)]
+    words = [text[start:end].casefold() for start, end in places]
+    if len(words) < 2:
+        return
+    # Where each word stood before, so that most places need no comparison at all.
+    last: dict[str, int] = {}
+    distances = []
+    for place, word in enumerate(words):
+        distances.append(place - last.get(word, place))
+        last[word] = place
+    at = 0
+    while at < len(words) - 1:
+        size, times = next(_loops(text, words, places, distances, at, doubling_is_wrong), (1, 1))
+        if times > 1:
+            yield places[at + size][0], places[at + size * times - 1][1]
+        at += size * times
+
+
+def _loops(
+    text: str,
+    words: Sequence[str],
+    places: Sequence[tuple[int, int]],
+    distances: Sequence[int],
+    at: int,
+    doubling_is_wrong: bool,
+) -> Iterator[tuple[int, int]]:
+    """Yields length in words and number of repeats of each loop that starts here and repeats too often."""
+    for size in range(1, min(_LONGEST, (len(words) - at) // 2) + 1):
+        if not distances[at + size] or words[at + size] != words[at]:
+            continue
+        unit = words[at : at + size]
+        # Numbers may repeat, and there may be many of them: their repeats are not even counted.
+        if words[at + size : at + 2 * size] != unit or not any(map(_has_letter, unit)):
+            continue
+        times = 2
+        while words[at + times * size : at + (times + 1) * size] == unit:
+            times += 1
+        if _IS_UNSPACED.match(words[at]):
+            is_found = (times - 1) * size >= _LEAST_UNSPACED
+        elif size == 1 and times == 2:
+            first = places[at]
+            second = places[at + 1]
+            is_same = text[slice(*first)] == text[slice(*second)] and not text[first[1] : second[0]].strip()
+            is_found = doubling_is_wrong and is_same and len(unit[0]) > 2
+        else:
+            is_found = times >= (2 if size > 2 else 3)
+        if is_found:
+            yield size, times
+
+
+def _has_letter(word: str) -> bool:
+    return not word.isdecimal()
+
+
+RULE = Rule("repetition", "words are repeated, and the source repeats none", find)

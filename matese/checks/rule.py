@@ -1,0 +1,89 @@
+"""What a rule is, and what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from matese.annotation import AnyError, Segment
+from matese.text import languages_of
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What a rule reads: a segment, and what it knows of its languages.
+
+    Attributes:
+        segment: without blank sources and references.
+    """
+
+    segment: Segment
+
+    @property
+    def hypothesis(self) -> str:
+        """The text that is checked; it has at least one word."""
+        return self.segment.hypothesis
+
+    @property
+    def source(self) -> str:
+        """The source; "" where there is none, which only rules see that do not need it."""
+        return self.segment.source or ""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """What a reference has is right."""
+        return self.segment.references
+
+    @cached_property
+    def languages(self) -> tuple[str, str]:
+        """Source and target language; "" for unknown."""
+        return languages_of(self.segment.key)
+
+    @property
+    def source_lang(self) -> str:
+        """The language of the source, as short as possible."""
+        return self.languages[0]
+
+    @property
+    def target_lang(self) -> str:
+        """The language that the hypothesis should be in, likewise."""
+        return self.languages[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule-based check.
+
+    Attributes:
+        name: as users choose it and as each finding has it.
+        sure_of: what it finds, for help and documentation.
+        find: yields the findings; their field `rule` is set by the caller.
+        needs_source: whether it says nothing without a source.
+        needs_languages: whether it says nothing without the language pair.
+        needs_codes: whether it says nothing without inline codes, which few files have.
+        is_installed: whether the packages that it needs are there.
+        reads_blanks: whether it also reads a hypothesis without text.
+        ends: whether nothing else is checked where it has found something, as in a text in the wrong language.
+    """
+
+    name: str
+    sure_of: str
+    find: Callable[[Texts], Iterable[AnyError]]
+    needs_source: bool = False
+    needs_languages: bool = False
+    needs_codes: bool = False
+    is_installed: Callable[[], bool] = lambda: True
+    ends: bool = False
+    reads_blanks: bool = False
+
+    def can_run(self, segment: Segment) -> bool:
+        """Whether the rule can say anything about a segment."""
+        has_source = segment.source is not None
+        has_languages = segment.key is not None and segment.key.lang_pair is not None
+        has_codes = segment.codes is not None
+        return (
+            (has_source or not self.needs_source)
+            and (has_languages or not self.needs_languages)
+            and (has_codes or not self.needs_codes)
+        )

@@ -1,0 +1,99 @@
+"""Words in the script of another language.
+
+The scripts of a language are those that CLDR expects (`langcodes`), and a letter has the script that Unicode gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import regex
+
+from matese.annotation import ErrorSpan, Severity
+from matese.checks.copied import UNTRANSLATED, count_common
+from matese.checks.rule import Rule, Texts
+from matese.text import language_tags
+
+FOREIGN = "Fluency/Character encoding/Script"
+
+# Fewer may be a name or a title.
+_LATIN_WORDS = 4
+_LATIN = "Latn"
+_GREEK = "Grek"
+# ISO 15924 has codes for groups of scripts.
+_MEMBERS = {
+    "Jpan": ("Hani", "Hira", "Kana"),
+    "Kore": ("Hang", "Hani"),
+    "Hans": ("Hani", "Bopo"),
+    "Hant": ("Hani", "Bopo"),
+}
+_SHARED = r"\p{Zyyy}\p{Zinh}\p{M}\p{Lm}\p{N}"
+
+
+def of_language(tag: str) -> tuple[str, ...]:
+    """Returns the scripts of a language tag, as Unicode abbreviates them; none if it is unknown.
+
+    >>> of_language("de"), of_language("zh_TW"), of_language("srp_Cyrl"), of_language("xx")
+    (('Latn',), ('Hani', 'Bopo'), ('Cyrl',), ())
+    """
+    return _of_language(tag)
+
+
+@cache
+def _of_language(tag: str) -> tuple[str, ...]:
+    import langcodes
+
+    if not tag or not langcodes.tag_is_valid(tag):
+        return ()
+    script = langcodes.Language.get(tag).maximize().script
+    return () if script is None or script == "Zzzz" else _MEMBERS.get(script, (script,))
+
+
+def foreign_stretches(text: str, scripts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Yields start and end of each run of letters in other scripts; what all scripts share does not end it."""
+    if text.isascii() and _LATIN in scripts:
+        return
+    yield from (match.span() for match in _foreign(scripts).finditer(text))
+
+
+@cache
+def _foreign(scripts: tuple[str, ...]) -> regex.Pattern[str]:
+    own = "".join(rf"\p{{{script}}}" for script in scripts)
+    letter = rf"[^{own}{_SHARED}\P{{L}}]"
+    # A stretch does not go on beyond a letter of the expected scripts.
+    return regex.compile(rf"{letter}(?:[^{own}]*{letter})?")
+
+
+def is_in_another_script(text: str, scripts: tuple[str, ...]) -> bool:
+    """Whether a text of 20 letters or more has hardly a letter of the expected scripts."""
+    own = "".join(rf"\p{{{script}}}" for script in scripts)
+    n_letters = len(regex.findall(r"\p{L}", text))
+    return n_letters >= 20 and len(regex.findall(rf"(?=\p{{L}})[{own}]", text)) < 0.1 * n_letters
+
+
+def find(texts: Texts) -> Iterator[ErrorSpan]:
+    """Yields text in a script that the target language does not use; nothing if the language is unknown.
+
+    What the source has in a script that is not its own is a quotation, and what a reference has is right. Latin may
+    stand in every text, as names do, but not for a sentence. Single Greek letters are symbols: μm, β.
+    """
+    source_tag, target_tag = language_tags((texts.segment.key and texts.segment.key.lang_pair) or "")
+    expected = of_language(target_tag)
+    if not expected:
+        return
+    of_source = of_language(source_tag)
+    for start, end in foreign_stretches(texts.hypothesis, expected):
+        text = texts.hypothesis[start:end]
+        is_latin = regex.search(r"\p{Latn}", text) is not None
+        if is_latin and count_common(text) < _LATIN_WORDS:
+            continue
+        if end - start == 1 and regex.match(r"\p{Grek}", text):
+            continue
+        is_of_source = bool(of_source) and not any(foreign_stretches(text, of_source))
+        is_quoted = text in texts.source and not is_of_source
+        if not is_quoted and not any(text in reference for reference in texts.references):
+            yield ErrorSpan(start, end, Severity.MAJOR, UNTRANSLATED if is_of_source else FOREIGN)
+
+
+RULE = Rule("scripts", "words stand in a script that the target language does not use", find, needs_languages=True)
