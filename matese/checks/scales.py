@@ -158,7 +158,7 @@ def find(text: str, start: int, lang: str) -> Scale | None:
 
 def knows(lang: str) -> bool:
     """Whether the words of a language are known."""
-    return _ALIASES.get(lang, lang) in _WORDS
+    return _ALIASES.get(lang, lang) in _WORDS or lang in ("zh", "ja", "ko")
 
 
 def loose_exponents(text: str, start: int) -> Iterator[int]:
