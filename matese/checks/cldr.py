@@ -27,7 +27,7 @@ _FACTORS: dict[str, tuple[float, ...]] = {
     "mass-stone": (14 * _POUND,),
     "volume-gallon": (_GALLON, 4.54609),
     "volume-pint": (_GALLON / 8, 4.54609 / 8),
-    "speed-mile-per-hour": (_MILE,),
+    "speed-mile-per-hour": (_MILE, 1000 * _MILE / 3600),
     "temperature-fahrenheit": (),
     "length-kilometer": (1 / _MILE,),
     "length-meter": (1 / _FOOT, 1 / 0.9144),

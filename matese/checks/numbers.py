@@ -57,6 +57,8 @@ _LARGEST_WORD = 12
 _LARGEST_SPELLED = 1_000_000
 _LEAST_IN_DIGITS = 1_000
 """Least whole number that is seldom written in words, in languages whose words are not known."""
+_LEAST_TELEPHONE = 7
+_CENTURIES = range(10, 22)
 _DIGITS = re.compile(r"\d+")
 _CENTURY = re.compile(r"[12]\d\d\d")
 _OF_YEARS = re.compile(r"\s?[-‑–—/~]\s?")
@@ -155,6 +157,7 @@ class _Known:
         self._squashed: str | None = None
         self._numbers = list(find(text, lang))
         self._words = set(_spelled(text))
+        self._runs = [str(int(match[0])) for match in _DIGITS.finditer(text)]
         within = (range(number.start, number.end) for number in self._numbers)
         covered = set(itertools.chain.from_iterable(within))
         # Digits of words: WO2015.
@@ -165,7 +168,12 @@ class _Known:
         """Whether one of them may be this number."""
         is_word = not number.all_readings.isdisjoint(self._words)
         has_parts = bool(not number.plain and number.parts and number.parts <= self._parts)
-        return is_word or has_parts or any(map(number.agrees, self._numbers)) or self._spells(number)
+        if is_word or has_parts or any(map(number.agrees, self._numbers)):
+            return True
+        # A number of a telephone may be written with and without spaces.
+        digits = {str(reading) for reading in number.all_readings if isinstance(reading, str)}
+        runs = (run for run in self._runs if len(run) >= _LEAST_TELEPHONE)
+        return any(one in run for run in runs for one in digits) or self._spells(number)
 
     def _spells(self, number: Number) -> bool:
         """Whether the text has words for the number."""
@@ -312,6 +320,8 @@ def _around(value: Decimal, text: str, start: int, end: int, lang: str) -> Itera
         yield from map(Decimal, scales.years(int(value), text, start, lang))
     if value <= 12 and _HALF_DAY.match(text, end):
         yield (value + 12) % 24
+    if value in _CENTURIES:  # the 19th century is the 1800s in Nordic languages
+        yield 100 * (value - 1)
     if _DECADE.match(text, end):
         yield value % 100
 
