@@ -11,9 +11,9 @@ from functools import cache
 import regex
 
 from matese.annotation import ErrorSpan, Severity
-from matese.checks.copied import UNTRANSLATED, count_common
+from matese.checks.copied import UNTRANSLATED
 from matese.checks.rule import Rule, Texts
-from matese.text import language_tags
+from matese.text import count_common_words, language_tags
 
 FOREIGN = "Fluency/Character encoding/Script"
 
@@ -86,7 +86,7 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
     for start, end in foreign_stretches(texts.hypothesis, expected):
         text = texts.hypothesis[start:end]
         is_latin = regex.search(r"\p{Latn}", text) is not None
-        if is_latin and count_common(text) < _LATIN_WORDS:
+        if is_latin and count_common_words(text) < _LATIN_WORDS:
             continue
         if end - start == 1 and regex.match(r"\p{Grek}", text):
             continue

@@ -6,6 +6,7 @@ All have one protocol, `Marker`. `beside_checks` and `resumed` return such an an
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +22,7 @@ from matese.tasks.values import POSITIVE, PROBABILITY, Device, OneOf, Penalties,
 from matese.version import __version__
 
 if TYPE_CHECKING:
+    from matese.checks.rule import Rule
     from matese.formats.segments import SystemSegments
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 Rated = Iterator[tuple[Rating, TokenScores | None]]
 PRECISIONS = ("auto", "bf16", "float32")
 _PREFIX = "openai:"
+_CHECKED = ("xliff", "po", "tmx", "subtitles", "srt", "vtt")
+"""Formats that are checked by default beside a model."""
+_MOST_LOOKED_AT = 2_000
+"""Segments whose findings are counted where nothing was said about rules."""
 _FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own."""
 
@@ -74,14 +80,29 @@ class Model(Checked):
         return mqm.find_weights(self.weights)
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules that run, as `matese.checks.rules.choose` describes: a text, or several words."""
+
+    metavar: str = "RULES"
+
+    def take(self, given: object) -> str:
+        """Returns the words, separated by commas."""
+        from matese.checks import rules
+
+        text = given if isinstance(given, str) else ",".join(given) if isinstance(given, tuple | list) else str(given)
+        rules.choose(text)
+        return ",".join(word.strip() for word in text.split(","))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Marking(Model):
     """What annotates: a model, a language model, or checks.
 
     Attributes:
-        checks: run rule-based checks, with the model (also) or without it (only): empty, copied and repeated texts,
-            wrong scripts, wrong languages (with the extra 'languages'), numbers, brackets, quotation marks and
-            placeholders.
+        checks: run rule-based checks: all beside the model (also), all without it (only), none, or the named rules
+            (numbers,codes; only,numbers without the model): blank, untranslated, language, scripts, numbers,
+            placeholders, codes, addresses, repetition (default: also for PO, XLIFF, TMX and subtitles, else none).
         annotator: openai:MODEL: ask a language model instead of --model; the key is in the environment,
             OPENAI_API_KEY.
         base_url: address of the endpoint, such as http://localhost:8080/v1 (default: that of OpenAI).
@@ -91,7 +112,7 @@ class Marking(Model):
         tokens: jsonl: add the probabilities of every token.
     """
 
-    checks: str | None = option(None, OneOf("value", ("also", "only"), metavar="also|only"))
+    checks: str | None = option(None, Rules())
     annotator: str | None = option(None, Text())
     base_url: str | None = option(None, Text("URL"))
     set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
@@ -106,7 +127,7 @@ class Marking(Model):
         is_named = self.annotator.startswith(_PREFIX) and self.annotator != _PREFIX
         require(is_named, f"--annotator {self.annotator}: must be openai:MODEL, the model as the endpoint names it")
         require(self.model == "mini", "--annotator and --model are both given; give one of them")
-        require(self.checks != "only", "--annotator: leave out --checks only")
+        require(not self.is_only_checks, "--annotator: leave out --checks only")
         for name in ("min_confidence", "batch_tokens", "threads", "tokens", "uncertainty"):
             is_given = getattr(self, name) not in (None, False)
             require(not is_given, f"--{name.replace('_', '-')} is for --model; leave out --annotator")
@@ -114,7 +135,20 @@ class Marking(Model):
     @property
     def has_own_model(self) -> bool:
         """Whether the marks are those of a model of ours."""
-        return self.checks != "only" and self.annotator is None
+        return not self.is_only_checks and self.annotator is None
+
+    @property
+    def is_only_checks(self) -> bool:
+        """Whether rules alone annotate, without a model."""
+        return self.checks is not None and "only" in self.checks.split(",")
+
+    def rules(self, source_format: str | None) -> Sequence[Rule]:
+        """Returns the rules that run: by default all for localisation files, which people correct, else none."""
+        from matese.checks import rules
+
+        if self.checks is not None:
+            return rules.choose(self.checks).rules
+        return rules.TABLE if source_format in _CHECKED else ()
 
 
 class Marker(Protocol):
@@ -154,8 +188,9 @@ class Marker(Protocol):
 
 @dataclass(frozen=True)
 class OfChecks:
-    """The checks alone."""
+    """Rules alone."""
 
+    rules: Sequence[Rule]
     signature: str = __version__
     n_earlier: int = 0
     needed: str = "nothing"
@@ -176,7 +211,7 @@ class OfChecks:
         """Yields the findings in each segment."""
         from matese.checks import checker
 
-        return ((rating, None) for rating in checker.annotate_segments(segments))
+        return ((rating, None) for rating in checker.annotate_segments(segments, self.rules))
 
     def counts(self) -> Mapping[str, Any]:
         """Returns nothing."""
@@ -298,14 +333,44 @@ class _Around:
 
 
 class BesideChecks(_Around):
-    """Another annotator and the checks together."""
+    """Another annotator and rules together."""
+
+    def __init__(self, inner: Marker, rules: Sequence[Rule]) -> None:
+        super().__init__(inner)
+        self._rules = rules
 
     def annotate(self, segments: Iterable[Segment]) -> Rated:
         """Yields its ratings with the findings of the checks added."""
         from matese.checks import checker
 
         for rating, tokens in self.inner.annotate(segments):
-            yield (rating if rating.errors is None else checker.add_findings(rating)), tokens
+            yield (rating if rating.errors is None else checker.add_findings(rating, self._rules)), tokens
+
+
+class Unchecked(_Around):
+    """Another annotator, and a count of what rules would find, where nothing was said about them."""
+
+    def __init__(self, inner: Marker) -> None:
+        super().__init__(inner)
+        self._n_left = _MOST_LOOKED_AT
+        self._n_found = 0
+
+    def annotate(self, segments: Iterable[Segment]) -> Rated:
+        """Yields its ratings."""
+        from matese.checks import checker
+
+        for rating, tokens in self.inner.annotate(segments):
+            if self._n_left and rating.errors is not None:
+                self._n_left -= 1
+                self._n_found += len(checker.check(rating.segment).all_errors)
+            yield rating, tokens
+
+    def tell(self) -> None:
+        """Reports the count."""
+        if self._n_found:
+            where = "" if self._n_left else f" in the first {_MOST_LOOKED_AT:,} segments"
+            found = counted(self._n_found, "finding")
+            notices.info(f"rule-based checks have {found}{where}, which are not added; --checks also adds them")
 
 
 class Resumed(_Around):
@@ -323,7 +388,9 @@ class Resumed(_Around):
 
 
 @contextlib.contextmanager
-def opened(options: Marking, n_segments: int, *, for_people: bool = False) -> Iterator[Marker]:
+def opened(
+    options: Marking, n_segments: int, *, for_people: bool = False, source_format: str | None = None
+) -> Iterator[Marker]:
     """Yields what annotates segments: a model, the checks, or both. Tells at the end what the model did.
 
     Args:
@@ -331,26 +398,61 @@ def opened(options: Marking, n_segments: int, *, for_people: bool = False) -> It
         n_segments: number of all segments.
         for_people: whether people correct the marks: then the least confidence, if it is the model's own, is half of
             it, because a wrong span is removed more quickly than a missing one is noticed.
+        source_format: of the texts, if they are of one file.
     """
-    if options.checks == "only":
-        yield OfChecks()
+    rules = options.rules(source_format)
+    if options.is_only_checks:
+        yield OfChecks(rules)
         return
-    around = BesideChecks if options.checks == "also" else _itself
     if options.annotator is not None:
         with _asking(options, options.annotator) as other:
-            yield around(OfLanguageModel(other))
+            yield from _with_rules(OfLanguageModel(other), rules, options)
         return
     with loaded(options, n_segments) as annotator:
         chosen = annotator.decoding
         if for_people and options.min_confidence is None and chosen.min_confidence is not None:
             lowered = chosen.varied(min_confidence=_FOR_PEOPLE * chosen.min_confidence)
             annotator = annotator.with_decoding(lowered)
-        yield around(OfModel(annotator, options.tokens))
+        yield from _with_rules(OfModel(annotator, options.tokens), rules, options)
         notices.info(*annotator.counts.notices)
 
 
-def _itself(marker: Marker) -> Marker:
-    return marker
+def _with_rules(marker: Marker, rules: Sequence[Rule], options: Marking) -> Iterator[Marker]:
+    """Yields an annotator beside the rules; if nothing was said about them, tells at the end what they would find."""
+    if options.checks is not None or rules:
+        yield BesideChecks(marker, rules) if rules else marker
+        return
+    unchecked = Unchecked(marker)
+    yield unchecked
+    unchecked.tell()
+
+
+def tell_idle(options: Marking, systems: Sequence[SystemSegments]) -> None:
+    """Tells which of the rules that were asked for can say nothing about the texts.
+
+    Raises:
+        UsageError: if none can.
+    """
+    if options.checks is None:
+        return
+    from matese.checks import rules
+    from matese.formats.segments import in_order
+
+    chosen = list(options.rules(None))
+    idle = rules.idle(chosen, (segment for _, segment in in_order(systems)))
+    if len(chosen) == len(rules.TABLE):  # few files have inline codes
+        chosen = [rule for rule in chosen if rule not in idle or not rule.needs_codes]
+        idle = tuple(rule for rule in idle if not rule.needs_codes)
+    if not idle:
+        return
+    problem = rules.why_idle(idle)
+    first = next((segment for _, segment in in_order(systems)), None)
+    if first is not None and first.source is None and (names := list(first.extra or ())):
+        example = json.dumps(names[0], ensure_ascii=False)
+        problem += f"; the other columns are {', '.join(names)}: name the source, such as --columns source={example}"
+    require(len(idle) < len(chosen), f"no rule of --checks can run: {problem}")
+    ran = ", ".join(rule.name for rule in chosen if rule not in idle)
+    notices.info(f"of the checks, only {ran} run: {problem}")
 
 
 @contextlib.contextmanager

@@ -118,11 +118,15 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         is_kept = request.output is None and stream is None
         is_own = form in OWN_FORMATS and not is_kept
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
-        systems, source_format = texts.segments(request, needs_context=request.checks != "only")
+        systems, source_format = texts.segments(request, needs_context=not request.is_only_checks)
+        annotators.tell_idle(request, systems)
         n_segments = sum(system.n_segments for system in systems)
         # Of all parts, so that each is computed as the whole would be.
-        marker = stack.enter_context(annotators.opened(request, n_segments, for_people=_is_for_people(form)))
-        if request.checks != "only":
+        how_opened = annotators.opened(
+            request, n_segments, for_people=_is_for_people(form), source_format=source_format
+        )
+        marker = stack.enter_context(how_opened)
+        if not request.is_only_checks:
             is_cut = not request.only_errors and request.sort == "file" and request.shard is None
             systems = texts.readable(
                 systems, marker, skip_incomplete=request.skip_incomplete, limit=request.limit if is_cut else None
@@ -162,7 +166,7 @@ def _check(request: Request) -> str:
     if _is_file(request.output):
         sinks.check_apart(str(beside(request.output)), request.text_files)
     form = _format(request)
-    has_model = request.checks != "only"
+    has_model = not request.is_only_checks
     is_one = len(request.input) == 1
     require(form not in LOCALISATION or is_one, f"{form} is a copy of its input: give one file with --input")
     require(form == "jsonl" or not request.tokens, "--tokens is for --format jsonl only")

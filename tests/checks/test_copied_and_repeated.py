@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from matese.annotation import Segment, SegmentKey
-from matese.checks import copied, repetition, scripts
+from matese.checks import repetition, scripts
 from matese.checks.rule import Texts
+from matese.text import is_copy
 
 
 def texts(source: str | None, hypothesis: str, pair: str = "", *references: str) -> Texts:
@@ -26,7 +27,7 @@ def texts(source: str | None, hypothesis: str, pair: str = "", *references: str)
     ],
 )
 def test_copies(source: str, hypothesis: str, expected: bool) -> None:
-    assert copied.is_copy(hypothesis, source) is expected
+    assert is_copy(hypothesis, source) is expected
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,7 @@ def test_checks_alone_need_no_model(run: Run, folder: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     first, second, third = objects(ran.out)
     assert str(first["rater"]).startswith("matese|checks:all+language|lang_pair:en-de|version:")
-    assert [(one["text"], one["confidence"]) for one in first["errors"]] == [("16", None), ("(", None)]  # type: ignore[attr-defined]
+    assert [(one["text"], one["confidence"]) for one in first["errors"]] == [("16", None)]  # type: ignore[attr-defined]
     assert (first["lang_pair"], first["score"], first["expected_score"]) == ("en-de", -6, None)
     assert [one["category"] for one in second["unplaced"]] == ["Non-translation"]  # type: ignore[attr-defined]
     assert third["errors"] == []

@@ -71,10 +71,10 @@ def matches_po(head: FileHead) -> bool:
 
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
-    """Returns the rating without spans of placeholders alone, and with rounded confidences."""
+    """Returns the rating without a model's spans of placeholders alone, and with rounded confidences."""
     codes = placeholders(rating.segment.hypothesis)
     errors = rating.errors or ()
-    kept = tuple(e for e in errors if not any(start <= e.start and e.end <= end for start, end in codes))
+    kept = tuple(e for e in errors if e.rule or not any(start <= e.start and e.end <= end for start, end in codes))
     if len(kept) < len(errors):
         losses["spans of placeholders alone"] += len(errors) - len(kept)
     return replace(
