@@ -51,7 +51,7 @@ def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
 def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
     texts = [(None, segment.source), *enumerate(segment.references)]
     return tuple(
-        Omission("source" if number is None else "reference", number, *astuple(span)[:5], span.rule)
+        Omission("source" if number is None else "reference", number, *astuple(span)[:5], rule=span.rule)
         for number, text in texts
         for span in draw(spans(text or ""))
     )
