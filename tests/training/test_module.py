@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
@@ -191,6 +192,20 @@ def test_losses_of_omissions_and_categories_reach_their_own_layers_only(tokenize
     torch.autograd.backward(made.losses(batch, network(batch.inputs))[loss])
     reached = {name for name, tensor in network.named_parameters() if tensor.grad is not None and tensor.grad.any()}
     assert reached == {f"{part}.{layer}.{kind}" for layer in (0, 2) for kind in ("weight", "bias")}
+
+
+def test_losses_read_no_value_from_the_device(tokenizer: Any) -> None:
+    """The host of a GPU would wait for it; fake tensors have no values."""
+    settings = make_config(extra=1, extra_heads=2, score={}, omissions={}, categories={}, meaning={}, separate_layers=1)
+    network = Network(settings, load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)}))
+    heads = registry.targets(settings)
+    corpus = corpus_building.build(RATINGS, network.text_encoder(tokenizer), ("reference",), heads)
+    made = collate([corpus.example(Draw(number, 0, 0, 0.0, 1)) for number in range(4)], heads, pad_id=1)
+    inputs = dataclasses.replace(made.inputs, texts=None, text_starts=None, text_places=None)
+    trained = TrainingModule(network, dataclasses.replace(TRAINING, difference_loss_weight=1.0), Steps(10))
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        fake = dataclasses.replace(made, inputs=inputs)._mapped(mode.from_tensor)
+        torch.autograd.backward(trained.training_step(fake, 0))
 
 
 def test_heads_that_are_kept_are_not_trained(tokenizer: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from torch import Tensor, nn
 
@@ -23,7 +24,13 @@ class HeadOutput(ABC):
 
 
 class HeadNetwork(nn.Module, ABC):
-    """The layers of a head. A subclass may also be one of torch's modules, whose names its tensors then have."""
+    """The layers of a head. A subclass may also be one of torch's modules, whose names its tensors then have.
+
+    Attributes:
+        is_detached: whether the head reads detached states, so that what it learns changes nothing else.
+    """
+
+    is_detached: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod

@@ -41,6 +41,8 @@ class CategoryHead(nn.Sequential, HeadNetwork):
     changes neither marks nor scores.
     """
 
+    is_detached = True
+
     @classmethod
     def of(cls, config: ModelConfig, width: int, inner: int | None) -> CategoryHead:
         """Returns the head with random weights."""

@@ -61,7 +61,7 @@ class CategoryTargets(HeadTargets):
 
     def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
         """Returns the padded labels."""
-        return {"category_ids": padded([example["category_ids"] for example in examples], IGNORED)[0]}
+        return {"category_ids": padded([_renumbered(example["category_ids"]) for example in examples], IGNORED)[0]}
 
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns 1."""
@@ -69,8 +69,9 @@ class CategoryTargets(HeadTargets):
 
     def losses(self, output: CategoryLogits, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the cross-entropy of the errors."""
-        weights = torch.tensor(batch.training.category_weights, device=output.logits.device)
-        return {"category": cross_entropy(output.logits, targets["category_ids"], weights if len(weights) else None)}
+        chosen = batch.training.category_weights
+        weights = torch.tensor(chosen, device=output.logits.device) if chosen else None
+        return {"category": cross_entropy(output.logits, targets["category_ids"], weights)}
 
 
 def category_labels(rating: Rating, tokens: Tokens) -> CategoryIds:
@@ -83,19 +84,35 @@ def category_labels(rating: Rating, tokens: Tokens) -> CategoryIds:
     return labels
 
 
+def _renumbered(labels: npt.NDArray[np.signedinteger[Any]]) -> npt.NDArray[np.signedinteger[Any]]:
+    """Returns the labels of a window with its errors numbered from 0, so that there are fewer numbers than tokens."""
+    n_categories = len(mqm.CATEGORIES)
+    known = labels != IGNORED
+    changed = labels.copy()
+    _, numbers = np.unique(labels[known] // n_categories, return_inverse=True)
+    changed[known] = n_categories * numbers + labels[known] % n_categories
+    return changed
+
+
 def cross_entropy(logits: Tensor, gold: Tensor, weights: Tensor | None = None) -> Tensor:
     """Returns the cross-entropy of the errors' categories; an error's logits are the mean over its tokens.
 
     Logits are (batch, tokens, categories), gold is (batch, tokens), see `CategoryTargets`, and weights are
-    (categories,).
+    (categories,). It is 0 without any error.
     """
+    batch, length, n_categories = logits.shape
     known = gold != IGNORED
-    n_categories = logits.shape[-1]
-    if not known.any():
-        return logits.sum() * 0
-    # Two errors of one segment have different numbers.
-    rows = torch.arange(len(gold), device=gold.device).unsqueeze(1)
-    numbers = gold + (gold.max() // n_categories + 1) * n_categories * rows
-    errors, places, counts = torch.unique(numbers[known], return_inverse=True, return_counts=True)
-    totals = logits.new_zeros(len(errors), n_categories).index_add(0, places, logits[known])
-    return functional.cross_entropy(totals / counts.unsqueeze(1), errors % n_categories, weights)
+    # The place of each token's error among all errors of the batch. No value is read from the device, which would make
+    # the host wait.
+    rows = torch.arange(batch, device=gold.device).unsqueeze(1)
+    places = (length * rows + gold.clamp(min=0) // n_categories).flatten()
+    totals = logits.new_zeros(batch * length, n_categories)
+    totals = totals.index_add(0, places, (logits * known.unsqueeze(2)).flatten(0, 1))
+    counts = logits.new_zeros(batch * length).index_add(0, places, known.flatten().to(logits.dtype))
+    categories = torch.where(known, gold % n_categories, IGNORED).flatten()
+    labels = torch.full_like(places, IGNORED).scatter_reduce(0, places, categories, "amax")
+    means = totals / counts.clamp(min=1).unsqueeze(1)
+    total = functional.cross_entropy(means, labels, weights, ignore_index=IGNORED, reduction="sum")
+    is_error = labels != IGNORED
+    weight = is_error.sum() if weights is None else (weights[labels.clamp(min=0)] * is_error).sum()
+    return total / weight.clamp(min=torch.finfo(logits.dtype).tiny)

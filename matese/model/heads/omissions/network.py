@@ -45,6 +45,8 @@ class OmissionHead(nn.Sequential, HeadNetwork):
     It reads detached states, so that what it learns changes neither marks nor scores.
     """
 
+    is_detached = True
+
     @classmethod
     def of(cls, config: ModelConfig, width: int, inner: int | None) -> OmissionHead:
         """Returns the head with random weights; it starts near the share of omitted words, a few percent."""
