@@ -45,7 +45,7 @@ def measure(folder: Path, options: argparse.Namespace) -> list[list[str]]:
     """Returns the rows of the table."""
     most = numpy_engine.most_segments(checkpoint.read_config(checkpoint.resolve(options.model)))
     seconds: dict[tuple[str, int], float] = {}
-    engines = {"numpy": ["--model", options.model], "torch": ["--model", options.model, "--threads", "1"]}
+    engines = {name: ["--model", options.model, "--threads", "1", "--engine", name] for name in ("numpy", "torch")}
     runs = [
         (engine, arguments, number)
         for engine, arguments in engines.items()

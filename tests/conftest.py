@@ -209,7 +209,8 @@ def embedded_models_are_loaded_once() -> Iterator[None]:
             hardware = dataclasses.replace(hardware, precision="float32")
         # The number decides between the engines.
         is_few = n_segments is not None and n_segments <= most
-        if is_few and dataclasses.replace(hardware, batch_tokens=None) in by_numpy:
+        is_auto = hardware.engine == "auto"
+        if is_auto and is_few and dataclasses.replace(hardware, batch_tokens=None, threads=None) in by_numpy:
             return in_numpy(directory, by_numpy[0], tuple(overrides), 1)
         return in_torch(directory, hardware, tuple(overrides), None)
 

@@ -35,7 +35,7 @@ from matese.model.storage import checkpoint
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OLD = b"what was there before\n"
 TAG = "matese tag --hyp mt.txt --ref ref.txt --threads 1 --precision float32 --format jsonl --output out"
-RAY = "--engine ray --workers 1 --threads 1 --precision float32 --columns hypothesis=mt reference=ref"
+RAY = "--cluster ray --workers 1 --threads 1 --precision float32 --columns hypothesis=mt reference=ref"
 SERVE = "matese serve --threads 1 --precision float32 --port"
 TRAIN = f"""
 encoder: {{model_type: xlm-roberta, hidden_size: 8, num_hidden_layers: 1, num_attention_heads: 2,

@@ -50,17 +50,13 @@ def add_raters(parser: argparse.ArgumentParser, request: type) -> None:
     fields.add(group.add_mutually_exclusive_group(), request, "rater", "merge")
 
 
-def add_model(
-    parser: argparse.ArgumentParser, request: type, *, is_main: bool = False, has_weights: bool = True
-) -> None:
-    """Adds the options of `matese.tasks.annotators.Model`; `is_main` adds the less common ones."""
+def add_model(parser: argparse.ArgumentParser, request: type, *, has_weights: bool = True) -> None:
+    """Adds the options of `matese.tasks.annotators.Model`."""
     group = parser.add_argument_group("model")
     fields.add(group, request, "model")
     if has_weights:
         fields.add(group, request, "weights")
-    fields.add(group, request, "device")
-    if is_main:
-        fields.add(group, request, "batch_tokens", "min_confidence", "precision", "threads")
+    fields.add(group, request, "device", "engine", "batch_tokens", "min_confidence", "precision", "threads")
 
 
 CANDIDATES = """candidates:

@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add(parser.add_argument_group("output"), Request, "segments", "by", "json")
     uncertainty = parser.add_argument_group("uncertainty", "docs/explain.md explains the intervals")
     fields.add(uncertainty, Request, "uncertainty", "interval_scale")
-    groups.add_model(parser, Request, is_main=True)
+    groups.add_model(parser, Request)
 
 
 def request(args: argparse.Namespace) -> Request:

@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add(parser.add_argument_group("correcting FILE"), Request, "output", "lang_pair")
     fields.add(parser.add_argument_group("server"), Request, "host", "port")
     fields.add(parser.add_argument_group("limits of a request"), Request, "max_segments", "max_characters", "timeout")
-    groups.add_model(parser, Request, is_main=True)
+    groups.add_model(parser, Request)
 
 
 def request(args: argparse.Namespace) -> Request:

@@ -25,7 +25,7 @@ EPILOG = """examples:
   matese tag --input data.csv --output out.csv               a table; its other columns are kept
   matese tag --src src.txt --hyp mt.txt --annotator openai:MODEL --base-url http://localhost:8080/v1
   matese tag --input mteval-test26.jsonl --error-free --format wmt26 --output submission.jsonl
-  matese tag --engine ray --input texts --output spans       a folder or pattern of tables, on a cluster
+  matese tag --cluster ray --input texts --output spans       a folder or pattern of tables, on a cluster
 
 A system has the name of its file without the last suffix ("stdin" for standard input), or its path if two names are
 equal. docs/formats.md describes the formats; matese/formats/rating.schema.json is the JSON Schema of the JSONL. For
@@ -40,9 +40,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add(output, Request, "format", "output", "only_errors", "sort", "limit", "tokens")
     large = parser.add_argument_group("large jobs", "docs/operation.md compares the two ways")
     fields.add(large, Request, "shard")
-    engines = options.OneOf("engine", ("local", "ray"))
-    text = "local, or ray to annotate the files of a folder on a Ray cluster (default: local)"
-    large.add_argument("--engine", default="local", type=engines, metavar="NAME", help=text)
+    text = "annotate the files of a folder on a cluster: ray"
+    large.add_argument("--cluster", type=options.OneOf("cluster", ("ray",)), metavar="NAME", help=text)
     fields.add(large, cluster.Request, "workers")
     fields.add(parser.add_argument_group("checks"), Request, "checks")
     asked = parser.add_argument_group("language model", "docs/models.md explains it")
@@ -50,21 +49,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     uncertainty = parser.add_argument_group("uncertainty", "docs/explain.md explains the intervals")
     fields.add(uncertainty, Request, "uncertainty", "interval_scale")
     fields.add(parser.add_argument_group("error-free segments"), Request, "error_free")
-    groups.add_model(parser, Request, is_main=True)
+    groups.add_model(parser, Request)
 
 
 def request(args: argparse.Namespace) -> Request | cluster.Request:
     request = fields.make(args, Request, scores_only=args.quiet)
-    if args.engine == "local":
-        options.require(args.workers is None, "--workers is for --engine ray only")
+    if args.cluster is None:
+        options.require(args.workers is None, "--workers is for --cluster ray only")
         return request
     return _of_cluster(args, request)
 
 
 def _of_cluster(args: argparse.Namespace, request: Request) -> cluster.Request:
     """Returns the request for a cluster; raises a UsageError for an option that it does not have."""
-    options.require(request.annotator is None, "--annotator: leave out --engine")
-    fields.refuse(request, cluster.Request, "--engine ray: leave out", allowed=("scores_only", "format"))
+    options.require(request.annotator is None, "--annotator: leave out --cluster")
+    fields.refuse(request, cluster.Request, "--cluster ray: leave out", allowed=("scores_only", "format"))
     folder = request.input[0] if len(request.input) == 1 else ""
     return fields.make(args, cluster.Request, input=folder, output=request.output or "")
 

@@ -126,7 +126,7 @@ def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = N
     Raises:
         InputError: without Ray, or if the cluster gives up.
     """
-    check_installed("--engine ray", "ray", extra="ray")
+    check_installed("--cluster ray", "ray", extra="ray")
     # Ray must not report usage, nor write to standard error from its C++ part.
     os.environ.update({"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", **os.environ})
     import ray
@@ -164,7 +164,7 @@ def share(resources: Mapping[str, float], device: str, threads: int | None) -> t
     cpus = int(resources.get("CPU", 0))
     gpus = int(resources.get("GPU", 0))
     if device not in ("auto", "cpu", "cuda"):
-        raise UsageError(f"--device {device} is not for --engine ray: must be auto, cpu or cuda")
+        raise UsageError(f"--device {device} is not for --cluster ray: must be auto, cpu or cuda")
     if (device == "cuda" and not gpus) or not cpus:
         raise UsageError(f"the cluster has {gpus} GPUs and {cpus} CPUs: must have one for --device {device}")
     if gpus and device != "cpu":

@@ -58,7 +58,8 @@ def explain(
     chosen = method.parse(by)
     segments = of_texts(hypotheses, references, sources)
     n_segments = len(segments) if chosen.name in BLACK_BOX else None
-    annotator = load(model, precision=method.precision_for([chosen]), n_segments=n_segments)
+    engine = "auto" if chosen.name in BLACK_BOX else "torch"
+    annotator = load(model, precision=method.precision_for([chosen]), n_segments=n_segments, engine=engine)
     return list(explain_segments(segments, annotator, chosen))
 
 
@@ -160,7 +161,7 @@ def inspections(segment: Segment, annotator: Annotator) -> Iterator[Inspection]:
 
     predictor: Any = annotator.predictor
     if predictor.module is None:
-        raise ModelError("this method needs the weights in torch: load the model without n_segments")
+        raise ModelError("this method needs the weights in torch: load the model with engine='torch'")
     if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
         raise ModelError("this method needs float32, but the model computes in bf16: load it with precision='float32'")
     for reading in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:

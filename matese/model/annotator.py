@@ -19,7 +19,7 @@ from matese.model import copy_and_blank, operating_point
 from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Decoding
-from matese.model.engines import numpy_engine
+from matese.model.engines import choice, numpy_engine
 from matese.model.engines.engine import Engine, Hardware
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, usable_inputs
@@ -126,6 +126,7 @@ def load(
     uncertainty: str | None = None,
     interval_scale: float = 1.0,
     error_free: bool = False,
+    engine: str = "auto",
 ) -> Annotator:
     """Returns an annotator.
 
@@ -145,6 +146,8 @@ def load(
             "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.model.uncertainty`.
         interval_scale: factor of the intervals, as `matese.evaluate` fits it to dev data.
         error_free: decide which segments are free of errors; the model must be calibrated for that.
+        engine: "numpy" or "torch", which compute the same; "auto" for numpy if the model is small and there are few
+            segments or little memory, see `n_segments`.
 
     Raises:
         ModelError: if there is no such model, it cannot be loaded, or it is not calibrated for what is asked.
@@ -163,8 +166,11 @@ def load(
         names = wanted.models
     together = _name_of([str(name) for name in names])
     if wanted is not None and wanted.kind == "dropout":
-        n_segments = None  # dropout is for torch to compute
-    hardware = Hardware(device, precision, batch_tokens, threads)
+        n_segments = None
+        engine = "torch" if engine == "auto" else engine
+        if engine == "numpy":
+            raise UsageError(f"--engine numpy --uncertainty {uncertainty}: dropout is for torch to compute")
+    hardware = Hardware(device, precision, batch_tokens, threads, engine)
     chosen = copy_and_blank.check(overrides)
     predictors = [_load_predictor(checkpoint.resolve(name), hardware, chosen, n_segments) for name in names]
     for name, predictor in zip(names, predictors, strict=True):
@@ -306,10 +312,9 @@ def _load_predictor(directory: Path, hardware: Hardware, overrides: Iterable[str
     if most and hardware.precision == "auto":
         # As in numpy, because the signature must not depend on the size of the job.
         hardware = replace(hardware, precision="float32")
-    is_free = hardware.device in ("auto", "cpu") and hardware.precision == "float32" and hardware.threads is None
     engine: Engine
     config: ModelConfig
-    if n_segments is not None and n_segments <= most and is_free:
+    if choice.is_numpy(hardware, stored, n_segments):
         engine, text_encoder, config = numpy_engine.load(directory, stored)
     else:
         from matese.model import loading  # imports torch

@@ -50,6 +50,8 @@ class Model(Checked):
         batch_tokens: most padded tokens in a batch (default: chosen for the machine).
         min_confidence: mark every span with at least this confidence (between 0 and 1; default: the model's own
             minimum).
+        engine: numpy or torch, which compute the same: numpy starts at once and needs less memory, torch is faster
+            after that (default: auto: numpy for small models and few segments, or where memory is short).
         precision: auto, bf16 or float32 (default: auto: float32 for small models, else bf16 if the hardware supports
             it).
         threads: CPU threads (default: the cores that the process may use).
@@ -68,6 +70,7 @@ class Model(Checked):
     weights: mqm.AnyWeights = option("matese", Penalties())
     batch_tokens: int | None = option(None, Whole(1), changes_ratings=False)
     min_confidence: float | None = option(None, PROBABILITY, changes_ratings=False)
+    engine: str = option("auto", OneOf("engine", ("auto", "numpy", "torch")), changes_ratings=False)
     precision: str = option("auto", OneOf("precision", PRECISIONS))
     threads: int | None = option(None, Whole(1), changes_ratings=False)
     uncertainty: str | None = option(None, Text("HOW"))
@@ -561,6 +564,7 @@ def loaded(options: Model, n_segments: int | None = None) -> Iterator[Annotator]
                 uncertainty=options.uncertainty,
                 interval_scale=options.interval_scale,
                 error_free=options.error_free,
+                engine=options.engine,
                 n_segments=n_segments,
             )
         if options.min_confidence is not None:

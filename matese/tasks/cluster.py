@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matese.cluster.pipeline import Report
     from matese.model.annotator import Counts
 
-NEEDED = "--engine ray needs --input DIR|GLOB and --output DIR"
+NEEDED = "--cluster ray needs --input DIR|GLOB and --output DIR"
 FORMATS = ("jsonl", "parquet", "csv")
 
 
@@ -51,13 +51,13 @@ def run(request: Request) -> Counts:
 
     named = columns.parse(request.columns)
     require(bool(request.input and request.output), NEEDED)
-    require(request.uncertainty is None, "--engine ray: leave out --uncertainty")
-    require(request.format in (None, *FORMATS), "--format must be jsonl, parquet or csv with --engine ray")
+    require(request.uncertainty is None, "--cluster ray: leave out --uncertainty")
+    require(request.format in (None, *FORMATS), "--format must be jsonl, parquet or csv with --cluster ray")
     from matese.cluster import pipeline, storage
     from matese.model.annotator import Counts
     from matese.model.storage import checkpoint
 
-    check_installed("--engine ray", "ray", extra="ray")
+    check_installed("--cluster ray", "ray", extra="ray")
     fingerprint = checkpoint.fingerprint(checkpoint.resolve(request.model))
     loading = {field.name: getattr(request, field.name) for field in fields(Model)}
     worker = pipeline.Worker(loading, fingerprint, named)

@@ -64,6 +64,9 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Explanation, ..
 
     methods = request.methods
     exact = replace(request, precision=method.precision_for(methods))
+    if not all(one.name in method.BLACK_BOX for one in methods):
+        require(request.engine != "numpy", "--engine numpy: this method needs the states of a model in torch")
+        exact = replace(exact, engine="torch")
     if request.fit is not None:
         return _fit(exact, request.fit, methods, stream)
     form = sinks.format_of(request.output, request.format, _ENDINGS) or "terminal"

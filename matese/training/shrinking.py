@@ -99,7 +99,7 @@ def write(
     card = _card(name or str(directory), changes, checkpoint.read_card(directory))
     importance = None
     if size != Size():
-        annotator = load(directory, device="cpu", precision="float32")
+        annotator = load(directory, device="cpu", precision="float32", engine="torch")
         size.check(_encoder(annotator).config)
         if size.heads is not None or size.inner_width is not None:
             importance = measure(annotator, segments[:: max(1, len(segments) // _N_TEXTS)])

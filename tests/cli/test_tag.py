@@ -258,7 +258,7 @@ def test_out_of_memory_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -
         return whole(self, batch)
 
     monkeypatch.setattr(Network, "forward", forward)
-    ran = run(*JSONL, *FILES, "--precision", "float32", "--batch-tokens", "3000", "--threads", "1")
+    ran = run(*JSONL, *FILES, "--precision", "float32", "--batch-tokens", "3000", "--engine", "torch")
     assert (ran.code, ran.out) == (0, expected)
     assert ran.err.count("out of memory") == 1
     assert "matese: out of memory on the device: continued with --batch-tokens " in ran.err

@@ -56,7 +56,7 @@ def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> 
     assert "leave out --checks only" in run("tag", *texts, *how, "--checks", "only").refused()
     run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
     assert "give texts instead of RATINGS" in run("score", "spans.jsonl", *how).refused()
-    assert "--engine ray: leave out" in run("tag", "--input", "x", "--output", "y", *how, "--engine", "ray").refused()
+    assert "--cluster ray: leave out" in run("tag", "--input", "x", "--output", "y", *how, "--cluster", "ray").refused()
 
 
 def test_a_scale_alone_is_refused(run: Run, texts: list[str]) -> None:

@@ -211,7 +211,7 @@ def test_shares_of_the_workers(
 def test_devices_that_a_cluster_does_not_have() -> None:
     with pytest.raises(UsageError, match="the cluster has 0 GPUs and 2 CPUs: must have one for --device cuda"):
         pipeline.share({"CPU": 2}, "cuda", None)
-    with pytest.raises(UsageError, match="--device cuda:1 is not for --engine ray: must be auto, cpu or cuda"):
+    with pytest.raises(UsageError, match="--device cuda:1 is not for --cluster ray: must be auto, cpu or cuda"):
         pipeline.share({"CPU": 2, "GPU": 2}, "cuda:1", None)
 
 
@@ -226,19 +226,19 @@ def test_commands_of_the_page_are_understood() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ((), "--engine ray needs --input DIR|GLOB and --output DIR"),
-        (("--hyp", "mt.txt"), "--engine ray: leave out --hyp"),
-        (("--input", "in", "--output", "out", "--only-errors"), "--engine ray: leave out --only-errors"),
+        ((), "--cluster ray needs --input DIR|GLOB and --output DIR"),
+        (("--hyp", "mt.txt"), "--cluster ray: leave out --hyp"),
+        (("--input", "in", "--output", "out", "--only-errors"), "--cluster ray: leave out --only-errors"),
         (("--input", "in", "--output", "out", "--format", "html"), "--format must be jsonl, parquet or csv with"),
         (("--columns", "text=x"), "--columns text=x: unknown name 'text': must be hypothesis, source, system"),
         (("--columns", "source"), "--columns 'source' must be NAME=COLUMN"),
     ],
 )
 def test_usage(capsys: pytest.CaptureFixture[str], options: tuple[str, ...], problem: str) -> None:
-    assert main(["tag", "--engine", "ray", *options]) == 2
+    assert main(["tag", "--cluster", "ray", *options]) == 2
     assert capsys.readouterr().err.startswith(f"matese: {problem}")
 
 
 def test_options_of_a_cluster_need_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tag", "--hyp", "mt.txt", "--src", "src.txt", "--workers", "2"]) == 2
-    assert capsys.readouterr().err == "matese: --workers is for --engine ray only\n"
+    assert capsys.readouterr().err == "matese: --workers is for --cluster ray only\n"

@@ -56,7 +56,7 @@ def workers(mark: str) -> Iterator[int]:
 @pytest.mark.external
 @pytest.mark.skipif(not Path("/proc").exists(), reason="finds the workers as Linux lists them")
 def test_a_worker_dies_and_the_run_goes_on(tmp_path: Path, tiny_model_dir: Path, texts: list[Segment]) -> None:
-    command = [sys.executable, "-m", "matese", "tag", "--engine", "ray", "--input", "in", "--output", "out"]
+    command = [sys.executable, "-m", "matese", "tag", "--cluster", "ray", "--input", "in", "--output", "out"]
     command += ["--model", str(tiny_model_dir), "--precision", "float32", "--threads", "1", "--workers", "2"]
     mark = f"matese-{os.getpid()}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MATESE_TEST": mark}

@@ -19,6 +19,7 @@ class Hardware:
     precision: str = "auto"
     batch_tokens: int | None = None
     threads: int | None = None
+    engine: str = "auto"
 
 
 class Engine(Protocol):

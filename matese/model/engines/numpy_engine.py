@@ -43,19 +43,29 @@ _MOST_WEIGHTS = 4 * 10**7
 """Most layer weights of a small model. A larger one is no faster in numpy because it takes longer to load."""
 
 
+def can_compute(config: StoredConfig) -> bool:
+    """Whether a model can be computed in numpy.
+
+    Args:
+        config: of the model's directory.
+    """
+    settings = config.model
+    if not all(head.has_numpy for head in registry.heads(settings)) or settings.layers.mix not in _LAYER_MIXES:
+        return False
+    # BERT in this package lacks token types.
+    return roberta_config.is_roberta(config.encoder, with_bert=not settings.texts.has_token_types)
+
+
 def most_segments(config: StoredConfig) -> int:
     """Returns the number of segments up to which a model is faster in numpy; 0 if numpy is slower or not supported.
 
     Args:
         config: of the model's directory.
     """
+    if not can_compute(config):
+        return 0
     settings = config.model
     heads = registry.heads(settings)
-    if not all(head.has_numpy for head in heads) or settings.layers.mix not in _LAYER_MIXES:
-        return 0
-    # BERT in this package lacks token types.
-    if not roberta_config.is_roberta(config.encoder, with_bert=not settings.texts.has_token_types):
-        return 0
     encoder = roberta_config.read(config.encoder)
     n_of_heads = sum(head.n_layers for head in heads)
     n_layers = encoder.num_hidden_layers + settings.layers.extra + n_of_heads
@@ -64,7 +74,7 @@ def most_segments(config: StoredConfig) -> int:
 
 
 def load(directory: Path, config: StoredConfig | None = None) -> tuple[NumpyEngine, TextEncoder, ModelConfig]:
-    """Returns a model for which `most_segments` is not 0, with its text encoder and settings.
+    """Returns a model that numpy can compute, with its text encoder and settings.
 
     Args:
         directory: the model directory.

@@ -13,10 +13,12 @@ import torch
 
 import matese
 from matese.annotation import Segment
+from matese.errors import ModelError, UsageError
 from matese.model import loading
 from matese.model.copy_and_blank import OVERRIDES
 from matese.model.encoder import numpy_layers
-from matese.model.engines import numpy_engine
+from matese.model.engines import choice, numpy_engine
+from matese.model.engines.engine import Hardware
 from matese.model.engines.numpy_engine import NumpyEngine
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.storage import checkpoint
@@ -145,9 +147,39 @@ def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory) -> 
     assert not is_numpy(n_segments=most + 1)
     assert not is_numpy()
     assert not is_numpy(n_segments=1, precision="bf16")
-    assert not is_numpy(n_segments=1, threads=1)
+    assert is_numpy(n_segments=1, threads=1)
+    assert is_numpy(engine="numpy")
+    assert not is_numpy(n_segments=1, engine="torch")
     assert 40 <= most_segments(checkpoint.resolve("mini")) < 50 < 10_000 < most
     assert most_segments(tiny_model_factory(kind="mbart")) == 0
+
+
+def test_it_is_chosen_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = checkpoint.read_config(checkpoint.resolve("mini"))
+    for available, chosen in ((1e12, False), (1e8, True)):
+        monkeypatch.setattr(choice, "_available_memory", lambda available=available: available)
+        assert choice.is_numpy(Hardware(), config, 100_000) == chosen
+        assert not choice.is_numpy(Hardware(), config, None)
+        assert not choice.is_numpy(Hardware("cuda"), config, 100_000)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"engine": "jax"}, UsageError),
+        ({"engine": "numpy", "device": "cuda"}, UsageError),
+        ({"engine": "numpy", "precision": "bf16"}, UsageError),
+        ({"engine": "numpy", "uncertainty": "dropout:2"}, UsageError),
+    ],
+)
+def test_what_numpy_cannot_do(options: dict[str, Any], kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        matese.load("mini", **options)
+
+
+def test_a_model_that_numpy_cannot_compute(tiny_model_factory: TinyModelFactory) -> None:
+    with pytest.raises(ModelError, match="use --engine torch"):
+        matese.load(tiny_model_factory(kind="mbart"), engine="numpy")
 
 
 def test_the_signature_does_not_depend_on_the_size_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from matese.cli import output
 from matese.errors import UsageError
+from matese.tasks import sinks
 from tests.cli.conftest import as_nobody
 
 
 def write(path: str | None, text: str = "x\n") -> None:
-    with output.opened(path) as results:
+    with sinks.opened(path, sys.stdout) as results:
         results.write(text)
 
 
@@ -28,7 +28,7 @@ def permissions(path: Path) -> int:
 def test_file_appears_at_the_end(tmp_path: Path) -> None:
     target = tmp_path / "spans.jsonl"
     target.write_text("old\n")
-    with output.opened(str(target)) as results:
+    with sinks.opened(str(target)) as results:
         results.write("你\udc80\n")
         results.stream.flush()
         assert target.read_text() == "old\n"
@@ -40,7 +40,7 @@ def test_file_appears_at_the_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, SystemExit])
 def test_nothing_is_left_after_an_error(tmp_path: Path, error: type[BaseException]) -> None:
     def half() -> None:
-        with output.opened(str(tmp_path / "spans.jsonl")) as results:
+        with sinks.opened(str(tmp_path / "spans.jsonl")) as results:
             results.write("half")
             raise error
 
@@ -142,7 +142,7 @@ def test_open_stream_is_continued(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [None, "-", "/dev/stdout"])
 def test_standard_output(path: str | None, capsys: pytest.CaptureFixture[str]) -> None:
-    with output.opened(path) as results:
+    with sinks.opened(path, sys.stdout) as results:
         assert results.is_stdout
         results.write("x\n")
         assert capsys.readouterr().out == "x\n", "passed on at once"
@@ -160,7 +160,7 @@ def test_output_is_no_input(tmp_path: Path) -> None:
     text.touch()
     link.symlink_to(text)
     with pytest.raises(UsageError, match=r"link is the input .*mt.txt; choose another file"):
-        output.check_apart(str(link), ["-", str(text)])
-    output.check_apart(str(tmp_path / "new"), [str(text)])
-    output.check_apart(None, [str(text)])
-    output.check_apart("/dev/null", ["/dev/null"])
+        sinks.check_apart(str(link), ["-", str(text)])
+    sinks.check_apart(str(tmp_path / "new"), [str(text)])
+    sinks.check_apart(None, [str(text)])
+    sinks.check_apart("/dev/null", ["/dev/null"])
