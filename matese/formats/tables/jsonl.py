@@ -232,8 +232,8 @@ def own_name(segment: Segment) -> str | None:
 def is_almost_errors(name: str) -> bool:
     """Whether a key that is not `errors` is meant to be: misspelt, or as COMET's models call it in Python.
 
-    >>> [is_almost_errors(name) for name in ("erors", "error_spans", "error_rate")]
-    [True, True, False]
+    >>> tuple(is_almost_errors(name) for name in ("erors", "error_spans", "error_rate"))
+    (True, True, False)
     """
     return name.casefold() in _ERRORS or bool(difflib.get_close_matches(name, ["errors"], cutoff=0.8))
 

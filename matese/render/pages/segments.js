@@ -138,6 +138,12 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     context("source", row.source, -1, row.translations.filter((text) => shown(text.system)).flatMap((text) => (text.source_errors ?? [])
       .map((error) => ({ ...error, of: error, owner: text, where: isOne ? undefined : `In the source, by the ratings of ${visible(systems[text.system])}` }))));
   }
+  const guidance = first.extra?.context;
+  if (guidance) {
+    const words = element("p", "", visible(String(guidance)));
+    words.dir = "auto";
+    box.append(line("context", "context", words));
+  }
   for (const text of row.translations.filter((text) => shown(text.system))) {
     const figures = text.score === null ? [] : [`score ${text.isReviewed ? "before review " : ""}${number(text.score)}`];
     if (text.whole) {
@@ -158,12 +164,6 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     if (categories.length) box.append(line("categories", "categories", element("p", "", visible(categories.join("; ")))));
     if (text.unplaced?.length) box.append(line("unplaced", "no place", element("p", "", text.unplaced.map(withWords).join(", "))));
     if (!isOne) box.append(...[after(row, text)].filter(Boolean));
-  }
-  const guidance = first.extra?.context;
-  if (guidance) {
-    const words = element("p", "", visible(String(guidance)));
-    words.dir = "auto";
-    box.append(line("context", "context", words));
   }
   row.references.forEach((reference, order) => {
     context(row.references.length > 1 ? `reference ${order + 1}` : "reference", reference, order, []);
