@@ -62,7 +62,8 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "intfloat/multilingual-e5-small": {**_XLM_R, "model_type": "bert", "type_vocab_size": 2},
     "mini": _XLM_R,
 }
-NAMES = sorted(path.stem for path in CONFIGS.glob("*.yaml"))
+# tests/training/test_finetuning.py tests the other one, which begins with a finished model.
+NAMES = sorted(path.stem for path in CONFIGS.glob("*.yaml") if path.stem != "finetune")
 
 
 def save_small(hub_id: str, directory: Path) -> Path:
