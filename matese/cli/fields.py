@@ -17,7 +17,7 @@ from matese.tasks.values import File, Several, Text, Value
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Argument:
     """An argparse type: the values of a field."""
 

@@ -83,7 +83,7 @@ class Model(Checked):
         return mqm.find_weights(self.weights)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rules:
     """The rules that run, as `matese.checks.rules.choose` describes: a text, or several words."""
 

@@ -39,7 +39,7 @@ TEXT = {".txt": ("terminal",)}
 LINES = {".jsonl": ("jsonl",)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Output:
     """A stream of results.
 
@@ -68,7 +68,7 @@ class Output:
                 self.stream.flush()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Results:
     """The outputs of a command that measures; None for an output that was not requested."""
 
@@ -320,7 +320,7 @@ def write_choices(choices: Iterable[Choice], n_sources: int, results: Output, fo
     notices.info(f"chosen for {counted(n_sources, 'source')}: {counts}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Job:
     """What is known of the ratings that are written.
 

@@ -40,7 +40,7 @@ def _written_formats() -> Sequence[str]:
     return WRITTEN
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shard:
     """A part of the segments, I/N: a text, or the pair of numbers."""
 
@@ -91,7 +91,7 @@ class Request(Translations, Marking):
         return bool(rating.all_errors) or not self.only_errors
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tagged:
     """What was marked.
 
