@@ -28,7 +28,7 @@ from data_prep import datasets
 from data_prep.store import Store
 from matese import mqm, tag_units
 from matese.annotation import Rating, SegmentKey
-from matese.evaluation.metrics.correlation_options import CorrelationOptions
+from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.spans import rating_pairs
 from matese.formats.tables import jsonl
 from matese.model.model_input import with_inputs
@@ -152,8 +152,6 @@ def of_spans(
 def of_scores(figure_name: str, golds: Sequence[Rating], scores: Mapping[str, Sequence[float]]) -> list[str]:
     """Returns Table 5a or 5b, with a row for the scores of each metric; "-" where one is constant or has no segment."""
     rows = [[f"published: {name}", *row.split()] for name, row in PUBLISHED_SCORES[figure_name].items()]
-    # Scores that are all equal have no correlation, but an accuracy.
-    options = CorrelationOptions(rank_by="segment.acc_eq", n_flips=1, test="none")
     columns: list[dict[str, float | None]] = []
     for pair in LANG_PAIRS:
         for test_set, with_humans in COLUMNS.values():
@@ -165,12 +163,17 @@ def of_scores(figure_name: str, golds: Sequence[Rating], scores: Mapping[str, Se
             ]
             chosen = [golds[number] for number in places]
             metrics = {name: scored(chosen, [values[place] for place in places]) for name, values in scores.items()}
-            by_part = matese.correlate(chosen, metrics, options=options).figures if chosen else {}
-            of_pair = next(iter(by_part.values()), {})
+            of_pair = _correlated(chosen, metrics) if chosen else {}
             columns.append({name: figures[figure_name].value for name, figures in of_pair.items()})
     rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in scores]
     heads = [f"{pair} {test}" for pair in LANG_PAIRS for test in COLUMNS]
     return markdown.table(["", *heads], rows)
+
+
+def _correlated(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> Mapping[str, MetricFigures]:
+    """Returns the figures of each metric; scores that are all equal have no correlation, but an accuracy."""
+    found = matese.correlate(gold=golds, metric=metrics, rank_by="segment.acc_eq", samples=1, significance="none")
+    return next(iter(found.figures.values()), {})
 
 
 def tags_of(golds: Sequence[Rating], unit: str) -> list[str]:

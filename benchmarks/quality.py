@@ -26,7 +26,7 @@ from benchmarks import markdown
 from matese import baselines as metrics
 from matese import mqm
 from matese.annotation import Estimate, Rating, SegmentKey
-from matese.evaluation.metrics.correlation_options import EMBEDDING_BASELINES, SACREBLEU_BASELINES, CorrelationOptions
+from matese.evaluation.metrics.correlation_options import EMBEDDING_BASELINES, SACREBLEU_BASELINES
 from matese.formats.tables import jsonl
 from matese.model.model_input import with_inputs
 
@@ -119,8 +119,13 @@ def measure_scores(
 
 def correlations(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> dict[str, dict[str, Figures]]:
     """Returns the figures of each metric by test set and language pair, then those of "all"."""
-    options = CorrelationOptions(rank_by="segment.pearson", n_flips=1, test="none")
-    by_part = matese.correlate([replace(gold, errors=None) for gold in golds], metrics, options=options).figures
+    by_part = matese.correlate(
+        gold=[replace(gold, errors=None) for gold in golds],
+        metric=metrics,
+        rank_by="segment.pearson",
+        samples=1,
+        significance="none",
+    ).figures
     parts: dict[str, dict[str, Figures]] = {
         part: {
             metric: {name: figures[name].value for name in OF_SCORES if name in figures}

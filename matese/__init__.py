@@ -22,28 +22,24 @@ from matese.mqm import Weights, corpus_score, expected_score, score, worst_first
 from matese.version import __version__
 
 if TYPE_CHECKING:
-    from matese.api import (
-        CorrelationOptions,
-        ScoreSelection,
-        agreement,
-        compare,
-        correlate,
-        evaluate,
-        gate,
-        report,
-        summary,
-    )
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
     from matese.explanation.explainer import explain
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator, annotate, load, operating_points
     from matese.ratings import Ratings, read, write
+    from matese.tasks.agreement import agreement
+    from matese.tasks.compare import compare
+    from matese.tasks.convert import convert
+    from matese.tasks.correlate import correlate
+    from matese.tasks.evaluate import evaluate
+    from matese.tasks.gate import gate
+    from matese.tasks.info import info
+    from matese.tasks.report import report
     from matese.tasks.tag import tag
 
 __all__ = [
     "Annotator",
-    "CorrelationOptions",
     "ErrorSpan",
     "Estimate",
     "FormatError",
@@ -54,7 +50,6 @@ __all__ = [
     "Overall",
     "Rating",
     "Ratings",
-    "ScoreSelection",
     "Segment",
     "SegmentKey",
     "Severity",
@@ -66,12 +61,14 @@ __all__ = [
     "agreement",
     "annotate",
     "compare",
+    "convert",
     "corpus_score",
     "correlate",
     "evaluate",
     "expected_score",
     "explain",
     "gate",
+    "info",
     "load",
     "mbr",
     "operating_points",
@@ -79,22 +76,20 @@ __all__ = [
     "report",
     "rerank",
     "score",
-    "summary",
     "tag",
     "tune_reranking",
     "worst_first",
     "write",
 ]
+_TASKS = ("agreement", "compare", "convert", "correlate", "evaluate", "gate", "info", "report", "tag")
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "model.annotator"),
-    **dict.fromkeys(("CorrelationOptions", "ScoreSelection"), "api"),
     "explain": "explanation.explainer",
-    **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "report", "summary"), "api"),
+    **{name: f"tasks.{name}" for name in _TASKS},
     "LanguageModel": "language_model.llm_annotator",
     "mbr": "choosing.mbr",
     **dict.fromkeys(("Ratings", "read", "write"), "ratings"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
-    "tag": "tasks.tag",
 }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from matese.cli import evaluate, inputs, messages, options, output
+from matese.cli import fields, groups
+from matese.tasks import agreement
+from matese.tasks.agreement import Request
 
 SUMMARY = "compare the errors that several raters marked"
 EPILOG = """RATINGS holds ratings of the same segments by two or more raters. All pairs of ratings of a segment are
@@ -26,18 +28,15 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ratings", metavar="RATINGS", help="one file with the ratings of all raters")
-    evaluate.add_figures(parser.add_argument_group("figures"))
-    options.add_json(parser.add_argument_group("output"))
-    inputs.add_lang_pair(parser)
+    fields.add_positional(parser, Request, "ratings", metavar="RATINGS")
+    groups.add_figures(parser.add_argument_group("figures"), Request)
+    fields.add(parser.add_argument_group("output"), Request, "json")
+    fields.add(parser, Request, "lang_pair")
 
 
-def run(args: argparse.Namespace) -> None:
-    with output.results(args.json, [args.ratings]) as outputs:
-        from matese import api
-        from matese.render import agreement_report, tables
+def request(args: argparse.Namespace) -> Request:
+    return fields.make(args, Request)
 
-        measured = api.agreement(inputs.ratings(args.ratings, args), **evaluate.figures(args))
-        messages.info(*measured.notices, *tables.undefined({**measured.pooled, **measured.alpha}))
-        outputs.write_text(*agreement_report.text(measured))
-        outputs.write_json(agreement_report.to_json(measured, name=args.ratings))
+
+def run(request: Request) -> None:
+    agreement.run(request, groups.standard_output())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from matese.cli import inputs, messages, model, options, output
+from matese.cli import fields, groups
 from matese.errors import one_of
 from matese.severities import COUNTED
+from matese.tasks import compare
+from matese.tasks.compare import Request
 
-_TOP = 10
-"""Segments with the largest differences that are listed."""
 _SEVERITIES = one_of([severity.value for severity in COUNTED])
 SUMMARY = "compare systems by the errors in their translations"
 USUAL = ("hyp", "src", "ref", "input", "baseline", "filter", "html", "json", "metrics")
@@ -42,44 +42,16 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    inputs.add_rated(parser)
-    group = parser.add_argument_group("figures")
-    text = "compare all others with this system, a name or a file (default: compare any two systems)"
-    group.add_argument("--baseline", metavar="SYSTEM", help=text)
-    options.add_basis(group)
-    options.add_number(group, "--bootstrap", 0, 1000, "resamples of the bootstrap; 0 for none")
-    text = "compare only the segments that pass all these filters, listed below"
-    group.add_argument("--filter", nargs="+", action="extend", default=[], metavar="FILTER", help=text)
-    group = parser.add_argument_group("output")
-    options.add_json(group)
-    group.add_argument("--html", metavar="FILE", help="write a page with charts and all segments")
-    group = parser.add_argument_group("metrics", "other metrics, as rows beside the scores of the ratings")
-    model.add_metrics(group, "--metrics")
+    groups.add_rated(parser, Request)
+    fields.add(parser.add_argument_group("figures"), Request, "baseline", "by", "bootstrap", "filter")
+    fields.add(parser.add_argument_group("output"), Request, "json", "html")
+    text = "other metrics, as rows beside the scores of the ratings"
+    fields.add(parser.add_argument_group("metrics", text), Request, "metrics")
 
 
-def run(args: argparse.Namespace) -> None:
-    args = inputs.with_baseline(args)
-    files = inputs.given_files(args)
-    with output.results(args.json, files, args.html) as outputs:
-        from matese import api
-        from matese.evaluation.systems import segment_filters
-        from matese.render import comparison_page, comparison_report
+def request(args: argparse.Namespace) -> Request:
+    return fields.make(args, Request)
 
-        chosen = [segment_filters.parse(text) for text in args.filter]  # before the model works for an hour
-        rated = inputs.rated(args)
-        with model.scoring(args.metrics):
-            comparison = api.compare(
-                rated.systems,
-                weights=args.weights,
-                filters=chosen,
-                n_resamples=args.bootstrap,
-                by=args.by,
-                baseline=rated.baseline,
-                metrics=args.metrics,
-                device=args.device,
-            )
-        messages.info(*comparison_report.notices(comparison))
-        outputs.write_text(*comparison_report.text(comparison, _TOP))
-        outputs.write_json(comparison_report.to_json(comparison, files))
-        if outputs.html is not None:
-            outputs.html.write(comparison_page.render(comparison, files, notes=rated.warnings))
+
+def run(request: Request) -> None:
+    compare.run(request, groups.standard_output())

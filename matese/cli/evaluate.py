@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
-from typing import Any
 
-from matese.cli import inputs, messages, model, options, output
-from matese.errors import counted
+from matese.cli import fields, groups
+from matese.tasks import evaluate
+from matese.tasks.evaluate import Request
 
 SUMMARY = "compare predicted errors with those that humans marked"
 USUAL = ("versus", "weights", "bootstrap", "by", "json", "common", "rater", "merge")
@@ -42,84 +41,21 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("gold", metavar="GOLD", help="human ratings, which count as correct")
-    parser.add_argument("pred", metavar="PRED", help="predicted ratings of the same segments")
-    parser.add_argument("--versus", metavar="FILE", help="another prediction, to compare PRED with")
+    fields.add_positional(parser, Request, "gold", metavar="GOLD")
+    fields.add_positional(parser, Request, "predicted", metavar="PRED")
+    fields.add(parser, Request, "versus", "common")
     group = parser.add_argument_group("figures")
-    add_figures(group)
-    model.add_interval_scale(group)
-    names = options.OneOf("group", ("severity", "category", "lang-pair", "system", "domain", "length"))
-    text = "also show figures of each severity, category, lang-pair, system, domain or length"
-    group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
-    text = "least human score of a good translation: precision and recall at every threshold of the predicted scores"
-    group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
-    text = (
-        "also show figures of predictions that are bad by construction: all, none, random, extended and dropped spans"
-    )
-    group.add_argument("--sentinels", action="store_true", help=text)
-    options.add_json(parser.add_argument_group("output"))
-    text = "compare only the segments that all files have, and report how many of each file are left out"
-    parser.add_argument("--common", action="store_true", help=text)
-    inputs.add_rater_choice(parser)
-    inputs.add_lang_pair(parser)
-    inputs.add_test_set_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"))
+    groups.add_figures(group, Request)
+    fields.add(group, Request, "interval_scale", "by", "good", "sentinels")
+    fields.add(parser.add_argument_group("output"), Request, "json")
+    groups.add_raters(parser, Request)
+    fields.add(parser, Request, "lang_pair")
+    groups.add_test_set_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"), Request)
 
 
-def add_figures(group: argparse._ArgumentGroup) -> None:
-    """Adds the options for computing figures; see `figures`."""
-    text = "units of tags: words, characters, or the tokens of a model (default: word)"
-    group.add_argument("--unit", default="word", metavar="word|character|MODEL", help=text)
-    options.add_weights(group)
-    options.add_number(group, "--bootstrap", 0, 0, "resamples of the bootstrap for 95%% intervals")
+def request(args: argparse.Namespace) -> Request:
+    return fields.make(args, Request)
 
 
-def figures(args: argparse.Namespace) -> dict[str, Any]:
-    """Returns the arguments of `api.evaluate` and `api.agreement` from the options of `add_figures`."""
-    if args.unit not in ("word", "character"):
-        with messages.undisturbed():  # torch is imported here
-            from matese.model import loading  # noqa: F401
-    return {"unit": args.unit, "weights": args.weights, "n_resamples": args.bootstrap}
-
-
-def run(args: argparse.Namespace) -> None:
-    paths = [args.gold, args.pred, *([args.versus] if args.versus else [])]
-    inputs.check_stdin([*paths, *args.ref, *([args.src] if args.src else [])])
-    with output.results(args.json, paths) as outputs:
-        from matese import api
-        from matese.evaluation.spans.evaluation import NamedRatings, common
-        from matese.evaluation.systems import raters
-        from matese.render import evaluation_report, tables
-
-        how = figures(args)
-        rated = list(inputs.with_texts(inputs.ratings(args.gold, args), args))
-        predicted, *versus = (
-            NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in paths[1:]
-        )
-        if args.common:
-            every = [NamedRatings(args.gold, rated), predicted, *versus]
-            golds_in_common, predicted, *versus = common(every)
-            for given, kept in zip(every, (golds_in_common, predicted, *versus), strict=True):
-                n_kept = len(kept.ratings)
-                messages.info(f"{given.name}: {n_kept:,} of {counted(len(given.ratings), 'rating')} compared")
-            rated = list(golds_in_common.ratings)
-        golds = inputs.one_per_segment(rated, args.gold, args, predicted.ratings)  # reports what was moved
-        if args.rater is not None or args.merge is not None:
-            for named in (predicted, *versus):
-                n_others = len(named.ratings) - len(raters.on_texts_of(golds, named).ratings)
-                if n_others:
-                    messages.info(f"{named.name}: {counted(n_others, 'rating')} of another rater's text left out")
-        evaluation = api.evaluate(
-            NamedRatings(args.gold, rated),
-            predicted,
-            versus=versus[0] if versus else None,
-            by=args.by,
-            rater=args.rater,
-            merge=args.merge,
-            interval_scale=args.interval_scale,
-            good=args.good,
-            sentinels=args.sentinels,
-            **how,
-        )
-        outputs.write_text(*evaluation_report.text(evaluation))
-        messages.info(*tables.undefined(evaluation.figures))
-        outputs.write_json(evaluation_report.to_json(evaluation))
+def run(request: Request) -> None:
+    evaluate.run(request, groups.standard_output())

@@ -106,3 +106,16 @@ def training() -> Iterator[None]:
         if isinstance(stopped, run.Interrupted) and run_setup.is_first_process():
             print(stopped, file=sys.stderr)
         raise
+
+
+def add_rated(parser: argparse.ArgumentParser, request: type) -> None:
+    """Adds the options of `matese.tasks.rated.Rated`, but for the baseline."""
+    fields.add_positional(parser, request, "ratings", metavar="RATINGS")
+    add_texts(parser, request)
+    add_raters(parser, request)
+    add_model(parser, request)
+
+
+def add_figures(group: argparse._ActionsContainer, request: type) -> None:
+    """Adds the options of `matese.tasks.evaluate.Figures`."""
+    fields.add(group, request, "unit", "weights", "bootstrap")

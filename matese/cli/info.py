@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 
-from matese.cli import inputs, output
-from matese.formats import detection
-from matese.formats.registry import BY_NAME
-from matese.render import file_summary
-from matese.render.labels import show
+from matese.cli import fields, groups
+from matese.tasks import info
+from matese.tasks.info import Request
 
 SUMMARY = "show what is in a file of ratings, or describe the models"
 EPILOG = """output for a file:
@@ -25,45 +22,14 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    text = "ratings (- is standard input), or the name, directory or hub id of a model"
-    parser.add_argument("input", nargs="?", metavar="FILE|MODEL", help=text)
-    inputs.add_from(parser)
-    inputs.add_lang_pair(parser)
-    inputs.add_columns(parser)
+    fields.add_positional(parser, Request, "input", metavar="FILE|MODEL")
+    fields.add(parser, Request, "from_", option="--from")
+    fields.add(parser, Request, "lang_pair", "columns")
 
 
-def run(args: argparse.Namespace) -> None:
-    with output.opened(None) as results:
-        if args.input is None or (args.from_ is None and not _is_ratings(args.input)):
-            results.write(_models() if args.input is None else _card(args.input))
-            return
-        with inputs.read_options(args) as how:
-            name = args.from_ or detection.detect(args.input)
-            ratings = detection.read(args.input, how, name=args.from_)
-            rows = list(file_summary.rows(f"{name} ({BY_NAME[name].title})", ratings))
-        width = max(len(label) for label, _ in rows)
-        for label, value in rows:
-            results.write(f"{label:<{width}}  {show(value)}\n")
+def request(args: argparse.Namespace) -> Request:
+    return fields.make(args, Request)
 
 
-def _is_ratings(path: str) -> bool:
-    """Whether a path is to be read as ratings: also one that does not exist but looks like the name of a file."""
-    from matese.model.storage import checkpoint
-
-    if os.path.exists(path):
-        return not os.path.isfile(os.path.join(path, checkpoint.CONFIG))
-    return path == "-" or (path not in checkpoint.embedded() and bool(os.path.splitext(path)[1]))
-
-
-def _models() -> str:
-    from matese.model.storage import checkpoint, model_card
-
-    models = [model_card.describe(name, checkpoint.resolve(name)) for name in checkpoint.embedded()]
-    return "\n".join(map(model_card.text, models))
-
-
-def _card(model: str) -> str:
-    from matese.model.storage import checkpoint, model_card
-
-    lines = model_card.card(checkpoint.resolve(model)).splitlines() or [f"{model} has no model card"]
-    return "".join(f"{show(line)}\n" for line in lines)
+def run(request: Request) -> None:
+    info.run(request, groups.standard_output())

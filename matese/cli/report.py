@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from matese.cli import inputs, options, output
-from matese.formats.file_endings import ENDINGS
+from matese.cli import fields, groups
+from matese.tasks import report
+from matese.tasks.report import Request
 
 SUMMARY = "make an HTML page of ratings to read, search and correct"
 EPILOG = """The page is one file that needs no network and no other file: open it from disk, send it, or print it.
@@ -21,28 +22,16 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ratings", nargs="+", metavar="RATINGS", help="files of ratings, of one system or several")
+    fields.add_positional(parser, Request, "ratings", metavar="RATINGS")
     group = parser.add_argument_group("output")
-    group.add_argument("--output", required=True, metavar="FILE", help="the page; - is standard output")
-    text = "one page to print for a customer: a verdict, counts, the five worst segments, and what was checked by what"
-    group.add_argument("--summary", action="store_true", help=text)
-    text = "language of the summary: en, de, es, fr or zh (default: en)"
-    group.add_argument("--lang", metavar="CODE", help=text)
-    group.add_argument("--title", metavar="TEXT", help="heading of the page (default: names of the systems)")
-    options.add_weights(group)
-    inputs.add_lang_pair(parser)
+    fields.add(group, Request, "output", is_required=True)
+    fields.add(group, Request, "summary", "lang", "title", "weights")
+    fields.add(parser, Request, "lang_pair")
 
 
-def run(args: argparse.Namespace) -> None:
-    inputs.check_stdin(args.ratings)
-    output.check_apart(args.output, args.ratings)
-    options.require(args.summary or args.lang is None, "--lang is for --summary only")
-    output.format_of(args.output, "html", {**ENDINGS, **output.PAGE})
-    with output.opened(args.output) as page:
-        from matese import api
+def request(args: argparse.Namespace) -> Request:
+    return fields.make(args, Request)
 
-        systems = inputs.systems(args.ratings, args, must_be_rated=False)
-        if args.summary:
-            page.write(api.summary(systems, title=args.title, lang=args.lang or "en", weights=args.weights))
-        else:
-            page.write(api.report(systems, title=args.title, weights=args.weights))
+
+def run(request: Request) -> None:
+    report.run(request, groups.standard_output())

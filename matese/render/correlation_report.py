@@ -38,6 +38,13 @@ _TOP_N = {
 }
 
 
+def tables(evaluation: MetaEvaluation, lang_pair: str) -> list[Table]:
+    """Returns the tables of a language pair or of "pooled", with captions."""
+    macro = macro_table(evaluation) if lang_pair == POOLED else None
+    every = (table(evaluation, lang_pair), macro, pass_table(evaluation, lang_pair))
+    return [one for one in every if one is not None]
+
+
 def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
     """Returns the table of a language pair or of "pooled"; its caption names the pair."""
     title = f"{evaluation.n_pooled} language pairs pooled"

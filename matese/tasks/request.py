@@ -43,6 +43,11 @@ def changing_ratings(request: object, kind: type) -> list[tuple[str, object]]:
     return [(name, getattr(request, name)) for name in named]
 
 
+def required(value: Value) -> Any:  # noqa: ANN401
+    """Returns a field without a default, whose values are checked and converted by `value`."""
+    return dataclasses.field(metadata={_VALUE: value})
+
+
 def value_of(field: dataclasses.Field[Any]) -> Value | None:
     """Returns what checks the values of a field; None if anything is allowed, as for a flag."""
     value: Value | None = field.metadata.get(_VALUE)

@@ -38,7 +38,9 @@ def test_losses_are_told_and_the_file_is_written(run: Run, spans: Path, folder: 
     ]
     printed = run("convert", "spans.jsonl", "-", "--to", "mqm-tsv").out
     assert printed == (folder / "ted.tsv").read_text(encoding="utf-8")
-    back = run("convert", "ted.tsv", "-", "--to", "jsonl", "--lang-pair", "en-de", "--test-set", "ted", "--rater", "me")
+    back = run(
+        "convert", "ted.tsv", "-", "--to", "jsonl", "--lang-pair", "en-de", "--test-set", "ted", "--as-rater", "me"
+    )
     assert [json.loads(line)["rater"] for line in back.out.splitlines()] == ["me", "me"]
     first = json.loads(back.out.splitlines()[0])
     assert (first["errors"][0]["text"], first["index"]) == ("Haus", 0)
@@ -255,5 +257,5 @@ def test_another_rater_has_no_confidences_of_the_model(run: Run, folder: Path) -
     line = f'{{"hypothesis": "ab", "errors": [{span}], "estimate": {estimate}, "rater": %s}}'
     for rater, kept in (('"model"', (None, None)), ("null", (0.5, -1.0)), ('"ann"', (0.5, -1.0))):
         (folder / "a.jsonl").write_text(line % rater + "\n", encoding="utf-8")
-        row = json.loads(run("convert", "a.jsonl", "-", "--to", "jsonl", "--rater", "ann").out)
+        row = json.loads(run("convert", "a.jsonl", "-", "--to", "jsonl", "--as-rater", "ann").out)
         assert (row["rater"], row["errors"][0]["confidence"], row["expected_score"]) == ("ann", *kept)

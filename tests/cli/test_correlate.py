@@ -14,8 +14,6 @@ from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, 
 from matese.evaluation.metrics.correlation_options import (
     SEGMENT_FIGURES,
     SYSTEM_FIGURES,
-    CorrelationOptions,
-    ScoreSelection,
     TieRule,
 )
 from tests.cli.conftest import Run, write
@@ -517,8 +515,9 @@ def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) ->
     for place, name in ((2, "human.csv"), (3, "metric.csv")):
         scores = [[*row[:2], row[place] if number else "score"] for number, row in enumerate(rows)]
         write(folder / name, *map(",".join, scores))
-    options = CorrelationOptions(darr_ties=ties, n_flips=1, test="none")
-    found = matese.correlate("human.csv", ["metric.csv"], selection=ScoreSelection(first_segment=0), options=options)
+    found = matese.correlate(
+        gold="human.csv", metric=["metric.csv"], first_segment="0", darr_ties=ties, samples=1, significance="none"
+    )
     assert found.figures["all"]["metric"]["segment.darr"].value == pytest.approx(darr)
 
 

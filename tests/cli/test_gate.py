@@ -8,9 +8,9 @@ import pytest
 import matese
 from matese import mqm
 from matese.annotation import ErrorFree, Estimate, Rating, Segment, SegmentKey
-from matese.cli import gate
 from matese.errors import UsageError
 from matese.formats.tables import jsonl
+from matese.tasks import gate
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import matese
-from matese import api
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.checks import checker
 from matese.errors import InputError, UsageError
@@ -114,11 +113,11 @@ def test_what_cannot_be_summed_up_is_refused(ratings: list[Rating], problem: str
 
 
 def test_one_system_in_one_language() -> None:
-    assert "Übersetzungsqualität" in matese.summary({"A": RATINGS}, lang="de")
+    assert "Übersetzungsqualität" in matese.report({"A": RATINGS}, summary=True, lang="de")
     with pytest.raises(UsageError, match="2 systems"):
-        api.summary({"A": RATINGS, "B": RATINGS})
+        matese.report({"A": RATINGS, "B": RATINGS}, summary=True)
     with pytest.raises(UsageError, match="language"):
-        api.summary({"A": RATINGS}, lang="xx")
+        matese.report({"A": RATINGS}, summary=True, lang="xx")
 
 
 def test_there_is_a_catalogue_for_each_language() -> None:

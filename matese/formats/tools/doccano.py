@@ -6,7 +6,7 @@ severity, with its category after a colon: "Major", "Minor: Fluency/Grammar", "U
 with a severity is the category of an error of undecided severity.
 
 The other keys, `source`, `references`, `rater` and those of the segment's key, become the example's metadata in
-doccano, which exports them again. The rater is then the one before the correction; `matese convert --rater` replaces
+doccano, which exports them again. The rater is then the one before the correction; `matese convert --as-rater` replaces
 it. doccano makes one table of all lines, and its database refuses the NaN of a key or number that some lines lack:
 therefore every line has every key, and the index is text.
 

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from matese import api
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError
-from matese.evaluation.metrics.correlation_options import ScoreSelection
+from matese.tasks.correlate import Request, read_scores
 
-SELECTION = ScoreSelection(baselines=("chrf",))
 TEXTS = {"A": ("It rained.", "Come in.", "Gone."), "B": ("It rain.", "Come.", "Go on."), "C": ("Rain.", "In.", "On.")}
 
 
@@ -28,12 +26,11 @@ def rated(references: Sequence[tuple[str, ...]], numbers: Sequence[int] = (0, 1,
     ]
 
 
-def test_segments_that_a_metric_cannot_read_are_left_out_and_counted() -> None:
-    reports: list[str] = []
+def test_segments_that_a_metric_cannot_read_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     references = [("It rains.",), (" ",), ("", "Go.")]
-    (pair,) = api.read_scores(rated(references), selection=SELECTION, report=reports.append)
-    (whole,) = api.read_scores(rated([("It rains.",), ("?",), ("Go.",)], (0, 2)), selection=SELECTION)
-    assert any("1 segment" in report for report in reports)
+    (pair,) = read_scores(Request(gold=rated(references), baseline=["chrf"]))
+    assert any("1 segment" in message for message in caplog.messages)
+    (whole,) = read_scores(Request(gold=rated([("It rains.",), ("?",), ("Go.",)], (0, 2)), baseline=["chrf"]))
     for made, expected in ((pair.gold, whole.gold), (pair.metrics["chrF"], whole.metrics["chrF"])):
         assert made.segment is not None
         assert expected.segment is not None
@@ -44,7 +41,7 @@ def test_segments_that_a_metric_cannot_read_are_left_out_and_counted() -> None:
 
 def test_a_metric_that_can_read_no_segment() -> None:
     with pytest.raises(InputError, match="chrF needs references"):
-        api.read_scores(rated([("",), (), (" ",)]), selection=SELECTION)
+        read_scores(Request(gold=rated([("",), (), (" ",)]), baseline=["chrf"]))
 
 
 def test_a_fitted_sentinel_leaves_out_blank_sources(tiny_model_dir: Path) -> None:
@@ -54,8 +51,7 @@ def test_a_fitted_sentinel_leaves_out_blank_sources(tiny_model_dir: Path) -> Non
         for rating in rated([()] * 3)
         if rating.segment.key is not None
     ]
-    selection = ScoreSelection(baselines=("sentinel-src-fit",), encoder=str(tiny_model_dir), layer=1)
-    (pair,) = api.read_scores(ratings, selection=selection)
+    (pair,) = read_scores(Request(gold=ratings, baseline="sentinel-src-fit", encoder=str(tiny_model_dir), layer=1))
     for scores in (pair.gold, pair.metrics["sentinel-src-fit"]):
         assert scores.segment is not None
         assert [list(map(math.isnan, row)) for row in scores.segment] == [[False, True, False]] * 3

@@ -1,0 +1,65 @@
+"""The ratings of several raters, compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, TextIO
+
+from matese.annotation import Rating
+from matese.tasks import notices, rated, sinks
+from matese.tasks.evaluate import Figures
+from matese.tasks.request import function, option, required
+from matese.tasks.values import File, Text
+
+if TYPE_CHECKING:
+    from matese.evaluation.systems.agreement import RaterAgreement
+
+
+@dataclass(frozen=True)
+class Request(Figures):
+    """Compare raters.
+
+    Attributes:
+        ratings: one file with the ratings of all raters.
+        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
+        json: write all figures as one object; - is standard output.
+    """
+
+    ratings: str | PathLike[str] | Iterable[Rating] = required(rated.OneFile())
+    _: KW_ONLY
+    lang_pair: str | None = option(None, Text("PAIR"))
+    json: str | None = option(None, File())
+
+
+def run(request: Request, stream: TextIO | None = None) -> RaterAgreement:
+    """Compares the ratings of two raters or more with each other.
+
+    The report is written to `stream`, if there is one.
+
+    Raises:
+        InputError: if a rating has no rater, or no segment has two raters.
+
+    >>> from matese import ErrorSpan, Rating, Segment, Severity
+    >>> segment = Segment("Das Haus ist alt.")
+    >>> span = ErrorSpan(4, 8, Severity.MAJOR)
+    >>> result = agreement([Rating(segment, "anna", (span,)), Rating(segment, "ben", (span,))])
+    >>> result.pooled["mpp.micro.f1"].value, result.alpha["alpha.severity"].value
+    (1.0, 1.0)
+    """
+    files = [request.ratings] if isinstance(request.ratings, str) else []
+    with sinks.results(request.json, files, stream=stream) as outputs:
+        from matese.evaluation.systems import agreement as raters
+        from matese.formats.format import ReadOptions
+        from matese.render import agreement_report, tables
+
+        named = rated.named(request.ratings, "ratings", ReadOptions(lang_pair=request.lang_pair))
+        measured = raters.measure(named.ratings, request.options())
+        notices.info(*measured.notices, *tables.undefined({**measured.pooled, **measured.alpha}))
+        outputs.write_text(*agreement_report.text(measured))
+        outputs.write_json(agreement_report.to_json(measured, name=named.name))
+    return measured
+
+
+agreement = function(Request, run)

@@ -1,0 +1,100 @@
+"""Two or more systems, compared by the errors in their translations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from matese.tasks import annotators, notices, rated, sinks
+from matese.tasks.request import function, option
+from matese.tasks.values import File, OneOf, Several, Text, Whole
+
+if TYPE_CHECKING:
+    from matese.evaluation.metrics.lexical_metrics import Baseline
+    from matese.evaluation.systems.comparison import SystemComparison
+    from matese.evaluation.systems.quality import Basis
+    from matese.evaluation.systems.segment_filters import Filter
+
+_TOP = 10
+"""Segments with the largest differences that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextOrObject(Text):
+    """A text; from Python also what it stands for."""
+
+    def take(self, given: object) -> object:  # type: ignore[override]
+        """Returns what is given."""
+        return given
+
+
+@dataclass(frozen=True)
+class Request(rated.Rated):
+    """Compare systems.
+
+    Attributes:
+        baseline: compare all others with this system, a name or a file (default: compare any two systems).
+        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
+        bootstrap: resamples of the bootstrap; 0 for none (default: 1,000).
+        permutations: of the permutation test.
+        seed: of both.
+        filter: compare only the segments that pass all these filters, listed below.
+        metrics: compute metrics from the texts: bleu, chrf or ter with sacrebleu, also with parameters
+            (bleu:tok=intl,lc or chrf:beta=3); wer or eed with torchmetrics; bertscore, bertscore-idf or yisi with an
+            encoder; sentinel-src or sentinel-mt, the length of one text; sentinel-src-fit or sentinel-mt-fit, a
+            regression on it (correlate only); or any model that scores (embedded, a directory or a hub id).
+        json: write all figures as one object; - is standard output.
+        html: write a page with charts and all segments.
+    """
+
+    _: KW_ONLY
+    by: Basis | None = option(None, OneOf("score", ("spans", "expected")))
+    bootstrap: int = option(1000, Whole(0))
+    permutations: int = option(1000, Whole(1))
+    seed: int = option(0, Whole(0))
+    filter: Sequence[Filter | str] = option((), Several(TextOrObject("FILTER")))
+    metrics: Sequence[str | Baseline] = option((), Several(TextOrObject()))
+    json: str | None = option(None, File())
+    html: str | None = option(None, File())
+
+
+def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
+    """Compares systems that translated the same segments: all others with a baseline, or any two.
+
+    The report is written to `stream`, if there is one.
+
+    Raises:
+        InputError: if the systems cannot be compared.
+    """
+    files = request.files
+    with sinks.results(request.json, files, request.html, stream=stream) as outputs:
+        from matese import baselines
+        from matese.evaluation.systems import comparison, segment_filters
+        from matese.evaluation.systems.differences import ResamplingOptions
+        from matese.render import comparison_page, comparison_report
+
+        # Before the model works for an hour.
+        filters = [segment_filters.parse(one) if isinstance(one, str) else one for one in request.filter]
+        found = rated.find(request, command="compare")
+        with annotators.scoring([one for one in request.metrics if isinstance(one, str)]):
+            compared = comparison.compare(
+                found.systems,
+                weights=request.penalties,
+                selected_by=filters,
+                sampling=ResamplingOptions(request.bootstrap, request.permutations, request.seed),
+                basis=request.by,
+                baseline=found.baseline,
+                metrics=baselines.make_baselines(
+                    request.metrics, weights=request.penalties, loading={"device": request.device}
+                ),
+            )
+        notices.info(*comparison_report.notices(compared))
+        outputs.write_text(*comparison_report.text(compared, _TOP))
+        outputs.write_json(comparison_report.to_json(compared, files))
+        if outputs.html is not None:
+            outputs.html.write(comparison_page.render(compared, files, notes=found.warnings))
+    return compared
+
+
+compare = function(Request, run)

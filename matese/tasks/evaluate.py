@@ -1,0 +1,184 @@
+"""Predicted errors and scores, compared with those of people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, TextIO
+
+from matese import mqm
+from matese.annotation import Rating
+from matese.errors import counted
+from matese.tasks import notices, rated, sinks, texts
+from matese.tasks.request import Checked, function, option, required
+from matese.tasks.texts import Raters, check_stdin
+from matese.tasks.values import FINITE, POSITIVE, File, Number, OneOf, Penalties, Several, Text, Whole
+
+if TYPE_CHECKING:
+    from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
+    from matese.evaluation.spans.pair_statistics import FigureOptions
+
+    Ratings = str | PathLike[str] | Iterable[Rating] | NamedRatings
+    """A file of ratings, or the ratings themselves, perhaps with a name for messages and results."""
+
+_GROUPS = ("severity", "category", "lang-pair", "system", "domain", "length")
+_SHARE = Number(" from 0 to 1", lambda value: 0 <= value <= 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures(Checked):
+    """How figures of spans and scores are computed.
+
+    Attributes:
+        unit: units of tags: words, characters, or the tokens of a model (default: word).
+        weights: penalties of errors: matese, google, unbabel or no-omissions, or a YAML file (default: matese).
+        bootstrap: resamples of the bootstrap for 95% intervals (default: 0).
+        seed: of the bootstrap.
+        severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
+        severity_weights: in matching, count a span as many times as its penalty.
+    """
+
+    unit: str = option("word", Text("word|character|MODEL"))
+    weights: mqm.AnyWeights = option("matese", Penalties())
+    bootstrap: int = option(0, Whole(0))
+    seed: int = option(0, Whole(0))
+    severity_penalty: float = option(0.0, _SHARE)
+    severity_weights: bool = False
+
+    def options(self, *, interval_scale: float = 1.0, good: float | None = None) -> FigureOptions:
+        """Returns what computes the figures; loads the model whose tokens are the units.
+
+        Raises:
+            ModelError: if there is no such model.
+        """
+        from matese import tag_units
+        from matese.evaluation.spans.pair_statistics import FigureOptions
+
+        if self.unit not in ("word", "character"):
+            with notices.undisturbed():  # torch is imported here
+                from matese.model import loading  # noqa: F401
+        return FigureOptions(
+            tag_units.tagging(self.unit),
+            mqm.find_weights(self.weights),
+            self.severity_penalty,
+            self.severity_weights,
+            self.bootstrap,
+            self.seed,
+            interval_scale,
+            good,
+        )
+
+
+@dataclass(frozen=True)
+class Request(Figures, Raters, rated.TestSetTexts):
+    """Compare a prediction with gold ratings.
+
+    Attributes:
+        gold: human ratings, which count as correct.
+        predicted: predicted ratings of the same segments.
+        versus: another prediction, to compare PRED with.
+        interval_scale: factor of the intervals of expected scores: uncertainty.scale of matese evaluate on dev data
+            (default: 1).
+        by: also show figures of each severity, category, lang-pair, system, domain or length.
+        good: least human score of a good translation: precision and recall at every threshold of the predicted scores.
+        sentinels: also show figures of predictions that are bad by construction: all, none, random, extended and
+            dropped spans.
+        common: compare only the segments that all files have, and report how many of each file are left out.
+        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
+        json: write all figures as one object; - is standard output.
+    """
+
+    gold: Ratings = required(rated.OneFile())
+    predicted: Ratings = required(rated.OneFile())
+    _: KW_ONLY
+    versus: Ratings | None = option(None, rated.OneFile())
+    interval_scale: float = option(1.0, POSITIVE)
+    by: Sequence[Grouping] = option((), Several(OneOf("group", _GROUPS)))
+    good: float | None = option(None, FINITE)
+    sentinels: bool = False
+    common: bool = False
+    lang_pair: str | None = option(None, Text("PAIR"))
+    json: str | None = option(None, File())
+
+
+def run(request: Request, stream: TextIO | None = None) -> Evaluation:
+    """Compares predicted ratings with gold ones; `figures` of the result has all figures by name.
+
+    With `rater` or `merge`, ratings of an edited text are moved to the text of the prediction; with `merge`, each rater
+    against the others is the human ceiling. The report is written to `stream`, if there is one.
+
+    Raises:
+        InputError: if the ratings cannot be compared.
+
+    >>> from matese import ErrorSpan, Rating, Segment, Severity
+    >>> gold, other = ([Rating(Segment("Das Haus"), None, (ErrorSpan(4, end, Severity.MAJOR),))] for end in (8, 6))
+    >>> round(evaluate(gold, other).figures["mpp.micro.f1"].value, 3)
+    0.667
+    """
+    given = [request.gold, request.predicted, *([] if request.versus is None else [request.versus])]
+    files = [one for one in given if isinstance(one, str)]
+    check_stdin([*files, *request.text_files])
+    with sinks.results(request.json, files, stream=stream) as outputs:
+        from matese.evaluation.spans import evaluation
+        from matese.evaluation.systems import raters
+        from matese.render import evaluation_report, tables
+
+        options = request.options(interval_scale=request.interval_scale, good=request.good)
+        gold, predicted, *versus = _read(request)
+        if request.common:
+            gold, predicted, *versus = _common([gold, predicted, *versus])
+        golds = replace(
+            gold, ratings=texts.one_per_segment(gold.ratings, request, name=gold.name, predicted=predicted.ratings)
+        )
+        if request.rater is not None or request.merge is not None:
+            predicted, *versus = (_on_texts_of(golds, named) for named in (predicted, *versus))
+        evaluated = evaluation.evaluate(
+            golds,
+            predicted,
+            options,
+            by=request.by,
+            versus=versus[0] if versus else None,
+            sentinels=request.sentinels,
+            humans=raters.against_others(gold.ratings, request.merge),
+        )
+        outputs.write_text(*evaluation_report.text(evaluated))
+        notices.info(*tables.undefined(evaluated.figures))
+        outputs.write_json(evaluation_report.to_json(evaluated))
+    return evaluated
+
+
+evaluate = function(Request, run)
+
+
+def _read(request: Request) -> list[NamedRatings]:
+    """Returns the gold ratings, with the texts of their test set, and the predictions."""
+    from matese.formats.format import ReadOptions
+
+    how = ReadOptions(lang_pair=request.lang_pair)
+    gold = rated.named(request.gold, "gold", how)
+    gold = replace(gold, ratings=list(request.join(gold.ratings, request.lang_pair)), tokens=None)
+    predicted = rated.named(request.predicted, "prediction", how)
+    if request.versus is None:
+        return [gold, predicted]
+    return [gold, predicted, rated.named(request.versus, "other prediction", how)]
+
+
+def _common(every: Sequence[NamedRatings]) -> list[NamedRatings]:
+    """Returns the ratings of the segments that all have; tells how many each has."""
+    from matese.evaluation.spans import evaluation
+
+    in_common = evaluation.common(every)
+    for given, kept in zip(every, in_common, strict=True):
+        notices.info(f"{given.name}: {len(kept.ratings):,} of {counted(len(given.ratings), 'rating')} compared")
+    return in_common
+
+
+def _on_texts_of(golds: NamedRatings, predicted: NamedRatings) -> NamedRatings:
+    """Returns the predictions of the raters' texts; tells how many are left out."""
+    from matese.evaluation.systems import raters
+
+    kept = raters.on_texts_of(golds.ratings, predicted)
+    if n_others := len(predicted.ratings) - len(kept.ratings):
+        notices.info(f"{predicted.name}: {counted(n_others, 'rating')} of another rater's text left out")
+    return kept

@@ -1,0 +1,105 @@
+"""Limits of quality that the translations of a system must keep."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, TextIO
+
+from matese.errors import UsageError
+from matese.files import shown
+from matese.tasks import notices, rated, sinks
+from matese.tasks.request import function, option
+from matese.tasks.texts import require
+from matese.tasks.values import FINITE, NOT_NEGATIVE, PROBABILITY, File, OneOf, Share, Whole
+
+if TYPE_CHECKING:
+    from matese.evaluation.systems.gate import GateResult
+    from matese.evaluation.systems.quality import Basis
+
+_TOP = 10
+"""Segments that are listed for each limit."""
+_LIMITS = ("max_major_per_1k", "max_errors_per_1k", "min_score", "min_error_free", "baseline", "max_blank")
+
+
+@dataclass(frozen=True)
+class Request(rated.Rated):
+    """Check translations.
+
+    Attributes:
+        max_major_per_1k: allow at most X Major and Critical errors per 1,000 words.
+        max_errors_per_1k: allow at most X errors per 1,000 words.
+        min_score: require a mean score of at least X (0 is best; COMET models have other scales).
+        min_error_free: require at least this share of segments that are free of errors, such as 60%; see matese tag
+            --error-free.
+        baseline: fail if this other system, a name or a file, is significantly better.
+        alpha: significance level of that.
+        max_blank: allow at most N blank translations of a text (default: 0).
+        require_same_signature: refuse a baseline that another model or other settings have rated.
+        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
+        json: write all figures as one object; - is standard output.
+    """
+
+    _: KW_ONLY
+    max_major_per_1k: float | None = option(None, NOT_NEGATIVE)
+    max_errors_per_1k: float | None = option(None, NOT_NEGATIVE)
+    min_score: float | None = option(None, FINITE)
+    min_error_free: float | str | None = option(None, Share())
+    alpha: float = option(0.05, PROBABILITY)
+    max_blank: int | None = option(None, Whole(0))
+    require_same_signature: bool = False
+    by: Basis | None = option(None, OneOf("score", ("spans", "expected")))
+    json: str | None = option(None, File())
+
+    def __post_init__(self) -> None:
+        allowed = ", ".join(f"--{name.replace('_', '-')}" for name in _LIMITS[:-1])
+        is_limited = any(getattr(self, name) is not None for name in _LIMITS)
+        require(is_limited, f"no limit to check: give {allowed} or --max-blank")
+        super().__post_init__()
+
+
+def run(request: Request, stream: TextIO | None = None) -> GateResult:
+    """Checks the ratings of one system against limits; `passed` of the result says whether all are kept.
+
+    The checks are written to `stream`, if there is one.
+
+    Raises:
+        InputError: if there is no limit, or one cannot be checked.
+
+    >>> from matese import ErrorSpan, Rating, Segment, Severity
+    >>> gate([Rating(Segment("Der Tag"), "A", (ErrorSpan(0, 3, Severity.MAJOR),))], min_score=-3).passed
+    False
+    """
+    request = replace(request, error_free=request.min_error_free is not None)
+    with sinks.results(request.json, request.files, stream=stream) as outputs:
+        from matese.evaluation.spans.evaluation import NamedRatings
+        from matese.evaluation.systems import gate as gates
+        from matese.render import gate_report
+
+        found = rated.find(request, command="gate")
+        checked = [NamedRatings(name, ratings) for name, ratings in found.systems.items() if name != found.baseline]
+        if len(checked) != 1:
+            named = shown(found.systems) if checked else f"only the baseline, {found.baseline}"
+            raise UsageError(f"gate checks one system; given: {named} (--baseline names the one to compare with)")
+        least = request.min_error_free
+        result = gates.check(
+            checked[0],
+            gates.GateLimits(
+                max_major_per_1k=request.max_major_per_1k,
+                max_errors_per_1k=request.max_errors_per_1k,
+                min_score=request.min_score,
+                alpha=request.alpha,
+                max_blank=request.max_blank or 0,
+                min_error_free=None if least is None else float(least),
+            ),
+            baseline=None if found.baseline is None else NamedRatings(found.baseline, found.systems[found.baseline]),
+            weights=request.penalties,
+            basis=request.by,
+            require_same_signature=request.require_same_signature,
+        )
+        notices.info(*filter(None, (result.notice, *(check.notice for check in result.checks))))
+        outputs.write_text(gate_report.text(result, _TOP))
+        outputs.write_json(gate_report.to_json(result, checked[0].name, _TOP))
+    return result
+
+
+gate = function(Request, run)

@@ -1,0 +1,244 @@
+"""Ratings of systems: from files, from Python, or by a model that marks translations first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from itertools import islice
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
+
+from matese.annotation import Rating
+from matese.files import short_names
+from matese.ratings import read_tokens
+from matese.tasks import annotators, notices, texts
+from matese.tasks.annotators import Model
+from matese.tasks.request import Checked, option
+from matese.tasks.texts import Raters, Translations, require
+from matese.tasks.values import File, Several, Text
+
+if TYPE_CHECKING:
+    from matese.evaluation.spans.evaluation import NamedRatings
+    from matese.formats.format import ReadOptions
+    from matese.tasks.texts import RatingsOrFile, Systems
+
+    AnyRatings = Systems | RatingsOrFile
+    """Ratings of systems; of one system also its file or its ratings alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsOfSystems(Several):
+    """Files of ratings; from Python also ratings, a list of files and of lists, or either by the name of a system."""
+
+    def take(self, given: object) -> Any:  # noqa: ANN401
+        """Returns the ratings by system, or a list of files and of lists of ratings; `texts.by_system` reads them."""
+        from matese.evaluation.spans.evaluation import NamedRatings
+
+        if isinstance(given, Mapping):
+            return dict(given)
+        if isinstance(given, str | PathLike | NamedRatings) or not isinstance(given, Iterable):
+            return (_path(given),)
+        several = tuple(given)
+        return (several,) if several and all(isinstance(one, Rating) for one in several) else tuple(map(_path, several))
+
+
+@dataclass(frozen=True, slots=True)
+class OneFile(File):
+    """A file of ratings; from Python also ratings."""
+
+    def take(self, given: object) -> Any:  # noqa: ANN401
+        """Returns what is given, a path as text."""
+        return _path(given)
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsOrName(Text):
+    """The name of a system, or a file of ratings; from Python also ratings."""
+
+    metavar: str = "SYSTEM"
+
+    def take(self, given: object) -> Any:  # noqa: ANN401
+        """Returns what is given, a path as text."""
+        return _path(given)
+
+
+def as_systems(ratings: AnyRatings) -> Systems:
+    """Returns the ratings of a request, which `RatingsOfSystems` has converted."""
+    return cast("Systems", ratings)
+
+
+def files_of(ratings: AnyRatings) -> list[str]:
+    """Returns the files among the ratings of a request."""
+    given = as_systems(ratings)
+    return [one for one in (given.values() if isinstance(given, Mapping) else given) if isinstance(one, str)]
+
+
+def _path(given: object) -> object:
+    return os.fspath(given) if isinstance(given, PathLike) else given
+
+
+@dataclass(frozen=True)
+class Rated(Translations, Raters, Model):
+    """Ratings of systems, or translations that a model marks first.
+
+    Attributes:
+        ratings: files of ratings, instead of texts.
+        baseline: another system, a name or a file.
+    """
+
+    ratings: AnyRatings = option((), RatingsOfSystems())
+    _: KW_ONLY
+    baseline: str | PathLike[str] | Iterable[Rating] | NamedRatings | None = option(None, RatingsOrName())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n_forms = bool(self.ratings) + bool(self.hyp) + bool(self.input)
+        require(n_forms == 1, "give either RATINGS, translations (--hyp) or a table (--input)")
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are read."""
+        ratings = files_of(self.ratings)
+        named = [*ratings, *self.text_files]
+        is_other = _is_file(self.baseline) and not self.input and self.baseline not in (*ratings, *self.hyp)
+        return [str(self.baseline), *named] if is_other else named
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSystems:
+    """Systems to compare.
+
+    Attributes:
+        systems: the ratings of each, one per segment.
+        baseline: its name; None for none.
+        warnings: of the model that rated them.
+    """
+
+    systems: dict[str, list[Rating]]
+    baseline: str | None
+    warnings: Sequence[str] = ()
+
+
+def find(request: Rated, *, command: str) -> FoundSystems:
+    """Returns the ratings of files, or of a model; `command` is named in messages.
+
+    Raises:
+        InputError: if there are none, a segment has several raters, or the baseline is no system.
+    """
+    if not request.ratings:
+        return _marked(request, command)
+    how = texts.read_options(request, untranslated=True)
+    several, baseline = _with_baseline(request, how)
+    single = {name: texts.one_per_segment(ratings, request, name=name) for name, ratings in several.items()}
+    return FoundSystems(single, baseline)
+
+
+def systems(given: Systems, how: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
+    """Returns the ratings of each system; of files alone as the command line reads them.
+
+    Raises:
+        InputError: if a file cannot be read, or has no ratings though it must.
+    """
+    files = [one for one in given if isinstance(one, str)]
+    if files and not isinstance(given, Mapping) and len(files) == len(given):
+        return texts.systems(files, how, must_be_rated=must_be_rated)
+    return texts.by_system(given, untranslated=how.untranslated)
+
+
+def _with_baseline(request: Rated, how: ReadOptions) -> tuple[dict[str, tuple[Rating, ...]], str | None]:
+    """Returns the ratings of all systems, the baseline included, and its name."""
+    given = as_systems(request.ratings)
+    baseline = request.baseline
+    if baseline is None:
+        return systems(given, how), None
+    if not isinstance(baseline, str):
+        name = "the baseline"
+        return {name: tuple(texts.named(baseline, name, untranslated=True).ratings), **systems(given, how)}, name
+    if _is_file(baseline) and baseline not in given:
+        (name,) = short_names([baseline])
+        given = {name: baseline, **given} if isinstance(given, Mapping) else (baseline, *given)
+    several = systems(given, how)
+    files = [] if isinstance(given, Mapping) else [one for one in given if isinstance(one, str)]
+    # A file of ratings may name its system.
+    of_file = systems([baseline], how) if baseline in files else ()
+    return several, texts.baseline_name(baseline, files=files, names=several, of_file=of_file, where="")
+
+
+def _marked(request: Rated, command: str) -> FoundSystems:
+    """Returns the ratings of a model."""
+    hyp = request.hyp
+    baseline = request.baseline
+    is_named = baseline is None or isinstance(baseline, str)
+    require(
+        is_named, "baseline is a list of ratings, but the systems are translations: mark both first, or name a file"
+    )
+    if hyp and _is_file(baseline) and baseline not in hyp:
+        hyp = [str(baseline), *hyp]
+    found, _ = texts.segments(replace(request, hyp=hyp, baseline=None), untranslated=True)
+    where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
+    name = texts.baseline_name(  # before the model works for an hour
+        None if baseline is None else str(baseline),
+        files=hyp,
+        names=[system.name for system in found],
+        of_file=(),
+        where=where if request.input else "",
+    )
+    n_segments = sum(system.n_segments for system in found)
+    with annotators.loaded(request, n_segments) as annotator:
+        found = texts.readable(found, annotator, skip_incomplete=request.skip_incomplete)
+        n_segments = sum(system.n_segments for system in found)
+        every = (segment for system in found for segment in system.read())
+        ratings = iter(list(notices.progress(annotator.annotate_segments(every), n_segments)))
+        of_systems = {system.name: list(islice(ratings, system.n_segments)) for system in found}
+        notices.info(*annotator.counts.notices)
+    return FoundSystems(of_systems, name, annotator.counts.warnings)
+
+
+def named(ratings: object, otherwise: str, how: ReadOptions) -> NamedRatings:
+    """Returns ratings, or those of a file as the command line reads it, with a name; `otherwise` is for ratings alone.
+
+    Raises:
+        UsageError: if they are something else.
+        InputError: if the file cannot be read.
+    """
+    from matese.evaluation.spans.evaluation import NamedRatings
+
+    if isinstance(ratings, str):
+        return NamedRatings(ratings, texts.ratings(ratings, how), read_tokens(ratings))
+    return texts.named(ratings, otherwise)  # type: ignore[arg-type]  # which checks it
+
+
+def _is_file(path: object) -> bool:
+    return isinstance(path, str) and (path == "-" or os.path.isfile(path))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSetTexts(Checked):
+    """Texts of a test set, for ratings without them.
+
+    Attributes:
+        src: text file of the test set's sources, for ratings without source or references.
+        ref: text file of a reference of the test set; repeatable.
+        texts_of: take source and references from a test set of sacreBLEU or a directory of mt-metrics-eval.
+    """
+
+    src: str | None = option(None, File())
+    ref: Sequence[str] = option((), Several(is_repeated=True))
+    texts_of: str | None = option(None, Text("TESTSET"))
+
+    @property
+    def text_files(self) -> list[str]:
+        """The text files that are named."""
+        return [*([self.src] if self.src else []), *self.ref]
+
+    def join(self, ratings: Iterable[Rating], lang_pair: str | None) -> Iterable[Rating]:
+        """Returns the ratings with these texts; tells how many segments have no reference."""
+        from matese.formats import test_set_texts
+
+        known = test_set_texts.read(self.src, self.ref, test_set=self.texts_of, lang_pair=lang_pair)
+        if known is None:
+            return ratings
+        joined = test_set_texts.join(ratings, known)
+        notices.info(*joined.notices())
+        return joined.ratings
