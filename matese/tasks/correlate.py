@@ -56,7 +56,7 @@ class ScoresOfMetrics(Several):
 
     def take(self, given: object) -> Any:  # noqa: ANN401
         """Returns the files, or files and ratings by name."""
-        return dict(given) if isinstance(given, Mapping) else super().take(given)
+        return dict(given) if isinstance(given, Mapping) else Several.take(self, given)
 
 
 @dataclass(frozen=True)

@@ -51,10 +51,10 @@ class Request(rated.Rated):
     json: str | None = option(None, File())
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         allowed = ", ".join(f"--{name.replace('_', '-')}" for name in _LIMITS[:-1])
         is_limited = any(getattr(self, name) is not None for name in _LIMITS)
         require(is_limited, f"no limit to check: give {allowed} or --max-blank")
-        super().__post_init__()
 
 
 def run(request: Request, stream: TextIO | None = None) -> GateResult:

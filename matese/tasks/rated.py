@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields
 from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from matese.formats.format import ReadOptions
     from matese.tasks.texts import RatingsOrFile, Systems
 
-    AnyRatings = Systems | RatingsOrFile
+    AnyRatings = (
+        Mapping[str, RatingsOrFile]
+        | Sequence[str | PathLike[str] | Rating | Sequence[Rating]]
+        | str
+        | PathLike[str]
+        | NamedRatings
+    )
     """Ratings of systems; of one system also its file or its ratings alone."""
 
 
@@ -175,7 +181,9 @@ def _marked(request: Rated, command: str) -> FoundSystems:
     )
     if hyp and _is_file(baseline) and baseline not in hyp:
         hyp = [str(baseline), *hyp]
-    found, _ = texts.segments(replace(request, hyp=hyp, baseline=None), untranslated=True)
+    names = (field.name for field in fields(Translations))
+    translations = Translations(**{name: getattr(request, name) for name in names} | {"hyp": hyp})
+    found, _ = texts.segments(translations, untranslated=True)
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
     name = texts.baseline_name(  # before the model works for an hour
         None if baseline is None else str(baseline),

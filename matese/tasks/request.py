@@ -82,6 +82,7 @@ def function(request: Callable[P, R], run: Callable[[R], T]) -> Callable[P, T]:
     lines = [f"    {name}: {documented.get(name, '')}" for name in known.parameters]
     given = inspect.cleandoc(run.__doc__ or "")
     first, _, rest = given.partition("\n\n")
+    call.__name__ = call.__qualname__ = run.__module__.rpartition(".")[2]  # as help and tracebacks show it
     call.__doc__ = "\n".join([first, "", "Args:", *lines, *(["", rest] if rest else [])])
     vars(call)["__signature__"] = known.replace(return_annotation=inspect.signature(run).return_annotation)
     return call
