@@ -1,4 +1,4 @@
-"""The JSON Schema of our JSONL, which the package ships: after a change of the keys, run this module."""
+"""The JSON Schemas that the package ships, of our JSONL and of results: after a change of keys, run this module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import msgspec
 
 import matese.formats
 from matese.annotation import Severity
+from matese.docstrings import attribute_docs
 from matese.formats.tables import jsonl_keys
+from matese.render import result_keys
 
 _NEVER_NULL = ("references", "source_errors", "omissions", "unplaced", "text", "words")
 """Keys that may be null when they are read and never are when they are written."""
@@ -32,6 +34,23 @@ def schema() -> dict[str, Any]:
     for name in ("tokens", "segment_name"):
         line["required"].remove(name)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Rating", **line, "$defs": parts}
+
+
+def schema_of_results() -> dict[str, Any]:
+    """Returns the JSON Schema of what `matese gate --json` and `matese compare --json` write."""
+    kinds = [result_keys.GateKeys, result_keys.ComparisonKeys]
+    references, components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    for part in components.values():
+        documented = attribute_docs(getattr(result_keys, part["title"]))
+        part["description"] = part["description"].partition("\n")[0]
+        part["title"] = part["title"].removesuffix("Keys")
+        for key, property_ in part["properties"].items():
+            property_["description"] = documented[key]
+    title = "Result of matese gate or matese compare"
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    text = re.sub(r"(#/\$defs/\w+?)Keys\b", r"\1", json.dumps({"anyOf": list(references), "$defs": components}))
+    whole = json.loads(text)
+    return {**head, **whole, "$defs": {key.removesuffix("Keys"): part for key, part in whole["$defs"].items()}}
 
 
 def _as_written(part: dict[str, Any]) -> dict[str, Any]:
@@ -67,5 +86,6 @@ def _attribute_docs(docstring: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    path = Path(matese.formats.__file__).with_name("rating.schema.json")
-    path.write_text(json.dumps(schema(), indent=2) + "\n", encoding="utf-8")
+    folder = Path(matese.formats.__file__).parent
+    for stem, made in (("rating", schema()), ("results", schema_of_results())):
+        (folder / f"{stem}.schema.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")

@@ -13,7 +13,7 @@ FAILED = 1
 SUMMARY = "check translations against limits of quality"
 USUAL = (
     *("hyp", "src", "ref", "input", "max-major-per-1k", "max-errors-per-1k", "min-score"),
-    *("min-error-free", "baseline", "json"),
+    *("min-error-free", "baseline", "json", "junit", "github"),
 )
 EPILOG = """All given limits are checked. If one is violated, the exit code is 1, and the segments that violate it
 are listed, worst first. A value equal to its limit passes. Blank translations fail unless --max-blank allows them.
@@ -25,7 +25,7 @@ marks translations (--hyp, --input) first.
 
 examples:
   matese gate --hyp new.txt --baseline old.txt --src src.txt --min-score -3
-  matese gate spans.jsonl --max-major-per-1k 5 --min-score -3
+  matese gate spans.jsonl --max-major-per-1k 40 --min-score -3
   matese gate spans.jsonl --min-error-free 60%
   matese gate new.jsonl --baseline released.jsonl --json gate.json
 """
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     limits = ("max_major_per_1k", "max_errors_per_1k", "min_score", "min_error_free", "baseline", "max_blank")
     fields.add(parser.add_argument_group("limits"), Request, *limits, "require_same_signature")
     fields.add(parser.add_argument_group("figures"), Request, "by")
-    fields.add(parser.add_argument_group("output"), Request, "json")
+    fields.add(parser.add_argument_group("output"), Request, "json", "junit", "github")
 
 
 def request(args: argparse.Namespace) -> Request:

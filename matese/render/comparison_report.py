@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from matese import mqm, severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, UnplacedError
@@ -14,8 +17,9 @@ from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import ALPHA, PairComparison, SystemComparison
 from matese.evaluation.systems.differences import MetricComparison, PairedDifference
-from matese.render import json_objects
+from matese.render import json_objects, result_keys
 from matese.render.labels import place_label, short_number, show, unplaced_label
+from matese.render.result_keys import ComparisonKeys, FilterKeys, MetricKeys, SamplingKeys
 from matese.render.score_report import EXPECTED_EXPLAINED, SCORES_EXPLAINED
 from matese.render.tables import Table, bounded, decimal, interval
 
@@ -229,35 +233,39 @@ def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
 
 
 def to_json(comparison: SystemComparison, sources: Sequence[str]) -> dict[str, Any]:
-    """Returns all figures and segments as one object; docs/compare.md describes its keys; `sources` are the files."""
+    """Returns all figures and segments as one object, see `result_keys.ComparisonKeys`; `sources` are the files."""
     sampling = comparison.sampling
-    return {
-        "ratings": list(sources),
-        "verdict": verdicts(comparison),
-        "ranked_by": comparison.basis,
-        "signature_warning": comparison.notice or None,
-        "settings": {
-            "weights": comparison.weights.name,
-            "bootstrap": sampling.n_resamples,
-            "permutations": sampling.n_permutations,
-            "seed": sampling.seed,
-        },
-        "segments": comparison.n_segments,
-        "filters": [
-            {"filter": part.name, "segments": part.n_segments, "share": part.share, "scores": dict(part.scores)}
+    every = itertools.chain(*comparison.ratings.values())
+    keys = ComparisonKeys(
+        **result_keys.origin(every, comparison.weights),  # type: ignore[arg-type]
+        ratings=list(sources),
+        verdict=verdicts(comparison),
+        ranked_by=comparison.basis,
+        signature_warning=comparison.notice or None,
+        settings=SamplingKeys(
+            weights=comparison.weights.name,
+            bootstrap=sampling.n_resamples,
+            permutations=sampling.n_permutations,
+            seed=sampling.seed,
+        ),
+        segments=comparison.n_segments,
+        filters=[
+            FilterKeys(filter=part.name, segments=part.n_segments, share=part.share, scores=dict(part.scores))
             for part in comparison.selections
         ],
-        "systems": {
+        systems={
             name: {
                 "raters": sorted({rating.rater or "" for rating in ratings})[:_MOST_RATERS],
                 **json_objects.nest_figures(comparison.figures[name], with_intervals=sampling.n_resamples > 0),
             }
             for name, ratings in comparison.ratings.items()
         },
-        "versus": _nested({names: _pair_to_json(pair) for names, pair in comparison.pairs.items()}),
-        "metrics": {name: _metric_to_json(metric) for name, metric in comparison.metrics.items()},
-        "differences": _segments_to_json(comparison),
-    }
+        versus=_nested({names: _pair_to_json(pair) for names, pair in comparison.pairs.items()}),
+        metrics={name: _metric_to_json(metric) for name, metric in comparison.metrics.items()},
+        differences=_segments_to_json(comparison),
+    )
+    written: dict[str, Any] = msgspec.to_builtins(keys)
+    return written
 
 
 def errors_label(rating: Rating) -> str:
@@ -290,14 +298,13 @@ def _pair_to_json(pair: PairComparison) -> dict[str, Any]:
     return {**differences, **shares, "changes": pair.n_changes() if pair.changes else None}
 
 
-def _metric_to_json(metric: MetricComparison) -> dict[str, Any]:
+def _metric_to_json(metric: MetricComparison) -> MetricKeys:
     systems = {
         name: json_objects.nest_figures({"score": figure}, with_intervals=math.isfinite(figure.low))
         for name, figure in metric.scores.items()
     }
     versus = {names: _difference_to_json(difference) for names, difference in metric.differences.items()}
-    left_out = {"left_out": metric.n_left_out}
-    return {"signature": metric.signature, **left_out, "systems": systems, "versus": _nested(versus)}
+    return MetricKeys(signature=metric.signature, left_out=metric.n_left_out, systems=systems, versus=_nested(versus))
 
 
 def _difference_to_json(difference: PairedDifference) -> dict[str, Any]:

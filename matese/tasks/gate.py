@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -37,6 +38,8 @@ class Request(rated.Rated):
         require_same_signature: refuse a baseline that another model or other settings have rated.
         by: score that decides: spans or expected (default: expected if all ratings have an expected score).
         json: write all figures as one object; - is standard output.
+        junit: write the checks as JUnit XML, which CI servers show as tests; - is standard output.
+        github: write the checks as annotations of GitHub Actions instead of as text.
     """
 
     _: KW_ONLY
@@ -49,10 +52,15 @@ class Request(rated.Rated):
     require_same_signature: bool = False
     by: Basis | None = option(None, OneOf("score", ("spans", "expected")))
     json: str | None = option(None, File())
+    junit: str | None = option(None, File())
+    github: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         allowed = ", ".join(f"--{name.replace('_', '-')}" for name in _LIMITS[:-1])
+        outputs = [name for name in ("json", "junit") if getattr(self, name) == "-"]
+        problem = "--json and --junit cannot both be standard output, nor one of them with --github"
+        require(len(outputs) + self.github < 2, problem)
         is_limited = any(getattr(self, name) is not None for name in _LIMITS)
         require(is_limited, f"no limit to check: give {allowed} or --max-blank")
 
@@ -70,7 +78,14 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult:
     False
     """
     request = replace(request, error_free=request.min_error_free is not None)
-    with sinks.results(request.json, request.files, stream=stream) as outputs:
+    files = request.files
+    sinks.check_apart(request.junit, files, "--junit")
+    sinks.check_distinct(request.json, request.junit, "--junit")
+    # Nothing else is written beside a result on standard output.
+    rest = None if request.junit == "-" else stream
+    with contextlib.ExitStack() as stack:
+        outputs = stack.enter_context(sinks.results(request.json, files, stream=rest))
+        junit = request.junit and stack.enter_context(sinks.opened(request.junit, stream, "--junit"))
         from matese.evaluation.spans.evaluation import NamedRatings
         from matese.evaluation.systems import gate as gates
         from matese.render import gate_report
@@ -97,8 +112,12 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult:
             require_same_signature=request.require_same_signature,
         )
         notices.info(*filter(None, (result.notice, *(check.notice for check in result.checks))))
-        outputs.write_text(gate_report.text(result, _TOP))
-        outputs.write_json(gate_report.to_json(result, checked[0].name, _TOP))
+        name = checked[0].name
+        annotations = gate_report.annotations(result, name, _TOP)
+        outputs.write_text(annotations if request.github else gate_report.text(result, _TOP))
+        if junit:
+            junit.write(gate_report.junit(result, name, _TOP))
+        outputs.write_json(gate_report.to_json(result, name, _TOP))
     return result
 
 

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 
 import matese
+from docs import rating_schema
 from matese import mqm
 from matese.annotation import ErrorFree, Estimate, Rating, Segment, SegmentKey
 from matese.errors import UsageError
@@ -196,3 +199,45 @@ def test_words_and_names_of_a_comparison(run: Run, folder: Path, system: str, ba
     assert f"({words}" in ran.out
     found = json.loads((folder / "g.json").read_text())
     assert (found["ratings"], found["baseline"]) == (system, baseline)
+
+
+def test_json_follows_the_schema(run: Run, folder: Path) -> None:
+    """The published schema is that of the types, and what is written follows it."""
+    path = Path(matese.__file__).parent / "formats" / "results.schema.json"
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    assert schema == rating_schema.schema_of_results(), "run docs/rating_schema.py"
+    validator = jsonschema.Draft202012Validator(schema)
+    run("gate", "worse.jsonl", "--baseline", "good.jsonl", "--min-score", "-1", "--json", "g.json")
+    run("compare", "worse.jsonl", "good.jsonl", "--bootstrap", "20", "--json", "c.json")
+    for name in ("g.json", "c.json"):
+        found = json.loads((folder / name).read_text(encoding="utf-8"))
+        validator.validate(found)
+        assert list(found)[:3] == ["version", "signature", "model"]
+        assert (found["signature"], found["model"]) == ("m", None)
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate({key: value for key, value in found.items() if key != "version"})
+
+
+def test_junit_has_a_case_for_each_limit(run: Run, folder: Path) -> None:
+    ran = run("gate", "bad.jsonl", "--max-errors-per-1k", "100", "--min-score", "-1", "--junit", "g.xml")
+    assert (ran.code, ran.out.count("FAIL")) == (1, 1)
+    (suite,) = ElementTree.parse(folder / "g.xml").getroot()
+    cases = {case.get("name"): [failure.get("message") for failure in case] for case in suite.iter("testcase")}
+    assert cases == {"max-errors-per-1k": [], "min-score": ["score -1.20 (at least -1)"]}
+    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("bad", "2", "1")
+    printed = run("gate", "good.jsonl", "--min-score", "-1", "--junit", "-").out
+    assert ElementTree.fromstring(printed.encode()).get("failures") == "0"
+
+
+def test_annotations_of_github(run: Run, folder: Path) -> None:
+    rating = Rating(Segment("100% Haus", key=SegmentKey(index=0)), "m", (major(0, 4),))
+    write(folder / "a,b.jsonl", jsonl.dumps(rating))
+    ran = run("gate", "a,b.jsonl", "--min-score", "-1", "--max-errors-per-1k", "999", "--github")
+    assert (ran.code, ran.out.splitlines()) == (
+        1,
+        [
+            "::notice title=matese gate%3A max-errors-per-1k of a%2Cb::errors per 1,000 words 500.00 (at most 999)",
+            '::error title=matese gate%3A min-score of a%2Cb::score -5.00 (at least -1)%0Asegment 1: -5.00; Major "100%25"',
+        ],
+    )
+    assert run("gate", "good.jsonl", "--min-score", "-1", "--github", "--json", "-").refused().startswith("--json and")
