@@ -30,7 +30,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add_positional(parser, Request, "ratings", metavar="RATINGS")
     groups.add_figures(parser.add_argument_group("figures"), Request)
-    fields.add(parser.add_argument_group("output"), Request, "json")
+    fields.add(parser.add_argument_group("output"), Request, "all", "markdown", "latex", "json")
     fields.add(parser, Request, "lang_pair")
 
 

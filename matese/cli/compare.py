@@ -12,7 +12,7 @@ from matese.tasks.compare import Request
 
 _SEVERITIES = one_of([severity.value for severity in COUNTED])
 SUMMARY = "compare systems by the errors in their translations"
-USUAL = ("hyp", "src", "ref", "input", "baseline", "filter", "html", "json", "metrics")
+USUAL = ("hyp", "src", "ref", "input", "baseline", "filter", "all", "html", "json", "metrics")
 EPILOG = f"""RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
 systems. The model marks translations (--hyp, --input) first. Rating i of each system must be of the same segment; if
 the order differs, segments are matched by their keys.
@@ -44,7 +44,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     groups.add_rated(parser, Request)
     fields.add(parser.add_argument_group("figures"), Request, "baseline", "by", "bootstrap", "filter")
-    fields.add(parser.add_argument_group("output"), Request, "json", "html")
+    fields.add(parser.add_argument_group("output"), Request, "all", "markdown", "latex", "json", "html")
     text = "other metrics, as rows beside the scores of the ratings"
     fields.add(parser.add_argument_group("metrics", text), Request, "metrics")
 

@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add(group, Request, "baseline", "encoder", "layer")
     group = parser.add_argument_group("figures")
     fields.add(group, Request, "rank_by", "significance", "samples", "good", "by", "bootstrap")
-    fields.add(parser.add_argument_group("output"), Request, "json", "plot")
+    fields.add(parser.add_argument_group("output"), Request, "markdown", "latex", "json", "plot")
 
 
 def request(args: argparse.Namespace) -> Request:

@@ -9,7 +9,7 @@ from matese.tasks import evaluate
 from matese.tasks.evaluate import Request
 
 SUMMARY = "compare predicted errors with those that humans marked"
-USUAL = ("versus", "weights", "bootstrap", "by", "json", "common", "rater", "merge")
+USUAL = ("versus", "weights", "bootstrap", "by", "all", "json", "common", "rater", "merge")
 EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
 order differs, ratings are matched by their keys. Neutral and undecided spans do not count, and Critical spans count as
 Major.
@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("figures")
     groups.add_figures(group, Request)
     fields.add(group, Request, "interval_scale", "by", "good", "sentinels")
-    fields.add(parser.add_argument_group("output"), Request, "json")
+    fields.add(parser.add_argument_group("output"), Request, "all", "markdown", "latex", "json")
     groups.add_raters(parser, Request)
     fields.add(parser, Request, "lang_pair")
     groups.add_test_set_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"), Request)

@@ -21,7 +21,7 @@ from matese.render import json_objects, result_keys
 from matese.render.labels import place_label, short_number, show, unplaced_label
 from matese.render.result_keys import ComparisonKeys, FilterKeys, MetricKeys, SamplingKeys
 from matese.render.score_report import EXPECTED_EXPLAINED, SCORES_EXPLAINED
-from matese.render.tables import Table, bounded, decimal, interval
+from matese.render.tables import MORE, Table, bounded, decimal, interval
 
 _COUNTS = {severity.value: severities.label(severity) for severity in severities.COUNTED}
 _FIGURES = {
@@ -46,6 +46,10 @@ _CHANGES = {"softened": "less severe", "worsened": "more severe", "kept": "uncha
 _OUTCOMES = ("better", "worse", "tied")
 _LOOK_AT = "Look at the interval: if it includes 0, the difference may be chance."
 _MOST_RATERS = 10
+N_MAIN = 3
+"""Segments with the largest differences in a report that is not whole."""
+_N_OF_PAIRS = 2
+"""Tables of `_tables_of_pairs`."""
 
 
 def notices(comparison: SystemComparison) -> list[str]:
@@ -63,16 +67,20 @@ def notices(comparison: SystemComparison) -> list[str]:
     return [*notes, few] if 2 / 2**n > ALPHA else notes
 
 
-def text(comparison: SystemComparison, n_listed: int = 10) -> list[str | Table]:
-    """Returns the whole report: verdicts, tables, signatures, and the `n_listed` largest differences."""
+def text(comparison: SystemComparison, n_listed: int = 10, *, is_all: bool = False) -> list[str | Table]:
+    """Returns the verdicts, the table of the systems, and the largest differences; with `is_all`, all tables, too.
+
+    Without `is_all`, there are the tables that were asked for, of filters and other metrics, and `N_MAIN` segments.
+    """
     lines = "".join(f"{line}\n" for line in verdicts(comparison))
     signatures = [f"{name}: {metric.signature}" for name, metric in comparison.metrics.items()]
-    largest = _largest_differences(comparison, n_listed) if n_listed else []
-    return [
-        f"{lines}\n",
-        *tables(comparison),
-        *("".join(f"{show(line)}\n" for line in section) for section in (signatures, largest)),
-    ]
+    n = n_listed if is_all else min(n_listed, N_MAIN)
+    largest = _largest_differences(comparison, n) if n else []
+    every = list(tables(comparison))
+    n_first = len(every) - _N_OF_PAIRS  # filters, if any, and systems
+    shown = every if is_all else every[: n_first + bool(comparison.metrics)]
+    sections = ("".join(f"{show(line)}\n" for line in section) for section in (signatures, largest))
+    return [f"{lines}\n", *shown, *sections, *([] if is_all else [f"\n{MORE}"])]
 
 
 def verdicts(comparison: SystemComparison) -> list[str]:

@@ -11,6 +11,7 @@ from matese.errors import counted
 from matese.evaluation.metrics import averages, meta_evaluation
 from matese.evaluation.metrics.correlation_options import POOLED, POOLED_FIGURES
 from matese.evaluation.statistics import pass_fail
+from matese.files import shown
 from matese.render.json_objects import finite, nest
 from matese.render.labels import show
 from matese.render.plots import Panel
@@ -36,6 +37,22 @@ _TOP_N = {
     "darr": "daRR of segments",
     "kendall_b_by_item": "tau-b of the translations of a segment",
 }
+
+
+def in_words(evaluation: MetaEvaluation, lang_pair: str) -> str:
+    """Returns which metric agrees best with people, and which do not differ significantly; "" if none is ranked."""
+    ranking = evaluation.rankings.get(lang_pair)
+    rank_by = evaluation.options.rank_by
+    if ranking is None or not ranking.metrics:
+        return ""
+    best = ranking.metrics[0]
+    value = _cell(evaluation.figures[lang_pair][best].get(rank_by), None)
+    sentence = f"{show(best)} agrees best with people: {rank_by} {value}"
+    if ranking.clusters is None or len(ranking.metrics) == 1:
+        return f"{sentence}.\n"
+    alike = [show(name) for name, cluster in zip(ranking.metrics, ranking.clusters, strict=True) if cluster == 1][1:]
+    others = f"not significantly better than {shown(alike)}" if alike else "significantly better than all others"
+    return f"{sentence}, {others}.\n"
 
 
 def tables(evaluation: MetaEvaluation, lang_pair: str) -> list[Table]:

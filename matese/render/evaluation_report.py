@@ -18,6 +18,20 @@ if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, PredictionFigures
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
+_MAIN = {
+    "tsh": "gold spans that are found, at least in part",
+    "hsh": "predicted spans that overlap a gold one",
+    "mpp.micro.f1": "F1 of spans with partial credit",
+    "char_wmt25.f1": "F1 of characters",
+    "score.pearson": "Pearson of the MQM scores",
+    "expected_score.pearson": "Pearson of the expected scores",
+    "expected_score.kendall": "Kendall of the expected scores",
+    "error_free.mcc": "error-free segments",
+    "localisation.auroc": "token scores",
+}
+"""The figures that are always shown, as far as they are measured."""
+_DECISIVE = ("mpp.micro.f1", "expected_score.pearson", "score.pearson")
+_ALPHA = 0.05
 _OF_GROUPS = ("mpp.micro.precision", "mpp.micro.recall", "mpp.micro.f1", "char_wmt25.f1", "hsh", "tsh", "score.pearson")
 _OF_SENTINELS = (
     "mpp.micro.f1",
@@ -36,23 +50,64 @@ _OF_CATEGORIES = (
 )
 
 
-def text(evaluation: Evaluation) -> Iterator[object]:
-    """Yields a heading and the tables of all figures, of the groups, and of the differences."""
+def text(evaluation: Evaluation, *, is_all: bool = False) -> Iterator[object]:
+    """Yields what the figures say, a table of the main ones, and what was asked for; with `is_all`, all figures."""
     predicted = evaluation.predicted
     ceiling = evaluation.ceiling
     yield "\n".join([_heading(evaluation), *_in_words(evaluation)]) + "\n\n"
-    with_intervals = evaluation.options.n_resamples > 0
-    of_raters = None if ceiling is None else ceiling.figures
-    yield from tables.of_figures(predicted.figures, with_intervals=with_intervals, ceiling=of_raters)
+    yield _main_figures(evaluation)
     if ceiling is not None:
         n_ratings = counted(ceiling.n_segments, "rating")
         yield f"raters: each of {n_ratings} against the other raters of its segment, merged\n\n"
+    yield from _requested(evaluation)
+    if not is_all:
+        yield tables.MORE
+        return
+    with_intervals = evaluation.options.n_resamples > 0
+    of_raters = None if ceiling is None else ceiling.figures
+    yield from tables.of_figures(predicted.figures, with_intervals=with_intervals, ceiling=of_raters)
     if predicted.bins:
         rows = [
             [f"{row.low:.1f} .. {row.high:.1f}", f"{row.n:,}", decimal(row.confidence), decimal(row.precision)]
             for row in predicted.bins
         ]
         yield Table(["confidence", "spans", "mean", "hit"], rows)
+    if evaluation.versus is not None:
+        rows = [
+            [name, decimal(figure.value), interval(figure), decimal(figure.p)]
+            for name, figure in evaluation.differences.items()
+        ]
+        yield Table([f"minus {show(evaluation.versus.name)}", "difference", "95% interval", "p"], rows)
+
+
+def _main_figures(evaluation: Evaluation) -> Table:
+    """Returns the main figures with their intervals, those of the raters, and the difference from the other one."""
+    figures = evaluation.predicted.figures
+    with_intervals = evaluation.options.n_resamples > 0
+    ceiling = evaluation.ceiling
+    versus = evaluation.versus
+    header = ["", show(evaluation.predicted.name), *(["95% interval"] if with_intervals else [])]
+    header += [] if ceiling is None else ["raters"]
+    header += [] if versus is None else [show(versus.name), "difference", *(["p"] if with_intervals else [])]
+    rows = []
+    for key, label in _MAIN.items():
+        if key not in figures:
+            continue
+        row = [f"{key}: {label}", decimal(figures[key].value), *([interval(figures[key])] if with_intervals else [])]
+        if ceiling is not None:
+            row.append(decimal(ceiling.figures[key].value) if key in ceiling.figures else "-")
+        if versus is not None:
+            difference = evaluation.differences.get(key)
+            row.append(decimal(versus.figures[key].value) if key in versus.figures else "-")
+            row.append("-" if difference is None else f"{difference.value:+.4f}")
+            row += [] if not with_intervals else ["-" if difference is None else decimal(difference.p)]
+        rows.append(row)
+    return Table(header, rows)
+
+
+def _requested(evaluation: Evaluation) -> Iterator[Table]:
+    """Yields the tables of the groups, of the sentinels and of good translations, as far as they were asked for."""
+    predicted = evaluation.predicted
     for grouping, groups in evaluation.groups.items():
         wanted = _OF_CATEGORIES if grouping == "category" else _OF_GROUPS
         shown = [key for key in wanted if any(key in group.figures for group in groups.values())]
@@ -75,12 +130,6 @@ def text(evaluation: Evaluation) -> Iterator[object]:
             if one is not None
         ]
         yield Table([f"good: {evaluation.options.good:g} or more", *_OF_PASSES], rows)
-    if evaluation.versus is not None:
-        rows = [
-            [name, decimal(figure.value), interval(figure), decimal(figure.p)]
-            for name, figure in evaluation.differences.items()
-        ]
-        yield Table([f"minus {show(evaluation.versus.name)}", "difference", "95% interval", "p"], rows)
 
 
 def _heading(evaluation: Evaluation) -> str:
@@ -118,6 +167,26 @@ def _in_words(evaluation: Evaluation) -> Iterator[str]:
                 f"Of the segments that {prediction} labels as free of errors, {_percent(precision)} are so in "
                 f"{gold}; of all that are, it labels {_percent(recall)}."
             )
+    if evaluation.versus is not None:
+        yield _versus_in_words(evaluation)
+
+
+def _versus_in_words(evaluation: Evaluation) -> str:
+    """Returns how the prediction differs from the other one in the first of the main figures that decide."""
+    other = evaluation.versus
+    assert other is not None
+    key = next((key for key in _DECISIVE if key in evaluation.differences), next(iter(evaluation.differences)))
+    difference = evaluation.differences[key]
+    names = (show(evaluation.predicted.name), show(other.name))
+    if not math.isfinite(difference.value):
+        return f"{names[0]} and {names[1]} cannot be compared in {key}, which is undefined."
+    word = "better than" if difference.value > 0 else "worse than" if difference.value < 0 else "as good as"
+    claim = f"{names[0]} is {word} {names[1]} in {_MAIN.get(key, key)} ({key}): {difference.value:+.3f}"
+    if not math.isfinite(difference.p):
+        return f"{claim}; --bootstrap 1000 tests whether that is chance."
+    is_certain = difference.p <= _ALPHA
+    surely = "significantly" if is_certain else "not significantly"
+    return f"{claim} (95 % {difference.low:.3f} to {difference.high:.3f}, p {difference.p:.3f}: {surely} different)."
 
 
 def _share(share: float, n: int) -> str:

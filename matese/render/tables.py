@@ -1,17 +1,26 @@
-"""Figures as plain-text tables."""
+"""Figures as tables: in plain text, Markdown or LaTeX."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from matese.render import terminal
 
 if TYPE_CHECKING:
     from matese.evaluation.statistics.bootstrap import Figure
 
+Look = Literal["text", "markdown", "latex"]
+_LATEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": "\\textbackslash{}",
+        "~": "\\textasciitilde{}",
+        "^": "\\textasciicircum{}",
+    }
+)
 _RATES = ("precision", "recall", "f1")
 _REASONS = {
     "score": "one of the two scores is the same for all segments",
@@ -29,6 +38,8 @@ _REASONS = {
     "severity": "no spans of two raters overlap, or all have one severity",
     "alpha": "no rater marks anything, or all raters mark everything",
 }
+MORE = "More figures: --all; for programs: --json FILE\n"
+"""The last line of a report that is not whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,53 @@ class Table:
         """Returns the same in lines of at most `width` cells, as `terminal.table` divides them."""
         lines = terminal.table(self.header, self.rows, width).plain.splitlines()
         return "".join(f"{line.rstrip()}\n" for line in [*lines, ""])
+
+    def markdown(self) -> str:
+        r"""Returns the table in Markdown, followed by an empty line.
+
+        >>> print(Table(["", "F1"], [["a|b", "0.5"]]).markdown(), end="")
+        |  | F1 |
+        |---|---:|
+        | a\|b | 0.5 |
+        <BLANKLINE>
+        """
+        rows = [[cell.replace("|", "\\|") for cell in row] for row in (self.header, *self.rows)]
+        rule = "|---" + "|---:" * (len(self.header) - 1) + "|"
+        head, *others = (f"| {' | '.join(row)} |" for row in rows)
+        return "".join(f"{line}\n" for line in (head, rule, *others, ""))
+
+    def latex(self) -> str:
+        r"""Returns the table in LaTeX with the package booktabs, followed by an empty line.
+
+        >>> print(Table(["", "F1"], [["a_b", "50 %"]]).latex(), end="")
+        \begin{tabular}{lr}
+        \toprule
+         & F1 \\
+        \midrule
+        a\_b & 50 \% \\
+        \bottomrule
+        \end{tabular}
+        <BLANKLINE>
+        """
+        head, *others = (f"{' & '.join(map(_in_latex, row))} \\\\" for row in (self.header, *self.rows))
+        begin = f"\\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}"
+        lines = (begin, "\\toprule", head, "\\midrule", *others, "\\bottomrule", "\\end{tabular}", "")
+        return "".join(f"{line}\n" for line in lines)
+
+
+def _in_latex(cell: str) -> str:
+    """Returns a cell with the characters escaped that LaTeX acts on; one that begins with [ would be an option."""
+    text = cell.translate(_LATEX)
+    return f"{{}}{text}" if text.startswith(("[", "*")) else text
+
+
+def drawn(part: object, look: Look = "text", width: int | None = None) -> str:
+    """Returns a part of a report, a table or sentences, which are comments in LaTeX; text tables fit the width."""
+    if isinstance(part, Table):
+        return part.plain(width) if look == "text" else part.markdown() if look == "markdown" else part.latex()
+    if look != "latex":
+        return str(part)
+    return "".join(f"% {line}".rstrip() + "\n" if line.strip() else "\n" for line in str(part).splitlines())
 
 
 def of_figures(

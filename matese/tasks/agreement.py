@@ -11,6 +11,7 @@ from matese.annotation import Rating
 from matese.tasks import notices, rated, sinks
 from matese.tasks.evaluate import Figures
 from matese.tasks.request import function, option, required
+from matese.tasks.tables import Report
 from matese.tasks.values import File, Text
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request(Figures):
+class Request(Figures, Report):
     """Compare raters.
 
     Attributes:
@@ -57,7 +58,7 @@ def run(request: Request, stream: TextIO | None = None) -> RaterAgreement:
         named = rated.named(request.ratings, "ratings", ReadOptions(lang_pair=request.lang_pair))
         measured = raters.measure(named.ratings, request.options())
         notices.info(*measured.notices, *tables.undefined({**measured.pooled, **measured.alpha}))
-        outputs.write_text(*agreement_report.text(measured))
+        outputs.write_text(*agreement_report.text(measured, is_all=request.all), look=request.look)
         outputs.write_json(agreement_report.to_json(measured, name=named.name))
     return measured
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from matese.tasks import annotators, notices, rated, sinks
 from matese.tasks.request import function, option
+from matese.tasks.tables import Report
 from matese.tasks.values import File, OneOf, Several, Text, Whole
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class TextOrObject(Text):
 
 
 @dataclass(frozen=True)
-class Request(rated.Rated):
+class Request(rated.Rated, Report):
     """Compare systems.
 
     Attributes:
@@ -90,7 +91,7 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
                 ),
             )
         notices.info(*comparison_report.notices(compared))
-        outputs.write_text(*comparison_report.text(compared, _TOP))
+        outputs.write_text(*comparison_report.text(compared, _TOP, is_all=request.all), look=request.look)
         outputs.write_json(comparison_report.to_json(compared, files))
         if outputs.html is not None:
             outputs.html.write(comparison_page.render(compared, files, notes=found.warnings))

@@ -22,7 +22,8 @@ from matese.evaluation.metrics.correlation_options import (
 )
 from matese.tasks import annotators, notices, sinks
 from matese.tasks.rated import OneFile
-from matese.tasks.request import Checked, function, option
+from matese.tasks.request import function, option
+from matese.tasks.tables import Tables
 from matese.tasks.texts import require
 from matese.tasks.values import FINITE, PROBABILITY, File, OneOf, Several, Text, Whole
 
@@ -60,7 +61,7 @@ class ScoresOfMetrics(Several):
 
 
 @dataclass(frozen=True)
-class Request(Checked):
+class Request(Tables):
     """Compare metrics with people.
 
     Attributes:
@@ -224,11 +225,13 @@ def run(request: Request, stream: TextIO | None = None) -> MetaEvaluation:
 
             def report(evaluation: MetaEvaluation, lang_pair: str) -> None:
                 bar.make_way()
-                for table in correlation_report.tables(evaluation, lang_pair):
-                    outputs.write_text(f"{table.caption}\n", table)
+                words = correlation_report.in_words(evaluation, lang_pair)
+                for number, table in enumerate(correlation_report.tables(evaluation, lang_pair)):
+                    said = f"{table.caption}\n{words if number == 0 else ''}"
+                    outputs.write_text(said, "\n" if request.markdown else "", table, look=request.look)
 
             evaluation = meta_evaluation.correlate(pairs, request.options, advance=bar.advance, report=report)
-        outputs.write_text(correlation_report.signatures(evaluation))
+        outputs.write_text(correlation_report.signatures(evaluation), look=request.look)
         notices.info(*correlation_report.undefined(evaluation))
         outputs.write_json(correlation_report.to_json(evaluation))
     if request.plot is not None:

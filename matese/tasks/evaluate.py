@@ -12,6 +12,7 @@ from matese.annotation import Rating
 from matese.errors import counted
 from matese.tasks import notices, rated, sinks, texts
 from matese.tasks.request import Checked, function, option, required
+from matese.tasks.tables import Report
 from matese.tasks.texts import Raters, check_stdin
 from matese.tasks.values import FINITE, POSITIVE, File, Number, OneOf, Penalties, Several, Text, Whole
 
@@ -71,7 +72,7 @@ class Figures(Checked):
 
 
 @dataclass(frozen=True)
-class Request(Figures, Raters, rated.TestSetTexts):
+class Request(Figures, Raters, rated.TestSetTexts, Report):
     """Compare a prediction with gold ratings.
 
     Attributes:
@@ -142,7 +143,7 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
             sentinels=request.sentinels,
             humans=raters.against_others(gold.ratings, request.merge),
         )
-        outputs.write_text(*evaluation_report.text(evaluated))
+        outputs.write_text(*evaluation_report.text(evaluated, is_all=request.all), look=request.look)
         notices.info(*tables.undefined(evaluated.figures))
         outputs.write_json(evaluation_report.to_json(evaluated))
     return evaluated

@@ -18,9 +18,9 @@ from matese import mqm
 from matese.errors import UsageError, counted
 from matese.files import is_device, naming, open_text, reason, replacing
 from matese.mqm import SystemSummary, Weights
-from matese.render import json_objects
+from matese.render import json_objects, tables
 from matese.render.labels import show
-from matese.render.tables import Table
+from matese.render.tables import Look
 from matese.tasks import notices
 
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ class Results:
     json: Output | None
     html: Output | None
 
-    def write_text(self, *parts: object) -> None:
+    def write_text(self, *parts: object, look: Look = "text") -> None:
         """Writes texts and tables, fitted to a terminal, unless another output uses standard output."""
         if self.text is not None:
             width = shutil.get_terminal_size().columns if self.text.stream.isatty() else None
             for part in parts:
-                text = part.plain(width) if isinstance(part, Table) else str(part)
+                text = tables.drawn(part, look, width)
                 self.text.write("\n".join(map(show, text.split("\n"))))
 
     def write_json(self, value: Mapping[str, object]) -> None:

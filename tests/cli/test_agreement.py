@@ -33,20 +33,26 @@ def file(folder: Path) -> None:
 
 
 def test_tables(run: Run) -> None:
-    ran = run("agreement", "ratings.jsonl")
+    ran = run("agreement", "ratings.jsonl", "--all")
     assert ran.code == 0
     alone = "1 of 6 ratings are the only ones of their text: they count in the profiles only"
     assert ran.err.startswith(f"matese: {alone}\n")
     lines = ran.out.splitlines()
     assert lines[0] == "2 segments with two raters or more, 5 ratings of 3 raters; tags and alpha by word"
     assert any(line.split()[:1] == ["alpha.severity"] for line in lines)
-    assert [line.split()[:2] for line in lines if line.startswith(("anna  ", "ben  ", "cleo  "))] == [
-        ["anna", "2"],
-        ["ben", "2"],
-        ["cleo", "2"],
-    ]
+    of_raters = [line.split()[:2] for line in lines if line.startswith(("anna  ", "ben  ", "cleo  "))]
+    assert of_raters == [["anna", "2"], ["ben", "2"], ["cleo", "2"]] * 2  # the main table, and all figures
     pairs = [line.split()[:4] for line in lines if " and " in line and not line.startswith("2 ")]
     assert pairs == [["anna", "and", "ben", "2"], ["anna", "and", "cleo", "1"], ["ben", "and", "cleo", "1"]]
+
+
+def test_the_report_begins_with_sentences_and_fits_a_screen(run: Run) -> None:
+    lines = run("agreement", "ratings.jsonl").out.splitlines()
+    first = "Of the errors that one rater marks, another one marks 44 %, at least in part; "
+    assert lines[1] == f"{first}100 % of these have the same severity."
+    assert lines[2].startswith("Krippendorff's alpha of the severity of each word is ")
+    assert lines[-1] == "More figures: --all; for programs: --json FILE"
+    assert len(lines) < 20
 
 
 def test_json(run: Run) -> None:

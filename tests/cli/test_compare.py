@@ -112,7 +112,7 @@ def test_filters_tell_what_remains(run: Run, option: str, name: str, n: int) -> 
 
 
 def test_tables(run: Run) -> None:
-    ran = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "100")
+    ran = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "100", "--all")
     assert (ran.code, ran.err) == (0, FEW)
     rows = {line.split("  ")[0]: line.split() for line in ran.out.splitlines() if line}
     assert rows["4 segments"][-2:] == ["old", "new"]

@@ -68,7 +68,7 @@ def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_table_and_file(run: Run, folder: Path) -> None:
-    ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--json", "figures.json")
+    ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--all", "--json", "figures.json")
     assert ran.code == 0
     found = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
     assert set(found) == KEYS | {"calibration"}
@@ -151,7 +151,32 @@ def test_another_prediction(run: Run, folder: Path) -> None:
     difference = found["difference"]["mpp"]["micro"]["f1"]
     assert difference["difference"] == pytest.approx(ours - theirs)
     assert set(difference) == {"difference", "interval", "p"}
-    assert "minus old.jsonl" in run("evaluate", "gold.jsonl", "pred.jsonl", "--versus", "old.jsonl").out
+    compared = ("evaluate", "gold.jsonl", "pred.jsonl", "--versus", "old.jsonl")
+    assert "minus old.jsonl" in run(*compared, "--all").out
+    sentence = "pred.jsonl is better than old.jsonl in F1 of spans with partial credit (mpp.micro.f1): +"
+    *_, plain = run(*compared).out.partition("\n\n")[0].splitlines()
+    assert plain.startswith(sentence)
+    assert plain.endswith("; --bootstrap 1000 tests whether that is chance.")
+    *_, tested = run(*compared, "--bootstrap", "20").out.partition("\n\n")[0].splitlines()
+    assert re.fullmatch(
+        rf"{re.escape(sentence)}0\.\d+ \(95 % \S+ to \S+, p \S+: (not )?significantly different\)\.", tested
+    )
+
+
+@pytest.mark.parametrize(
+    ("look", "begin", "row"),
+    [
+        ((), "pred.jsonl", r"tsh: gold spans that are found, at least in part +0\.5000"),
+        (("--markdown",), "|  | pred.jsonl |", r"\| tsh: gold spans that are found, at least in part \| 0\.5000 \|"),
+        (("--latex",), "& pred.jsonl \\\\", r"tsh: gold spans that are found, at least in part & 0\.5000 \\\\"),
+    ],
+)
+def test_the_main_figures_fit_a_screen_in_three_looks(run: Run, look: tuple[str, ...], begin: str, row: str) -> None:
+    lines = run("evaluate", "gold.jsonl", "pred.jsonl", *look).out.splitlines()
+    assert any(line.lstrip() == begin for line in lines)
+    assert any(re.fullmatch(row, line) for line in lines)
+    assert len(lines) < 25
+    assert run("evaluate", "gold.jsonl", "pred.jsonl", "--markdown", "--latex").refused().startswith("--markdown and")
 
 
 def test_sentinels(run: Run) -> None:

@@ -230,14 +230,15 @@ def test_junit_has_a_case_for_each_limit(run: Run, folder: Path) -> None:
 
 
 def test_annotations_of_github(run: Run, folder: Path) -> None:
-    rating = Rating(Segment("100% Haus", key=SegmentKey(index=0)), "m", (major(0, 4),))
+    rating = Rating(Segment("9% Haus", key=SegmentKey(index=0)), "m", (major(0, 2),))
     write(folder / "a,b.jsonl", jsonl.dumps(rating))
     ran = run("gate", "a,b.jsonl", "--min-score", "-1", "--max-errors-per-1k", "999", "--github")
     assert (ran.code, ran.out.splitlines()) == (
         1,
         [
             "::notice title=matese gate%3A max-errors-per-1k of a%2Cb::errors per 1,000 words 500.00 (at most 999)",
-            '::error title=matese gate%3A min-score of a%2Cb::score -5.00 (at least -1)%0Asegment 1: -5.00; Major "100%25"',
+            "::error title=matese gate%3A min-score of a%2Cb::"
+            'score -5.00 (at least -1)%0Asegment 1: -5.00; Major "9%25"',
         ],
     )
     assert run("gate", "good.jsonl", "--min-score", "-1", "--github", "--json", "-").refused().startswith("--json and")

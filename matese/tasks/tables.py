@@ -1,0 +1,45 @@
+"""How the tables of a report are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matese.tasks.request import Checked
+from matese.tasks.texts import require
+
+if TYPE_CHECKING:
+    from matese.render.tables import Look
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables(Checked):
+    """How tables are written.
+
+    Attributes:
+        markdown: write the tables in Markdown.
+        latex: write the tables in LaTeX, with the rules of booktabs.
+    """
+
+    markdown: bool = False
+    latex: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(not (self.markdown and self.latex), "--markdown and --latex are both given; give one of them")
+
+    @property
+    def look(self) -> Look:
+        """What the tables look like."""
+        return "markdown" if self.markdown else "latex" if self.latex else "text"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Tables):
+    """A report that begins with what matters.
+
+    Attributes:
+        all: show all figures; without it, what they say in sentences, the main figures, and what was asked for.
+    """
+
+    all: bool = False
