@@ -104,7 +104,7 @@ def junit(result: GateResult, source: str, n_segments: int) -> str:
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def annotations(result: GateResult, source: str, n_segments: int) -> str:
+def github_annotations(result: GateResult, source: str, n_segments: int) -> str:
     """Returns a workflow command of GitHub Actions for each limit: an error if it is violated, else a notice.
 
     The syntax is that of https://docs.github.com/actions/reference/workflow-commands-for-github-actions.

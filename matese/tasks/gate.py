@@ -113,7 +113,7 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult:
         )
         notices.info(*filter(None, (result.notice, *(check.notice for check in result.checks))))
         name = checked[0].name
-        annotations = gate_report.annotations(result, name, _TOP)
+        annotations = gate_report.github_annotations(result, name, _TOP)
         outputs.write_text(annotations if request.github else gate_report.text(result, _TOP))
         if junit:
             junit.write(gate_report.junit(result, name, _TOP))
