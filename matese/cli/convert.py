@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reading")
     fields.add(group, Request, "lang_pair", "first_segment", "strict", "end_shift", "single_characters", "predictions")
     fields.add(group, Request, "test_set", "texts", "columns")
-    groups.add_test_set_texts(group, Request)
+    groups.add_joined_texts(group, Request)
     fields.add(group, Request, "before")
     groups.add_raters(parser, Request)
     group = parser.add_argument_group("writing")

@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add(parser.add_argument_group("output"), Request, "all", "markdown", "latex", "json")
     groups.add_raters(parser, Request)
     fields.add(parser, Request, "lang_pair")
-    groups.add_test_set_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"), Request)
+    groups.add_joined_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"), Request)
 
 
 def request(args: argparse.Namespace) -> Request:

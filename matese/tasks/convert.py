@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from matese import mqm
 from matese.annotation import Placed, Rating
 from matese.errors import InputError, one_of
-from matese.tasks import notices, rated, sinks, texts
+from matese.tasks import notices, sinks, texts
 from matese.tasks.request import function, option, required
 from matese.tasks.texts import check_stdin, require
 from matese.tasks.values import File, Number, OneOf, Penalties, Text
@@ -40,7 +40,7 @@ FORMAT_WRITTEN = OneOf("format", (), _written, metavar="FORMAT")
 
 
 @dataclass(frozen=True)
-class Request(texts.Reading, texts.Raters, rated.TestSetTexts):
+class Request(texts.Reading, texts.Raters, texts.JoinedTexts):
     """Convert ratings.
 
     Attributes:
@@ -121,7 +121,7 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
     with texts.counting_issues(request.reading, is_strict=request.strict) as how:
         ratings: Iterable[Rating] = detection.read(request.input, how, name=request.from_)
-        ratings = _of_raters(request, request.join(ratings, request.lang_pair))
+        ratings = _of_raters(request, texts.with_texts(ratings, request))
         if request.before is not None:
             form_of_input = request.from_ or detection.detect(request.input)
             ratings = _with_edits(ratings, request.before, how, form=form_of_input)

@@ -72,7 +72,7 @@ class Figures(Checked):
 
 
 @dataclass(frozen=True)
-class Request(Figures, Raters, rated.TestSetTexts, Report):
+class Request(Figures, Raters, texts.JoinedTexts, Report):
     """Compare a prediction with gold ratings.
 
     Attributes:
@@ -86,7 +86,6 @@ class Request(Figures, Raters, rated.TestSetTexts, Report):
         sentinels: also show figures of predictions that are bad by construction: all, none, random, extended and
             dropped spans.
         common: compare only the segments that all files have, and report how many of each file are left out.
-        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
         json: write all figures as one object; - is standard output.
     """
 
@@ -99,7 +98,6 @@ class Request(Figures, Raters, rated.TestSetTexts, Report):
     good: float | None = option(None, FINITE)
     sentinels: bool = False
     common: bool = False
-    lang_pair: str | None = option(None, Text("PAIR"))
     json: str | None = option(None, File())
 
 
@@ -119,7 +117,7 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
     """
     given = [request.gold, request.predicted, *([] if request.versus is None else [request.versus])]
     files = [one for one in given if isinstance(one, str)]
-    check_stdin([*files, *request.text_files])
+    check_stdin([*files, *request.ref, *([request.src] if request.src else [])])
     with sinks.results(request.json, files, stream=stream) as outputs:
         from matese.evaluation.spans import evaluation
         from matese.evaluation.systems import raters
@@ -158,7 +156,7 @@ def _read(request: Request) -> list[NamedRatings]:
 
     how = ReadOptions(lang_pair=request.lang_pair)
     gold = rated.named(request.gold, "gold", how)
-    gold = replace(gold, ratings=list(request.join(gold.ratings, request.lang_pair)), tokens=None)
+    gold = replace(gold, ratings=list(texts.with_texts(gold.ratings, request)), tokens=None)
     predicted = rated.named(request.predicted, "prediction", how)
     if request.versus is None:
         return [gold, predicted]

@@ -14,7 +14,7 @@ from matese.files import short_names
 from matese.ratings import read_tokens
 from matese.tasks import annotators, notices, texts
 from matese.tasks.annotators import Model
-from matese.tasks.request import Checked, option
+from matese.tasks.request import option
 from matese.tasks.texts import Raters, Translations, require
 from matese.tasks.values import File, Several, Text
 
@@ -219,34 +219,3 @@ def named(ratings: object, otherwise: str, how: ReadOptions) -> NamedRatings:
 
 def _is_file(path: object) -> bool:
     return isinstance(path, str) and (path == "-" or os.path.isfile(path))
-
-
-@dataclass(frozen=True, kw_only=True)
-class TestSetTexts(Checked):
-    """Texts of a test set, for ratings without them.
-
-    Attributes:
-        src: text file of the test set's sources, for ratings without source or references.
-        ref: text file of a reference of the test set; repeatable.
-        texts_of: take source and references from a test set of sacreBLEU or a directory of mt-metrics-eval.
-    """
-
-    src: str | None = option(None, File())
-    ref: Sequence[str] = option((), Several(is_repeated=True))
-    texts_of: str | None = option(None, Text("TESTSET"))
-
-    @property
-    def text_files(self) -> list[str]:
-        """The text files that are named."""
-        return [*([self.src] if self.src else []), *self.ref]
-
-    def join(self, ratings: Iterable[Rating], lang_pair: str | None) -> Iterable[Rating]:
-        """Returns the ratings with these texts; tells how many segments have no reference."""
-        from matese.formats import test_set_texts
-
-        known = test_set_texts.read(self.src, self.ref, test_set=self.texts_of, lang_pair=lang_pair)
-        if known is None:
-            return ratings
-        joined = test_set_texts.join(ratings, known)
-        notices.info(*joined.notices())
-        return joined.ratings
