@@ -306,3 +306,27 @@ def test_a_notebook_shows_where_the_user_erred_and_no_frames_of_ours() -> None:
     assert Path(__file__).name in first
     assert lines[-1] == f"ModelError: {raised.value}"
     assert "annotator.py" not in "".join(lines)
+
+
+def test_results_are_short_in_a_notebook_and_lead_to_their_figures(tmp_path: Path) -> None:
+    many = [
+        replace(rating, segment=replace(rating.segment, source=f"{n}")) for n in range(300) for rating in keyed(OLD)
+    ]
+    ratings = [
+        replace(rating, segment=replace(rating.segment, key=SegmentKey(system="A", index=number)))
+        for number, rating in enumerate(many)
+    ]
+    compared = matese.compare({"a": ratings, "b": ratings}, bootstrap=0)
+    raters = [replace(rating, rater=name) for rating in ratings for name in ("anna", "ben")]
+    scores = "A 1\nB 2\nC 3\n"
+    (tmp_path / "scores").write_text(scores, encoding="utf-8")
+    for result, figures in (
+        (matese.gate(ratings, min_score=-1), ".checks"),
+        (compared, ".pairs[first, second]"),
+        (compared.pairs["a", "b"], ".n_changes()"),
+        (matese.evaluate(ratings, ratings), ".figures[name].value"),
+        (matese.agreement(raters), ".pooled"),
+        (matese.correlate(gold=tmp_path / "scores", metric={"m": tmp_path / "scores"}), ".figures[lang_pair][metric]"),
+    ):
+        assert len(repr(result)) < 500
+        assert figures in repr(result)

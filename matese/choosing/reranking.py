@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -104,6 +105,8 @@ def tune_reranking(
         model: reads a hypothesis with its source alone.
         model_scores: log-probabilities.
 
+    The result is empty if no weights choose better than the given order on these data.
+
     Raises:
         InputError: as `rerank`, or if the gold values do not tell candidates apart.
     """
@@ -111,8 +114,9 @@ def tune_reranking(
 
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotator = load(model, n_segments=sum(map(len, candidates)))
-    tuned = tune(features(rated(lists, annotator.annotate_segments)), gold)
-    return {name: value for name, value in asdict(tuned).items() if value}
+    pairs = list(rated(lists, annotator.annotate_segments))
+    _, weights = keep_best(pairs, gold, tune(features(pairs), gold))
+    return {name: value for name, value in asdict(weights).items() if value}
 
 
 def make_weights(weights: Mapping[str, float]) -> FeatureWeights:
@@ -234,6 +238,21 @@ def mean_gold(
             rows.append([*row, max(known)])
     means = np.array(rows, np.float64).mean(0) if rows else ()
     return len(rows), dict(zip(("first", "default", "tuned", "best"), map(float, means), strict=False))
+
+
+def keep_best(
+    rated: Sequence[tuple[Candidates, list[Rating]]], gold: Sequence[Sequence[float | None]], tuned: FeatureWeights
+) -> tuple[str, FeatureWeights]:
+    """Returns what chooses best on the development data, "tuned", "default" or "first", and its weights.
+
+    Fitted weights order pairs of candidates, and may yet choose worse than the default or the given order does; without
+    weights, the first candidate is chosen.
+    """
+    _, means = mean_gold(rated, gold, tuned)
+    default = OF_EXPECTED_SCORE if all("expected_score" in one for row in features(rated) for one in row) else OF_ERRORS
+    known = {"tuned": tuned, "default": default, "first": FeatureWeights()}
+    best = max(known, key=lambda name: means.get(name, -math.inf))  # of equal ones the first
+    return best, known[best]
 
 
 def features(rated: Iterable[tuple[Candidates, list[Rating]]]) -> list[list[dict[str, float]]]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matese.evaluation.metrics.correlation import Measurement
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation, TopN
     from matese.evaluation.metrics.metric_ranking import Ranking
+    from matese.evaluation.metrics.score_arrays import LangPairScores
 
 _COLUMNS = (
     "system.pearson",
@@ -175,7 +176,8 @@ def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:
                 "domain": pair.domain,
                 "reference": pair.reference,
                 "systems": list(pair.gold.systems if pair.ranked is None else pair.ranked),
-                "segments": None if pair.gold.segment is None else pair.gold.segment.shape[1],
+                "segments": _n_segments(pair),
+                "pairs": None if pair.ranked is None or pair.gold.segment is None else pair.gold.segment.shape[1],
                 "left_out": dict(pair.left_out),
             }
             for pair in evaluation.pairs
@@ -192,6 +194,13 @@ def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:
             for name, ranking in evaluation.rankings.items()
         },
     }
+
+
+def _n_segments(pair: LangPairScores) -> int | None:
+    """Returns the number of segments, of ranks those with a pair; None if only systems are scored."""
+    if pair.gold.segment is None:
+        return None
+    return pair.gold.segment.shape[1] if pair.ranked is None else len(set(pair.gold.numbers))
 
 
 def _metrics(evaluation: MetaEvaluation) -> dict[str, dict[str, object]]:

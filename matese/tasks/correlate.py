@@ -88,7 +88,8 @@ class Request(Tables):
             can load, or a hub id (default: mini).
         layer: layer of the encoder, 0 for its embeddings (default: the highest that reads each text alone, else the
             last).
-        rank_by: figure that orders the metrics (default: system.pearson).
+        rank_by: figure that orders the metrics (default: system.pearson; segment.kendall_b of fewer than three systems,
+            segment.darr of relative ranks).
         significance: permutation, bootstrap, williams or none (default: permutation).
         samples: most permutations of a test, and random sign flips of spa (default: 1000).
         good: least human score of a good translation: precision and recall of good translations at every threshold of
@@ -120,7 +121,7 @@ class Request(Tables):
     baseline: Sequence[str] = option((), Several(Text()))
     encoder: str | None = option(None, Text("DIR"))
     layer: int | None = option(None, Whole(0))
-    rank_by: str = option(_DEFAULT.rank_by, OneOf("figure", RANKED_FIGURES, metavar="FIGURE"))
+    rank_by: str | None = option(None, OneOf("figure", RANKED_FIGURES, metavar="FIGURE"))
     significance: Test = option(_DEFAULT.test, OneOf("test", TESTS, metavar="TEST"))
     samples: int = option(_DEFAULT.n_samples, Whole(1))
     good: float | None = option(None, FINITE)
@@ -179,16 +180,15 @@ class Request(Tables):
             with_outliers=self.with_outliers,
         )
 
-    @property
-    def options(self) -> CorrelationOptions:
-        """How figures and rankings are computed."""
+    def options(self, pairs: Sequence[LangPairScores]) -> CorrelationOptions:
+        """Returns how figures and rankings are computed; tells if they cannot be those of systems."""
         return CorrelationOptions(
             n_flips=self.samples,
             seed=self.seed,
             darr_threshold=self.darr_threshold,
             darr_ties=self.darr_ties,
             alpha=self.alpha,
-            rank_by=self.rank_by,
+            rank_by=self.rank_by or _rank_by(pairs),
             test=self.significance,
             n_samples=self.samples,
             n_bootstrap=self.bootstrap,
@@ -221,6 +221,9 @@ def run(request: Request, stream: TextIO | None = None) -> MetaEvaluation:
 
         with annotators.scoring(request.baseline):
             pairs = read_scores(request)
+        if request.plot is not None and all(pair.ranked is not None for pair in pairs):
+            raise UsageError("--plot: relative ranks have no scores of systems to draw; leave it out")
+        options = request.options(pairs)
         with notices.bar(2 * sum(len(pair.metrics) for pair in pairs), "metrics") as bar:
 
             def report(evaluation: MetaEvaluation, lang_pair: str) -> None:
@@ -230,7 +233,7 @@ def run(request: Request, stream: TextIO | None = None) -> MetaEvaluation:
                     said = f"{table.caption}\n{words if number == 0 else ''}"
                     outputs.write_text(said, "\n" if request.markdown else "", table, look=request.look)
 
-            evaluation = meta_evaluation.correlate(pairs, request.options, advance=bar.advance, report=report)
+            evaluation = meta_evaluation.correlate(pairs, options, advance=bar.advance, report=report)
         outputs.write_text(correlation_report.signatures(evaluation), look=request.look)
         notices.info(*correlation_report.undefined(evaluation))
         outputs.write_json(correlation_report.to_json(evaluation))
@@ -262,6 +265,19 @@ def read_scores(request: Request) -> list[LangPairScores]:
     metric = request.metric
     named = list(metric.items()) if isinstance(metric, Mapping) else [(None, path) for path in metric]
     return evaluation_sets.from_files(gold, named, selected, baselines=made, report=notices.info)
+
+
+def _rank_by(pairs: Sequence[LangPairScores]) -> str:
+    """Returns the figure that orders the metrics by default: one of segments where those of systems are undefined."""
+    from matese.evaluation.metrics.correlation import MIN_SYSTEMS
+
+    if all(pair.ranked is not None for pair in pairs):
+        return "segment.darr"
+    if max(len(pair.gold.systems) for pair in pairs) >= MIN_SYSTEMS:
+        return _DEFAULT.rank_by
+    figure = "segment.kendall_b"
+    notices.info(f"fewer than three systems have no {_DEFAULT.rank_by}: metrics are ordered by {figure} (--rank-by)")
+    return figure
 
 
 def _holds_verdicts(gold: object) -> bool:

@@ -131,12 +131,17 @@ def _tune(request: Request, path: str, stream: TextIO | None) -> FeatureWeights:
             _check_gold(request.gold, [value for values in gold for value in values])
         else:
             gold = reranking.chrf_of(lists)
-        weights = reranking.tune(reranking.features(pairs), gold)
-        results.write("".join(f"{name}: {value:g}\n" for name, value in asdict(weights).items() if value))
-        n_counted, means = reranking.mean_gold(pairs, gold, weights)
+        tuned = reranking.tune(reranking.features(pairs), gold)
+        kept, weights = reranking.keep_best(pairs, gold, tuned)
+        lines = [f"{name}: {value:g}\n" for name, value in asdict(weights).items() if value]
+        results.write("".join(lines or ["length: 0\n"]))  # without a weight, the first candidate is chosen
+        n_counted, means = reranking.mean_gold(pairs, gold, tuned)
         what = "score of the ratings" if request.gold else "chrF"
         shown = ", ".join(f"{name} {value:.4g}" for name, value in means.items())
         notices.info(f"mean {what} of the candidates chosen for {counted(n_counted, 'source')}: {shown}")
+        if kept != "tuned":
+            order = {"default": "the default weights", "first": "weights that keep the given order"}[kept]
+            notices.info(f"the tuned weights choose worse than that on these data: {order} are written")
     return weights
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,3 +123,20 @@ def test_what_cannot_be_weighted(tiny_model_dir: Path) -> None:
         reranking.tune([[{"length": 1.0}, {"length": 2.0}]], [[1.0, 1.0]])
     with pytest.raises(UsageError, match="differ in number; each candidate needs one"):
         reranking.tune([[{"length": 1.0}]], [[1.0, 1.0]])
+
+
+def test_weights_that_choose_worse_than_the_given_order_are_not_kept() -> None:
+    """Of each source the first candidate is best; fitted to other pairs, the weights would choose another one."""
+    lists = [Candidates("x", ("a", "b b")), Candidates("y", ("c", "d d"))]
+    pairs = [(one, [Rating(Segment(text, one.source), None, ()) for text in one.texts]) for one in lists]
+    gold = [[1.0, 0.0], [1.0, 0.0]]
+    worse = reranking.FeatureWeights(length=1.0)
+    assert reranking.keep_best(pairs, gold, worse)[0] == "default"  # which chooses the first of equal ones
+    assert reranking.keep_best(pairs, [row[::-1] for row in gold], worse) == ("tuned", worse)
+    marked = [
+        (one, [replace(rating, errors=(ErrorSpan(0, 1, Severity.MAJOR),) * (n == 0)) for n, rating in enumerate(own)])
+        for one, own in pairs
+    ]
+    kept, weights = reranking.keep_best(marked, gold, worse)
+    assert (kept, weights) == ("first", reranking.FeatureWeights())
+    assert reranking.choose(*marked[0], weights).index == 0

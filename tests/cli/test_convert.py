@@ -38,10 +38,25 @@ def test_losses_are_told_and_the_file_is_written(run: Run, spans: Path, folder: 
     ]
     printed = run("convert", "spans.jsonl", "-", "--to", "mqm-tsv").out
     assert printed == (folder / "ted.tsv").read_text(encoding="utf-8")
-    back = run(
-        "convert", "ted.tsv", "-", "--to", "jsonl", "--lang-pair", "en-de", "--test-set", "ted", "--as-rater", "me"
+    named = (
+        "convert",
+        "ted.tsv",
+        "-",
+        "--to",
+        "jsonl",
+        "--lang-pair",
+        "en-de",
+        "--test-set",
+        "ted",
+        "--as-rater",
+        "me",
     )
-    assert [json.loads(line)["rater"] for line in back.out.splitlines()] == ["me", "me"]
+    back = run(*named, "--rater", "r1")
+    assert [json.loads(line)["rater"] for line in back.out.splitlines()] == ["me"]
+    # The ratings of two people would be two of one.
+    refused = run(*named).refused()
+    assert refused.startswith("--as-rater me: ")
+    assert "choose one with --rater NAME, or merge them with --merge union" in refused
     first = json.loads(back.out.splitlines()[0])
     assert (first["errors"][0]["text"], first["index"]) == ("Haus", 0)
     counted = run("convert", "ted.tsv", "-", "--to", "jsonl", "--first-segment", "0").out
@@ -259,3 +274,28 @@ def test_another_rater_has_no_confidences_of_the_model(run: Run, folder: Path) -
         (folder / "a.jsonl").write_text(line % rater + "\n", encoding="utf-8")
         row = json.loads(run("convert", "a.jsonl", "-", "--to", "jsonl", "--as-rater", "ann").out)
         assert (row["rater"], row["errors"][0]["confidence"], row["expected_score"]) == ("ann", *kept)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--rater", "ben"), [("ben", 1)]),
+        (("--merge", "union"), [("anna+ben+cleo", 2)]),
+        (("--merge", "majority"), [("anna+ben+cleo", 1)]),
+        (("--merge", "majority", "--as-rater", "gold"), [("gold", 1)]),
+    ],
+)
+def test_raters_are_selected_or_merged(
+    run: Run, folder: Path, options: tuple[str, ...], expected: list[tuple[str, int]]
+) -> None:
+    segment = Segment("Das Haus ist alt.", "x", key=SegmentKey(system="A", index=0))
+    first, second = ErrorSpan(4, 8, Severity.MAJOR), ErrorSpan(13, 16, Severity.MINOR)
+    marked = {"anna": (first, second), "ben": (first,), "cleo": ()}
+    matese.write([Rating(segment, name, errors) for name, errors in marked.items()], folder / "three.jsonl")
+    assert run("convert", "three.jsonl", "gold.jsonl", *options).code == 0
+    found = [(rating.rater, len(rating.errors or ())) for rating in matese.read(folder / "gold.jsonl")]
+    assert found == expected
+    unknown = run("convert", "three.jsonl", "gold.jsonl", "--rater", "dan").refused()
+    assert unknown.startswith("no rating of rater 'dan' (--rater): must be anna, ben or cleo; --as-rater dan gives")
+    matese.convert("three.jsonl", "merged.jsonl", merge="union")
+    assert [len(rating.errors or ()) for rating in matese.read("merged.jsonl")] == [2]

@@ -583,12 +583,15 @@ def test_relative_ranks_as_gold(run: Run, folder: Path) -> None:
     assert found["metrics"]["bad"]["en-de"]["segment"] == {"darr": -1.0}
     assert found["rankings"]["en-de"]["metrics"] == ["BEER", "bad"]
     about = found["lang_pairs"]["en-de"]
-    assert (about["gold"], about["systems"], about["segments"]) == ("RR-seglevel", ["A", "B", "C"], 4)
+    assert (about["gold"], about["systems"], about["segments"]) == ("RR-seglevel", ["A", "B", "C"], 3)
+    assert about["pairs"] == 4
     for more in (("--significance", "bootstrap", "--bootstrap", "20"), ("--significance", "none")):
         assert figures(run, *given, *more)["metrics"]["BEER"]["en-de"]["segment"] == {"darr": 0.0}
     fewer = figures(run, *given, "--lang-pairs", "en-de", "--without", "C")
     assert (fewer["lang_pairs"]["en-de"]["systems"], list(fewer["lang_pairs"])) == (["A", "B"], ["en-de"])
-    assert "--rank-by segment.darr" in run("correlate", *given[:5]).refused()
+    assert figures(run, *given[:5])["rankings"]["en-de"]["figure"] == "segment.darr"
+    assert run("correlate", *given, "--plot", "plots").refused().startswith("--plot: relative ranks")
+    assert not (folder / "plots").exists()
     assert "without texts" in run("correlate", "--gold", "RR-seglevel.csv", "--baseline", "chrf").refused()
     write(folder / "BEER.seg.score", "BEER\ten-de\tt\tA\t1\t1", "BEER\tde-en\tt\tX\t1\t1")
     assert "lacks segment 1 of system B" in run("correlate", *given[:4], *given[5:]).refused()
@@ -661,3 +664,28 @@ def test_scores_of_systems_and_segments_in_two_files(run: Run, wmt: str) -> None
     assert found["BLEU-refA"]["all"]["system"]["pearson"] == of_systems["BLEU-refA"]["all"]["system"]["pearson"]
     again = run("correlate", "--gold", human, "--metric", levels[0], f"./{levels[0]}")
     assert again.refused().startswith("two files of scores are named 'BLEU-refA'")
+
+
+def test_two_systems_are_compared_by_their_segments(run: Run, folder: Path) -> None:
+    for name, scores in (("human.csv", (1, 2, 3, 4)), ("metric.csv", (1, 3, 2, 4))):
+        places = [("A", 0), ("A", 1), ("B", 0), ("B", 1)]
+        write(
+            folder / name, "system,segment,score", *(f"{s},{n},{v}" for (s, n), v in zip(places, scores, strict=True))
+        )
+    ran = run("correlate", "--gold", "human.csv", "--metric", "metric.csv", "--json", "-")
+    assert (ran.code, "metrics are ordered by segment.kendall_b" in ran.err) == (0, True)
+    (ranking,) = json.loads(ran.out)["rankings"].values()
+    assert ranking["figure"] == "segment.kendall_b"
+    assert run("correlate", "--gold", "human.csv", "--metric", "metric.csv", "--rank-by", "system.pearson").code == 2
+
+
+def test_files_that_number_their_segments_alike(run: Run, folder: Path) -> None:
+    """Whoever wrote both began with the same number; a file with others is refused, and both are named."""
+    rows = [(system, number) for system in "ABC" for number in (5, 6)]
+    for name, scores in (("human.csv", (1, 2, 2, 3, 4, 3)), ("metric.csv", (0.1, 0.2, 0.2, 0.3, 0.5, 0.4))):
+        write(folder / name, "system,segment,score", *(f"{s},{n},{v}" for (s, n), v in zip(rows, scores, strict=True)))
+    found = figures(run, "--gold", "human.csv", "--metric", "metric.csv", "--significance", "none")
+    assert found["metrics"]["metric"]["all"]["system"]["pearson"] == pytest.approx(0.9820, abs=1e-4)
+    write(folder / "metric.csv", "system,segment,score", *(f"{s},{n + 1},0" for s, n in rows))
+    refused = run("correlate", "--gold", "human.csv", "--metric", "metric.csv").refused()
+    assert refused.startswith("metric (all) has segments 6 to 7 and human 5 to 6")

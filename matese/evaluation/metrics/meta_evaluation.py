@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from matese.errors import InputError, one_of
+from matese.errors import InputError, counted, one_of
 from matese.evaluation.metrics import (
     averages,
     correlation,
@@ -28,6 +28,8 @@ from matese.evaluation.statistics.pass_fail import PassPoint
 Interval = tuple[float, float]
 TopN = Mapping[str, Mapping[int, float | None]]
 """Figures "pearson" and "accuracy" of the N best systems and `TOP_N_TAUS` of their segments, by N."""
+_SHOWN = 5
+"""Language pairs in the short form of a result."""
 TOP_N_TAUS = ("darr", "kendall_b_by_item")
 """Kendall's tau of segments, as in figure 3 of Rei et al. 2020: of direct assessments, and of any human scores."""
 
@@ -47,6 +49,15 @@ class MetaEvaluation:
     intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]]
     rankings: Mapping[str, Ranking]
     top_n: Mapping[str, Mapping[str, TopN]]
+
+    def __repr__(self) -> str:
+        """Returns what is compared, and where the figures are."""
+        names = list(dict.fromkeys(metric for pair in self.pairs for metric in pair.metrics))
+        what = f"{counted(len(names), 'metric')} in {', '.join(pair.lang_pair for pair in self.pairs[:_SHOWN])}"
+        best = {name: ranking.metrics[0] for name, ranking in list(self.rankings.items())[:_SHOWN] if ranking.metrics}
+        shown = ", ".join(f"{name}: {metric}" for name, metric in best.items())
+        details = "see .figures[lang_pair][metric][name], .rankings, .intervals, .top_n"
+        return f"<MetaEvaluation of {what}; best by {self.options.rank_by}: {shown}; {details}>"
 
     @property
     def n_pooled(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -45,7 +46,10 @@ def lang_pair_scores(
     title = ranks.lang_pair or "all"
     return LangPairScores(
         title,
-        _scores(name, np.repeat([[1.0], [0.0]], len(pairs), axis=1)),
+        replace(
+            _scores(name, np.repeat([[1.0], [0.0]], len(pairs), axis=1)),
+            numbers=tuple(f"{pair.document or 'none'}/{pair.index}" for pair in pairs),
+        ),
         verdicts | {file.name: _of_file(file, pairs, name) for file in files},
         left_out=dict.fromkeys(without, "was left out by --without"),
         ranked=tuple(system for system in systems if system not in without),

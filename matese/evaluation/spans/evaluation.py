@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from matese.annotation import Rating, TokenScores
-from matese.errors import InputError, one_of
+from matese.errors import InputError, counted, one_of
 from matese.evaluation import alignment
 from matese.evaluation.spans import confidence_calibration, groups, pair_statistics, rating_pairs, span_sentinels
 from matese.evaluation.spans.confidence_calibration import ReliabilityBin
@@ -22,6 +22,9 @@ from matese.evaluation.statistics.pass_fail import PassPoint
 Grouping = Literal["severity", "category", "lang-pair", "system", "domain", "length"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 _MAX_RATERS = 10
+
+_MAIN = ("mpp.micro.f1", "hsh", "tsh", "score.pearson", "expected_score.pearson")
+"""The figures in the short form of a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,13 @@ class Evaluation:
     ceiling: PredictionFigures | None = None
     pass_curves: Mapping[str, tuple[PassPoint, ...]] = field(default_factory=dict)
     sentinels: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Returns the main figures, and where all of them are."""
+        main = {name: self.figures[name].value for name in _MAIN if name in self.figures}
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in main.items())
+        what = f"{self.predicted.name} against {self.gold}, {counted(self.predicted.n_segments, 'segment')}"
+        return f"<Evaluation of {what}: {shown}; all {len(self.figures)} figures: .figures[name].value>"
 
     @property
     def figures(self) -> Mapping[str, Figure]:

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from matese.annotation import Rating, SegmentKey
-from matese.errors import InputError
+from matese.errors import InputError, counted
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans import category_agreement, pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
@@ -62,6 +62,13 @@ class RaterAgreement:
     n_shared: Mapping[tuple[str, str], int]
     profiles: Mapping[str, RaterProfile]
     notices: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Returns the main figures, and where all of them are."""
+        main = [*self.alpha.items(), *((name, self.pooled[name]) for name in ("mpp.micro.f1",) if name in self.pooled)]
+        shown = ", ".join(f"{name} {figure.value:.4g}" for name, figure in main)
+        what = f"{counted(len(self.profiles), 'rater')}, {counted(self.n_segments, 'segment')}"
+        return f"<RaterAgreement of {what}: {shown}; see .pooled, .alpha, .others, .pairs, .profiles>"
 
 
 def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement:

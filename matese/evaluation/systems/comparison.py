@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import UsageError, near_miss, one_of
+from matese.errors import UsageError, counted, near_miss, one_of
 from matese.evaluation import alignment
 from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.statistics import bootstrap
@@ -29,6 +29,8 @@ from matese.evaluation.systems.segment_filters import Filter
 
 ALPHA = 0.05
 """Significance level of a verdict."""
+_SHOWN = 5
+"""Systems and pairs in the short form of a comparison."""
 _OF_SPANS = ("score", "errors", "major", "net_introduced", "net_worsened")
 
 
@@ -59,6 +61,13 @@ class PairComparison:
     losses: float
     ties: float
     changes: tuple[Changes, ...]
+
+    def __repr__(self) -> str:
+        """Returns the differences of the scores, and where the details are."""
+        both = {"score": self.score, "expected score": self.expected_score}
+        known = ((name, difference) for name, difference in both.items() if difference is not None)
+        shown = (f"{name} {one.bootstrap.value:+.4g} (p {one.p_permutation:.3g})" for name, one in known)
+        return f"<PairComparison: {', '.join(shown)}; see .score, .errors, .n_changes(), .changes>"
 
     def n_changes(self) -> dict[str, int]:
         """Returns the number of errors that were fixed, introduced, softened, worsened and kept."""
@@ -104,6 +113,14 @@ class SystemComparison:
     basis: Basis
     notice: str = ""
     metrics: Mapping[str, MetricComparison] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Returns what is compared, and where the details are."""
+        pairs = (f"{second} minus {first}: {pair!r}" for (first, second), pair in list(self.pairs.items())[:_SHOWN])
+        more = [] if len(self.pairs) <= _SHOWN else [f"and {len(self.pairs) - _SHOWN} more pairs"]
+        what = f"{', '.join(list(self.ratings)[:_SHOWN])} on {counted(self.n_segments, 'segment')}"
+        details = "see .figures[system], .pairs[first, second], .scores(), .metrics"
+        return f"<SystemComparison of {what}, by {self.basis}: {'; '.join([*pairs, *more])}; {details}>"
 
     @property
     def first(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import InputError, UsageError, check_probability
+from matese.errors import InputError, UsageError, check_probability, counted
 from matese.evaluation import alignment
 from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, permutation_test
@@ -84,6 +84,12 @@ class GateResult:
     scores: Mapping[str, Figure]
     notice: str = ""
     baseline: str | None = None
+
+    def __repr__(self) -> str:
+        """Returns whether the limits are kept, and where the details are."""
+        checks = ", ".join(f"{one.name} {one.value:.4g} {'passed' if one.passed else 'failed'}" for one in self.checks)
+        segments = counted(len(self.ratings), "segment")
+        return f"<GateResult of {segments}: passed={self.passed} ({checks}); see .checks, .scores>"
 
     @property
     def passed(self) -> bool:
