@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import matese
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats.registry import READ
 from matese.formats.tables import jsonl
