@@ -53,4 +53,3 @@ def finetune(config: Config, *, resume: bool = False, console: Console | None = 
         progress=lambda _: None,
     )
     return Result(output / CALIBRATED, result.figures)
-

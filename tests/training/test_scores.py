@@ -165,7 +165,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         ("estimator", ["training.difference_loss_weight=1"], "difference_loss_weight 1"),
         ("estimator", ["training.category_weights=[1, 1, 1, 1, 1, 1]"], "training.category_weights"),
         ("estimator", ["data.train=[{file: x, raters: a}]"], "data.train: raters a: must be null except for a tagger"),
-        ("estimator", ["data.unrated={files: [x]}"], "data.unrated: must be null without a score_head"),
+        ("estimator", ["data.unrated={files: [x]}"], "data.unrated: must be null without model.heads.score"),
         ("ranking", [], "training.group_size 1"),
         ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]"),
         ("unified-words", ["training.label_weights=[1, 2]"], "must be 3 numbers, for no error and each severity"),
