@@ -25,7 +25,7 @@ from decimal import Decimal
 import regex as re
 
 from matese.annotation import ErrorSpan, Omission, Severity
-from matese.checks import cldr, scales
+from matese.checks import cldr, measured, scales
 from matese.checks.rule import Rule, Texts
 from matese.checks.scales import Scale
 from matese.text import placeholders
@@ -143,7 +143,9 @@ def compare(
         [
             Omission("source", None, number.start, number.end, Severity.MAJOR, MISSING)
             for number in missing
-            if not number.may_be_a_word and (number.is_in_digits or cldr.can_spell(target_lang) or not target_lang)
+            if target_lang not in measured.NUMBERS_ARE_LEFT_OUT
+            and not number.may_be_a_word
+            and (number.is_in_digits or cldr.can_spell(target_lang) or not target_lang)
         ],
     )
 
@@ -369,6 +371,8 @@ def _chinese(numeral: str) -> Decimal:
 
 def _of(texts: Texts) -> Iterator[ErrorSpan | Omission]:
     source_lang, target_lang = texts.languages
+    if target_lang in measured.NUMBERS_ARE_CHANGED:
+        return
     for findings in compare(
         texts.source, texts.hypothesis, texts.references, source_lang=source_lang, target_lang=target_lang
     ):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import regex
 
 from matese.annotation import ErrorSpan, Severity
+from matese.checks import measured
 from matese.checks.rule import Rule, Texts
 
 REPEATED = "Accuracy/Addition/Repetition"
@@ -26,9 +27,6 @@ _WORD = regex.compile(
     regex.VERSION1,
 )
 _IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
-# Languages in whose correct texts a word is doubled less than once in a thousand segments, measured on NTREX-128
-# (`python -m benchmarks.checks`). Elsewhere, as in Indonesian or Turkish, doubling is grammar, or it is not known.
-DOUBLING_IS_WRONG: frozenset[str] = frozenset()
 
 
 def find(texts: Texts) -> Iterator[ErrorSpan]:
@@ -37,7 +35,9 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
     One or two words must stand there three times in a row, three and more twice; a single word twice, if the language
     does not double words. Characters of a script without spaces must be eight, or four words three times.
     """
-    doubling_is_wrong = texts.target_lang in DOUBLING_IS_WRONG
+    if texts.target_lang in measured.PHRASES_ARE_REPEATED:
+        return
+    doubling_is_wrong = texts.target_lang in measured.DOUBLING_IS_WRONG
     found = list(_repeats(texts.hypothesis, doubling_is_wrong=doubling_is_wrong))
     if not found or next(_repeats(texts.source, doubling_is_wrong=True), None):
         return
