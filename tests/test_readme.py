@@ -30,6 +30,7 @@ NAMES = (
     "choose",
     "models",
     "formats",
+    "in-a-service",
     "operation",
     "research/training",
 )

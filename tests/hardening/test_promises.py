@@ -1,4 +1,4 @@
-"""What docs/operation.md promises of the package as a whole."""
+"""What docs/development/guarantees.md promises of the package as a whole."""
 
 from __future__ import annotations
 
