@@ -68,6 +68,7 @@ def add_positional(
     """Adds a positional argument for a field of a request: as many values as the field takes."""
     field = _fields(request)[name]
     how: dict[str, Any] = {}
+    is_required = is_required or field.default is dataclasses.MISSING
     if isinstance(value_of(field), Several):
         how = {"nargs": "+" if is_required else "*"}
     elif not is_required:

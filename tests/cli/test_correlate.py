@@ -38,7 +38,8 @@ def figures(run: Run, *arguments: str) -> dict[str, Any]:
 def test_a_table_with_clusters(run: Run, wmt: str) -> None:
     ran = run("correlate", wmt)
     assert ran.code == 0
-    title, header, *rows = (line.split() for line in ran.out.splitlines()[:5])
+    title, said, header, *rows = (line.split() for line in ran.out.splitlines()[:6])
+    assert said[:5] == ["Kiwi", "agrees", "best", "with", "people:"]
     assert title == ["en-de:", "4", "systems,", "refA"]
     assert header[:3] == ["metric", "cluster", "system.pearson"]
     assert [row[0] for row in rows] == ["Kiwi", "BLEU", "chrF"]

@@ -195,7 +195,7 @@ def test_raters_are_the_ceiling(run: Run, folder: Path) -> None:
     # The third rater marks nothing: of the six comparisons with spans in gold, two hit nothing.
     put(folder / "three.jsonl", [*ratings(GOLD)[:1], *others[:1], *ratings(([],), "t", SENTENCES[:1])])
     put(folder / "one.jsonl", ratings(PREDICTED[:1], "m", SENTENCES[:1]))
-    shown = run("evaluate", "three.jsonl", "one.jsonl", "--merge", "union").out
+    shown = run("evaluate", "three.jsonl", "one.jsonl", "--merge", "union", "--all").out
     assert "raters: each of 3 ratings against the other raters of its segment, merged" in shown
     (tsh,) = (line.split() for line in shown.splitlines() if line.startswith("tsh "))
     assert (len(tsh), tsh[2]) == (3, "0.6667"), "the model's figure, and that of the raters"
