@@ -1,6 +1,6 @@
 """Measure how well a model finds translations that are free of errors, beside two baselines.
 
-    python -m benchmarks.error_free --model runs/NAME/calibrated --dev data/prepared/error-free.jsonl \
+    python -m benchmarks.error_free --model runs/NAME/calibrated --dev data/prepared/esa-dev.jsonl \
         --test data/prepared/esa-test.jsonl --json benchmarks/results/error-free-NAME.json
 
 The model must have been calibrated (`matese calibrate`) on ratings other than TEST; the threshold on the length is

@@ -68,9 +68,9 @@ def report(result: Calibration) -> Iterator[str]:
     yield _line("calibration error", f"{result.error_before:.4f}", f"{result.error_after:.4f}")
     yield _line("min_probability", "precision", "recall", "f1", "macro_f1")
     for token_point in result.token_points:
-        shares = (token_point.precision, token_point.recall, token_point.f1, token_point.macro_f1)
+        agreement = (token_point.precision, token_point.recall, token_point.f1, token_point.macro_f1)
         chosen = ["chosen"] if token_point == result.chosen else []
-        yield _line(f"{token_point.min_probability:g}", *map(_share, shares), *chosen)
+        yield _line(f"{token_point.min_probability:g}", *map(_share, agreement), *chosen)
     if result.meaning_fits:
         yield _line("meaning", "segments", "threshold", "lowered", "pearson without", "with")
         for found in result.meaning_fits:
@@ -84,9 +84,9 @@ def report(result: Calibration) -> Iterator[str]:
         of_lengths = ((f"over {SHORT}", span_fit.of_long), (f"up to {SHORT}", span_fit.of_short))
         for words, length_point in of_lengths:
             if length_point is not None:
-                cells = (length_point.min_confidence, length_point.precision, length_point.recall)
+                shares = (length_point.min_confidence, length_point.precision, length_point.recall)
                 majors = (span_fit.major, span_fit.major_of_raters)
-                yield _line(span_fit.confidence.inputs, words, *map(_share, (*cells, *majors)))
+                yield _line(span_fit.confidence.inputs, words, *map(_share, (*shares, *majors)))
     if result.error_free_fits:
         yield _line("error_free", "segments", "free", "mcc", "threshold", "pairs", "for")
         with_own = {fit.detector.inputs for fit in result.error_free_fits if fit.detector.lang_pairs}

@@ -179,6 +179,7 @@ def fit(readings: Sequence[Readings], config: ModelConfig, *, progress: Callable
             one.judged,
             one.inputs,
             tags.chosen.min_probability,
+            others=one.others,
             span_budget=config.decoding.span_budget,
             whole_words=config.decoding.whole_words,
         )

@@ -107,6 +107,7 @@ def fit(
     inputs: InputKind,
     min_probability: float,
     *,
+    others: Sequence[Judged] = (),
     span_budget: float | None,
     whole_words: bool,
 ) -> SpanFit:
@@ -116,10 +117,14 @@ def fit(
         judged: what people and the model say, the model after all rules that change tags and scores.
         inputs: the kind of input.
         min_probability: least error probability of a token that belongs to a span.
+        others: the same in another manner of annotation, for the severities of their language pairs.
         span_budget: the setting of the model.
         whole_words: the setting of the model.
     """
-    segments = collect(judged, inputs, min_probability, span_budget=span_budget, whole_words=whole_words)
+    segments, of_others = (
+        collect(each, inputs, min_probability, span_budget=span_budget, whole_words=whole_words)
+        for each in (judged, others)
+    )
     candidates = [one for segment in segments if segment.judged.is_sampled for one in segment.candidates]
     hits = np.array([one.is_hit for one in candidates], dtype=np.float64)
     if min(hits.sum(), (1 - hits).sum()) < _FEWEST_SPANS:
@@ -128,7 +133,7 @@ def fit(
     confidence = fit_confidence(features, hits, inputs, min_probability)
     threshold = MarkThreshold(inputs, _START, _START)
     for _ in range(2):  # which spans are marked depends on their severities, and the other way round
-        confidence = with_severities(segments, confidence, threshold)
+        confidence = with_severities([*segments, *of_others], confidence, threshold)
         threshold = find_thresholds(segments, confidence)
     long, short = ([one for one in segments if one.is_short is is_short] for is_short in (False, True))
     marks = [
@@ -250,7 +255,7 @@ def _with_confidence(one: Candidate, confidence: SpanConfidence) -> Candidate:
 def _with_severity(one: Candidate, major: float | None) -> Candidate:
     if major is None:
         return one
-    severity = Severity.MAJOR if one.major_share >= major else Severity.MINOR
+    severity = Severity.MAJOR if one.major_share * (one.span.confidence or 0.0) >= major else Severity.MINOR
     return replace(one, span=replace(one.span, severity=severity))
 
 
@@ -291,7 +296,7 @@ def _lowest(segments: Sequence[Marked], confidence: SpanConfidence) -> float:
 
 
 def with_severities(segments: Sequence[Marked], confidence: SpanConfidence, threshold: MarkThreshold) -> SpanConfidence:
-    """Returns the confidence with the least shares of Major tags with which as many marks are Major as people's.
+    """Returns the confidence with the least probabilities with which as many marks are Major as people's.
 
     In short hypotheses, in the others, and in the others of each language pair with enough marks.
     """
@@ -310,7 +315,7 @@ def with_severities(segments: Sequence[Marked], confidence: SpanConfidence, thre
 
 
 def _least_major(segments: Sequence[Marked], confidence: SpanConfidence, threshold: MarkThreshold) -> float | None:
-    """Returns the share of Major tags from which on marks are Major; None with too few spans of people or marks."""
+    """Returns the probability from which on marks are Major; None with too few spans of people or marks."""
     wanted = _major_share([span for one in segments for span in one.golds])
     n_golds = sum(span.severity is not None for one in segments for span in one.golds)
     # Severities are needed where nothing is marked too: a user can ask for less confident spans.
@@ -319,10 +324,10 @@ def _least_major(segments: Sequence[Marked], confidence: SpanConfidence, thresho
         for one in segments
         if one.candidates
     ]
-    shares = [each.major_share for own, least, _ in found for each in mark(own, least, None)]
+    shares = _major_probabilities(each for own, least, _ in found for each in mark(own, least, None))
     if len(shares) < _FEWEST_MARKS:
         found = [(own, 0.0, one) for own, _, one in found]
-        shares = [each.major_share for own, _, _ in found for each in own]
+        shares = _major_probabilities(each for own, _, _ in found for each in own)
     if wanted is None or n_golds < _FEWEST_SPANS or len(shares) < _FEWEST_MARKS:
         return None
 
@@ -336,6 +341,10 @@ def _least_major(segments: Sequence[Marked], confidence: SpanConfidence, thresho
 
     tried = [0.0, *np.unique(np.quantile(shares, np.linspace(0, 1, 33)).round(4)).tolist(), 1.0]
     return float(min(tried, key=distance))
+
+
+def _major_probabilities(candidates: Iterable[Candidate]) -> list[float]:
+    return [one.major_share * (one.span.confidence or 0.0) for one in candidates]
 
 
 def _major_share(spans: Sequence[ErrorSpan]) -> float | None:

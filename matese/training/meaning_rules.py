@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.model.heads import gold_scores
@@ -86,5 +87,5 @@ def _groups(judged: Sequence[Judged]) -> Iterator[tuple[FloatArray, FloatArray, 
             yield golds, scores, evidence
 
 
-def _pearson(golds: FloatArray, scores: FloatArray) -> float:
+def _pearson(golds: FloatArray, scores: npt.NDArray[np.floating]) -> float:
     return float(np.corrcoef(golds, scores)[0, 1]) if scores.std() > 0 else 0.0

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.model.heads.tags.bio import TAGS, O
-from matese.model.heads.tags.targets import tag_ids
+from matese.model.heads.tags.targets import TagIds, tag_ids
 from matese.model.prediction import TagProbabilities, check_numbers
 from matese.model.texts.encoding import Tokens
 from matese.training.judged import Judged, with_tags
@@ -73,7 +73,7 @@ def fit_tags(judged: Sequence[Judged]) -> TagFit | None:
     Vector scaling with one scale (Guo et al. 2017).
     """
     parts = [(each.prediction.log_probabilities, _gold(each)) for each in judged]
-    gold = np.concatenate([own for _, own in parts]) if parts else np.zeros(0, np.int64)
+    gold = np.concatenate([own for _, own in parts]) if parts else np.zeros(0, np.int8)
     known = gold >= 0
     if not known.any():
         return None
@@ -92,12 +92,12 @@ def fit_tags(judged: Sequence[Judged]) -> TagFit | None:
     )
 
 
-def _gold(judged: Judged) -> FloatArray:
+def _gold(judged: Judged) -> TagIds:
     """Returns the tag of each token, negative where it is unknown."""
     ranges = judged.prediction.ranges
     rating = judged.rating
     if rating.errors is None or (rating.unplaced and not rating.errors):
-        return np.full(len(ranges), -1)
+        return np.full(len(ranges), -1, np.int8)
     return tag_ids(rating, Tokens(np.zeros(len(ranges), np.int32), ranges))
 
 

@@ -163,8 +163,8 @@ def test_each_language_pair_and_length_has_its_severities() -> None:
         for pair, text in itertools.product(("en-ru", "en-de", "en-fr", None), (TEXT, SHORT))
     }
     assert found["en-ru", TEXT] == 0
-    assert (found["en-de", TEXT] or 0) > 0.98
-    assert found["en-fr", TEXT] == found[None, TEXT] == fitted.major == pytest.approx(0.5, abs=0.05)
+    assert (found["en-de", TEXT] or 0) > 0.58
+    assert found["en-fr", TEXT] == found[None, TEXT] == fitted.major == pytest.approx(0.3, abs=0.03)
     assert {found[pair, SHORT] for pair in ("en-ru", "en-de", "en-fr")} == {0.0}
 
 

@@ -29,7 +29,7 @@ def is_short(hypothesis: str) -> bool:
 
 @dataclass(frozen=True)
 class MajorOfPair:
-    """The least share of the Major tags in a Major span of one language pair."""
+    """The least probability of a Major span of one language pair, see `SpanConfidence`."""
 
     lang_pair: str
     least: float
@@ -50,8 +50,9 @@ class SpanConfidence:
         offset: log odds added.
         curve: pairs of log odds and confidence, both rising, between which the confidence is interpolated; it is
             constant outside, because there were too few spans to know more. Empty for the probability of the log odds.
-        major: least share of the Major tags in the error probability of a Major span; None for the severity of the most
-            probable tags, which is nearly always the same one in some language pairs.
+        major: least probability of a Major span: its confidence times the share of the Major tags in the error
+            probability, so that what is hardly an error is not a Major one. None for the severity of the most probable
+            tags, which is nearly always the same one in some language pairs.
         major_of_short: the same for short hypotheses, see `SHORT`; None for `major`.
         majors: the same for language pairs with enough spans, except for short hypotheses.
     """
@@ -89,7 +90,8 @@ class SpanConfidence:
         features = span_features(probability, n_tokens)
         odds = self.probability * features[0] + self.length * features[1] + self.offset
         if self.curve:
-            return float(np.interp(odds, *zip(*self.curve, strict=True)))
+            places, values = zip(*self.curve, strict=True)
+            return float(np.interp(odds, places, values))
         return 1 / (1 + math.exp(-odds))
 
     def of_segment(self, hypothesis: str, lang_pair: str | None) -> SpanConfidence:

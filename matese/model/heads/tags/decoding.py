@@ -204,7 +204,8 @@ def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfi
         rated = replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
         if fitted.major is not None:
             share = major_share(np.exp(prediction.log_probabilities[tokens_of(span, prediction.ranges)]))
-            rated = replace(rated, severity=Severity.MAJOR if share >= fitted.major else Severity.MINOR)
+            is_major = share * (rated.confidence or 0.0) >= fitted.major
+            rated = replace(rated, severity=Severity.MAJOR if is_major else Severity.MINOR)
         yield rated
 
 

@@ -188,8 +188,8 @@ def test_fitted_confidences_decide_what_is_marked() -> None:
     assert decoding.decode([prediction], min_confidences=[0.25], confidences=[None]) == [()]
 
 
-@pytest.mark.parametrize(("major", "expected"), [(None, "minor"), (0.45, "minor"), (0.35, "major")])
-def test_the_fitted_share_of_major_tags_decides_the_severity(major: float | None, expected: str) -> None:
+@pytest.mark.parametrize(("major", "expected"), [(None, "minor"), (0.3, "minor"), (0.25, "major")])
+def test_the_fitted_probability_of_a_major_span_decides_the_severity(major: float | None, expected: str) -> None:
     rows = np.log(np.array([[0.5, 0.2, 0.1, 0.1, 0.1], [0.5, 0.1, 0.2, 0.1, 0.1]]))
     prediction = Prediction("a b", np.array([(0, 1), (2, 3)], dtype=np.int32), Outputs.of([TagProbabilities(rows)]))
     fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0, major=major)
