@@ -26,13 +26,14 @@ from benchmarks.quality import baselines, choose, measure_spans, scored
 from benchmarks.wmt21 import LANG_PAIRS
 from data_prep import datasets
 from data_prep.store import Store
-from matese import mqm, tag_units
+from matese import mqm
 from matese.annotation import Rating, SegmentKey
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.spans import rating_pairs
 from matese.formats.tables import jsonl
 from matese.model.model_input import with_inputs
 from matese.render import plots
+from matese.tasks import tag_units
 
 OF_SPANS = {"tags.macro.precision": "P", "tags.macro.recall": "R", "tags.macro.f1": "F1", "hsh": "HSH", "tsh": "TSH"}
 OF_SCORES = {"system.pearson": "Table 5a, Pearson of systems", "segment.kendall_b": "Table 5b, Kendall of segments"}

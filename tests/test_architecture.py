@@ -120,6 +120,21 @@ def test_only_the_command_line_prints_exits_and_parses_arguments() -> None:
     assert offences == []
 
 
+def test_only_a_request_is_made_of_arguments() -> None:
+    """Of a command, `add_options` and `request` know argparse; no task does, and nothing else takes its arguments."""
+    allowed = ("request", "make", "_of_cluster")
+    offences = []
+    for module in modules():
+        if module.room == "data_prep" or module.name == "matese.cli.options":
+            continue
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.FunctionDef) and node.name not in allowed:
+                given = [argument.annotation for argument in (*node.args.args, *node.args.kwonlyargs)]
+                if any(one is not None and "Namespace" in ast.unparse(one) for one in given):
+                    offences.append(f"{module.name}:{node.lineno}")
+    assert offences == []
+
+
 HEAVY = {
     *("transformers", "huggingface_hub", "pytorch_lightning", "torchmetrics", "datasets", "ray"),
     *("torch._dynamo", "torch._inductor", "torch.onnx", "torch.nn.attention.varlen", "sympy", "networkx", "triton"),

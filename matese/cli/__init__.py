@@ -69,7 +69,7 @@ def _command(argv: Sequence[str]) -> int:
         else:
             module = options.command(args.command)
             with messages.muted(args.quiet), notices.heard_by(messages):
-                code = (module.run(module.request(args)) if hasattr(module, "request") else module.run(args)) or 0
+                code = module.run(module.request(args)) or 0
     if sys.stdout is not None:
         with naming("standard output"):  # report a full disk or a closed pipe here, not when the interpreter ends
             sys.stdout.flush()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from matese import mqm
-from matese.cli import options, output
+from matese.cli import fields, groups, options
 from matese.errors import one_of
+from matese.tasks import sinks
+from matese.tasks.values import OneOf
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 SUMMARY = "write a shell script that completes commands and options"
@@ -21,16 +22,21 @@ and again after each update of matese:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", type=options.OneOf("shell", SHELLS), metavar="SHELL", help=one_of(SHELLS))
+    parser.add_argument("shell", type=fields.Argument(OneOf("shell", SHELLS)), metavar="SHELL", help=one_of(SHELLS))
 
 
-def run(args: argparse.Namespace) -> None:
+def request(args: argparse.Namespace) -> str:
+    shell: str = args.shell
+    return shell
+
+
+def run(shell: str) -> None:
     import shtab
 
     whole, _ = options.make_parsers()
     _add_values(whole)
-    with output.opened(None) as results:
-        results.write(shtab.complete(whole, args.shell).rstrip("\n") + "\n")
+    with sinks.opened(None, groups.standard_output()) as results:
+        results.write(shtab.complete(whole, shell).rstrip("\n") + "\n")
 
 
 def _add_values(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +51,7 @@ def _add_values(parser: argparse.ArgumentParser) -> None:
                 _add_values(command)
         elif names := getattr(action.type, "names", None):
             action.choices = names
-        elif "--model" in action.option_strings or action.type is options.weights:
-            action.choices = checkpoint.embedded() if "--model" in action.option_strings else tuple(mqm.PRESETS)
+        elif "--model" in action.option_strings:
+            action.choices = checkpoint.embedded()
         elif action.nargs != 0 and action.type is None:
             vars(action)["complete"] = shtab.FILE

@@ -10,10 +10,10 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from datetime import timedelta
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from matese.cli.interrupts import deferring_ctrl_c
 from matese.errors import InputError
@@ -175,23 +175,6 @@ def bar(total: int, unit: str = "segments", *, n_earlier: int = 0) -> Iterator[B
     finally:
         shown.close()
         _bars.remove(shown)
-
-
-def progress(items: Iterable[T], total: int, unit: str = "segments", *, results: TextIO | None = None) -> Iterator[T]:
-    """Yields the items and shows on a terminal how many are done.
-
-    Args:
-        items: results of the work.
-        total: their number.
-        unit: what they are.
-        results: where the caller writes them; if that is a terminal, the bar makes way.
-    """
-    with bar(total, unit) as shown:
-        for item in items:
-            if results is not None and results.isatty():
-                shown.make_way()
-            yield item
-            shown.advance()
 
 
 def _start(total: int, unit: str) -> Progress:

@@ -1,4 +1,4 @@
-"""Parse command lines: the commands, the types of values, and the options that commands share.
+"""Parse command lines: the commands, and the help.
 
 Usage errors are one line and name a near miss.
 """
@@ -6,18 +6,15 @@ Usage errors are one line and name a near miss.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
 import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from matese import mqm
-from matese.errors import FormatError, UsageError, near_miss, one_of, unknown
+from matese.errors import UsageError, near_miss, one_of, unknown
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -50,8 +47,11 @@ class Command(Protocol):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds the command's options."""
 
-    def run(self, args: argparse.Namespace) -> int | None:
-        """Runs the command and returns its exit code; None stands for 0."""
+    def request(self, args: argparse.Namespace) -> Any:  # noqa: ANN401  (what its `run` takes)
+        """Returns the request of the options."""
+
+    def run(self, request: Any) -> int | None:  # noqa: ANN401
+        """Does what the request asks for, and returns the exit code; None stands for 0."""
 
 
 _N_EXAMPLES = 5
@@ -264,138 +264,3 @@ def _refuse(argument: str, parser: Parser) -> NoReturn:
     hint = "; repeat --ref for several references, list several systems after --hyp" if "--hyp" in options else ""
     takes = f"{parser.prog} takes {names}" if positional else f"must be the value of an option{hint}"
     parser.error(f"unexpected {argument!r}: {takes}")
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """An argparse type: one of the names of `what`. The error for other names suggests a near miss."""
-
-    what: str
-    first: tuple[str, ...]
-    rest: Callable[[], Sequence[str]] = tuple
-    """Returns further names; only called for values that are not among the first, so it may import a lot."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All allowed names."""
-        return tuple(dict.fromkeys((*self.first, *self.rest())))
-
-    def __call__(self, value: str) -> str:
-        """Returns the name."""
-        if value not in self.first and value not in self.names:
-            raise argparse.ArgumentTypeError(unknown(self.what, value, self.names))
-        return value
-
-
-def whole_number(lowest: int) -> Callable[[str], int]:
-    """Returns an argparse type: whole numbers from `lowest` on."""
-
-    def take(value: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) < lowest:
-            raise argparse.ArgumentTypeError(f"{value!r} must be a whole number, {lowest} or more")
-        return int(value)
-
-    return take
-
-
-def number(allowed: str, is_allowed: Callable[[float], bool]) -> Callable[[str], float]:
-    """Returns an argparse type: the numbers that a function allows; `allowed` describes them."""
-
-    def take(value: str) -> float:
-        with contextlib.suppress(ValueError):
-            if is_allowed(float(value)):
-                return float(value)
-        raise argparse.ArgumentTypeError(f"{value!r} must be a number{allowed}")
-
-    return take
-
-
-def probability() -> Callable[[str], float]:
-    """Returns an argparse type: numbers between 0 and 1, exclusive."""
-    return number(" greater than 0 and less than 1", lambda value: 0 < value < 1)
-
-
-def share() -> Callable[[str], float]:
-    """Returns an argparse type: shares from 0 to 1, or in per cent: "60%" is 0.6."""
-    take = number(" from 0 to 1, or from 0% to 100%", lambda value: 0 <= value <= 1)
-
-    def convert(value: str) -> float:
-        with contextlib.suppress(ValueError):
-            if value.endswith("%"):
-                return take(repr(float(value[:-1]) / 100))
-        return take(value)
-
-    return convert
-
-
-def not_negative() -> Callable[[str], float]:
-    """Returns an argparse type: finite numbers from 0 on."""
-    return number(", 0 or more", lambda value: 0 <= value < float("inf"))
-
-
-def weights(value: str) -> mqm.Weights:
-    """Returns the preset with this name, or the weights in a YAML file."""
-    if value in mqm.PRESETS:
-        return mqm.PRESETS[value]
-    if os.sep not in value and not value.endswith((".yaml", ".yml")) and not os.path.exists(value):
-        allowed = one_of([*mqm.PRESETS, "a YAML file"])
-        raise argparse.ArgumentTypeError(unknown("weights", value, mqm.PRESETS, allowed=allowed))
-    from matese.formats import weights_file
-
-    try:
-        return weights_file.read(value)
-    except FormatError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def require(is_met: bool, problem: str) -> None:
-    """Raises a UsageError unless a condition is met."""
-    if not is_met:
-        raise UsageError(problem)
-
-
-def parse_settings(settings: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns the pairs of a dotted key and a YAML value of `--set`."""
-    overrides = []
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise UsageError(f"--set {setting}: must be KEY=VALUE")
-        overrides.append((key, value))
-    return overrides
-
-
-def add_weights(group: argparse._ActionsContainer) -> None:
-    """Adds the penalties of errors."""
-    text = f"penalties of errors: {one_of(list(mqm.PRESETS))}, or a YAML file (default: matese)"
-    group.add_argument("--weights", type=weights, default="matese", metavar="NAME|FILE", help=text)
-
-
-def add_basis(group: argparse._ActionsContainer) -> None:
-    """Adds the option for the score that ranks systems."""
-    text = "score that decides: spans or expected (default: expected if all ratings have an expected score)"
-    group.add_argument("--by", type=OneOf("score", ("spans", "expected")), metavar="NAME", help=text)
-
-
-def add_output(group: argparse._ActionsContainer, formats: OneOf, text: str) -> None:
-    """Adds the format and the file of the output."""
-    group.add_argument("--format", type=formats, metavar="NAME", help=text)
-    group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
-
-
-def add_limit(group: argparse._ActionsContainer, text: str) -> None:
-    """Adds the number of segments of each system."""
-    group.add_argument("--limit", type=whole_number(1), metavar="N", help=text)
-
-
-def add_json(group: argparse._ActionsContainer) -> None:
-    """Adds the output of figures as JSON."""
-    group.add_argument("--json", metavar="FILE", help="write all figures as one object; - is standard output")
-
-
-def add_number(
-    group: argparse._ActionsContainer, name: str, lowest: int, default: int, what: str, *, to: str | None = None
-) -> None:
-    """Adds an option that takes a whole number from `lowest` on; `to` is its attribute of the arguments."""
-    text = f"{what} (default: {default:,})"
-    group.add_argument(name, type=whole_number(lowest), default=default, metavar="N", help=text, dest=to)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from matese.cli import fields, groups, options
+from matese.cli import fields, groups
 from matese.tasks import cluster, tag
 from matese.tasks.tag import Request
+from matese.tasks.texts import require
+from matese.tasks.values import OneOf
 
 SUMMARY = "mark the errors of translations, and score them"
 QUIET = (
@@ -41,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     large = parser.add_argument_group("large jobs", "docs/operation.md compares the two ways")
     fields.add(large, Request, "shard")
     text = "annotate the files of a folder on a cluster: ray"
-    large.add_argument("--cluster", type=options.OneOf("cluster", ("ray",)), metavar="NAME", help=text)
+    large.add_argument("--cluster", type=fields.Argument(OneOf("cluster", ("ray",))), metavar="NAME", help=text)
     fields.add(large, cluster.Request, "workers")
     fields.add(parser.add_argument_group("checks"), Request, "checks")
     asked = parser.add_argument_group("language model", "docs/models.md explains it")
@@ -55,14 +57,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def request(args: argparse.Namespace) -> Request | cluster.Request:
     request = fields.make(args, Request, scores_only=args.quiet)
     if args.cluster is None:
-        options.require(args.workers is None, "--workers is for --cluster ray only")
+        require(args.workers is None, "--workers is for --cluster ray only")
         return request
     return _of_cluster(args, request)
 
 
 def _of_cluster(args: argparse.Namespace, request: Request) -> cluster.Request:
     """Returns the request for a cluster; raises a UsageError for an option that it does not have."""
-    options.require(request.annotator is None, "--annotator: leave out --cluster")
+    require(request.annotator is None, "--annotator: leave out --cluster")
     fields.refuse(request, cluster.Request, "--cluster ray: leave out", allowed=("scores_only", "format"))
     folder = request.input[0] if len(request.input) == 1 else ""
     return fields.make(args, cluster.Request, input=folder, output=request.output or "")

@@ -53,8 +53,8 @@ class Figures(Checked):
         Raises:
             ModelError: if there is no such model.
         """
-        from matese import tag_units
         from matese.evaluation.spans.pair_statistics import FigureOptions
+        from matese.tasks import tag_units
 
         if self.unit not in ("word", "character"):
             with notices.undisturbed():  # torch is imported here

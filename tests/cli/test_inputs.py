@@ -5,9 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from matese.cli import inputs, options
+from matese.cli import options, tag
 from matese.errors import InputError
+from matese.tasks import texts
+from matese.tasks.texts import Translations
 from tests.cli.conftest import Run, write
+
+
+def request(*arguments: str) -> Translations:
+    made = tag.request(options.parse(["tag", *arguments]))
+    assert isinstance(made, Translations)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -34,16 +42,15 @@ def test_usage(folder: Path, arguments: str, problem: str) -> None:
     (folder / "empty").mkdir()
     (folder / "empty" / ".hidden").touch()
     with pytest.raises(InputError, match=problem):
-        inputs.segments(options.parse(["tag", *arguments.split()]))
+        texts.segments(request(*arguments.split()))
 
 
 def test_files_of_a_folder_are_systems(folder: Path) -> None:
     (folder / "systems").mkdir()
     for name in ("b.txt", "a.txt", ".hidden"):
         (folder / "systems" / name).write_bytes((folder / "mt.txt").read_bytes())
-    systems, _ = inputs.segments(
-        options.parse(["score", "-t", "systems", "mt.txt", "-r", "ref.txt", "--lang-pair", "english-german"])
-    )
+    command = ("-t", "systems", "mt.txt", "-r", "ref.txt", "--lang-pair", "english-german")
+    systems, _ = texts.segments(request(*command))
     assert [system.name for system in systems] == ["a", "b", "mt"]
     keys = [segment.key for system in systems for segment in system.read()]
     assert {(key.lang_pair, key.system) for key in keys if key} == {("en-de", "a"), ("en-de", "b"), ("en-de", "mt")}
@@ -184,11 +191,11 @@ def test_text_files_among_others(
     write(folder / "two.txt", "eins", "zwei")
     write(folder / "src2.txt", "one", "two")
     (folder / "c.po").write_text(PO)
-    systems, _ = inputs.segments(options.parse(["tag", "--input", *arguments]))
+    systems, _ = texts.segments(request("--input", *arguments))
     found = [(system.name, segment.label) for system in systems for segment in system.read()]
     assert found == expected
-    texts = [segment for system in systems for segment in system.read()]
-    assert all(segment.source is not None or segment.references for segment in texts)
+    every = [segment for system in systems for segment in system.read()]
+    assert all(segment.source is not None or segment.references for segment in every)
     assert run("tag", "--model", "{tiny}", "--input", *arguments).code == 0
 
 

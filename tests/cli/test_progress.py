@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from matese.cli import messages, output
+from matese.cli import messages
+from matese.tasks import notices, sinks
 from tests.cli.conftest import Run, Terminal
 
 
@@ -35,7 +36,7 @@ def test_bar_of_one_long_unit(terminal: Terminal, monkeypatch: pytest.MonkeyPatc
             came += os.read(terminal.descriptor, 65536).decode()
         yield came
 
-    assert len(list(messages.progress(work(), 1))) == 1
+    assert len(list(notices.progress(work(), 1))) == 1
 
 
 def test_messages_hide_the_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +50,7 @@ def test_messages_hide_the_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPat
 
 def test_bar_gives_way_to_results_on_a_terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal.stream)
-    results = output.Output(terminal.stream, "a terminal", is_stdout=True, is_live=True)
+    results = sinks.Output(terminal.stream, "a terminal", is_stdout=True, is_live=True)
     with messages.bar(3) as bar:
         bar.advance()
         bar.make_way()

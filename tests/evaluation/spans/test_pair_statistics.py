@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matese import mqm, tag_units
+from matese import mqm
 from matese.annotation import Estimate, Overall, Rating, Segment, TokenScores
 from matese.evaluation.spans import groups, pair_statistics, rating_pairs
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_matching import MatchingRules
+from matese.tasks import tag_units
 from tests.evaluation.material import WORKED, major, minor, pair
 
 BY_CHARACTER = FigureOptions(tag_units.tagging("character"))

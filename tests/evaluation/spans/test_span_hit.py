@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese import tag_units
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.evaluation.spans import pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit import SpanHitCounts, aggregate, omission_statistics, span_hit
+from matese.tasks import tag_units
 
 MINOR = Severity.MINOR
 MAJOR = Severity.MAJOR

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matese import tag_units
 from matese.annotation import ErrorSpan, Rating, Segment
 from matese.evaluation.spans import pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.systems import agreement
 from matese.evaluation.systems.agreement import RatedSegment, RaterAgreement
+from matese.tasks import tag_units
 from tests.evaluation.material import major, minor, rating
 
 BY_CHARACTER = FigureOptions(tag_units.tagging("character"))
