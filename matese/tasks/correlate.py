@@ -269,7 +269,7 @@ def read_scores(request: Request) -> list[LangPairScores]:
 
 def _rank_by(pairs: Sequence[LangPairScores]) -> str:
     """Returns the figure that orders the metrics by default: one of segments where those of systems are undefined."""
-    from matese.evaluation.metrics.correlation import MIN_SYSTEMS
+    from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS
 
     if all(pair.ranked is not None for pair in pairs):
         return "segment.darr"

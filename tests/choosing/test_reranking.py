@@ -127,7 +127,7 @@ def test_what_cannot_be_weighted(tiny_model_dir: Path) -> None:
 
 def test_weights_that_choose_worse_than_the_given_order_are_not_kept() -> None:
     """Of each source the first candidate is best; fitted to other pairs, the weights would choose another one."""
-    lists = [Candidates("x", ("a", "b b")), Candidates("y", ("c", "d d"))]
+    lists = [Candidates(("a", "b b"), "x"), Candidates(("c", "d d"), "y")]
     pairs = [(one, [Rating(Segment(text, one.source), None, ()) for text in one.texts]) for one in lists]
     gold = [[1.0, 0.0], [1.0, 0.0]]
     worse = reranking.FeatureWeights(length=1.0)
