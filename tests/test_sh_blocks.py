@@ -41,7 +41,7 @@ NOT_RUN = {
 }
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for folder in (ROOT / "docs", ROOT / "docs" / "research")
+    for folder in (ROOT / "docs", ROOT / "docs" / "research", ROOT / "docs" / "development")
     for path in folder.glob("*.md")
 )
 SENTENCES = (
