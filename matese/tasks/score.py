@@ -14,7 +14,7 @@ from matese.mqm import SystemSummary
 from matese.render import score_report, terminal
 from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Model
-from matese.tasks.request import function, option
+from matese.tasks.request import option
 from matese.tasks.sinks import Output
 from matese.tasks.texts import Translations, require
 from matese.tasks.values import File, OneOf, Several
@@ -86,9 +86,6 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[SystemSummary, 
             ranked = system_ranking.rank(summaries, by)
             outputs.write_json(score_report.to_json(ranked, segments if request.segments else None))
     return tuple(summaries)
-
-
-score = function(Request, run)
 
 
 def _write(request: Request, results: Output, summaries: Sequence[SystemSummary], by: Basis | None) -> None:

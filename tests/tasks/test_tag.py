@@ -14,7 +14,7 @@ from matese.tasks import notices, tag
 from matese.tasks.journal import Journal
 from matese.tasks.tag import Request
 
-HYPOTHESES = ("Das ist gut.", "", "der Text [a 你好!", "Das Haus ist ist schlecht.")
+HYPOTHESES = ("Das ist gut.", "", "der Text [a 你好!", "der Text der Text der Text")
 REFERENCES = ("Das ist schlecht.", "etwas", "ein Text", "Das ist schlecht, 21 Tage.")
 
 
