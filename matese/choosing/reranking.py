@@ -29,7 +29,7 @@ Annotate = Callable[[Iterable[Segment]], Iterator[Rating]]
 
 @dataclass(frozen=True, slots=True)
 class FeatureWeights:
-    """The weight of each feature in the score of a candidate.
+    """The weight of each feature in the score of a candidate; if all are 0, the first candidate is chosen.
 
     Attributes:
         expected_score: of the model, higher is better.
@@ -46,8 +46,8 @@ class FeatureWeights:
     length: float = 0.0
 
     def __post_init__(self) -> None:
-        if not all(map(np.isfinite, asdict(self).values())) or not any(asdict(self).values()):
-            raise InputError(f"weights {asdict(self)}: must be finite numbers, one of them not 0")
+        if not all(map(np.isfinite, asdict(self).values())):
+            raise InputError(f"weights {asdict(self)}: must be finite numbers")
 
 
 FEATURES = tuple(field.name for field in fields(FeatureWeights))

@@ -20,9 +20,9 @@ the order differs, segments are matched by their keys.
 The report has a verdict for each other system against --baseline, or for any two systems; their scores and error rates;
 and the segments with the largest differences. --all adds the differences with the paired bootstrap and the paired
 permutation test, and how many errors are fixed, introduced, less severe, more severe and unchanged. docs/compare.md
-defines all figures and the keys of --json. The score is minus the penalties of the marked errors, the expected score the model's
-estimate of the score that people would give. Systems are compared by the expected score if all ratings have one, or as
---by says.
+defines all figures and the keys of --json. The score is minus the penalties of the marked errors, the expected score
+the model's estimate of the score that people would give. Systems are compared by the expected score if all ratings have
+one, or as --by says.
 
 filters (--filter):
   length=MIN:MAX     sources of MIN to MAX words; either number may be omitted
