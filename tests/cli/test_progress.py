@@ -10,9 +10,11 @@ from tests.cli.conftest import Run, Terminal
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(messages, "_PATIENCE", -1.0)
     monkeypatch.setattr(messages, "_WATCHING", 600.0)
+    with notices.heard_by(messages):
+        yield
 
 
 def test_bar_of_long_work(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
