@@ -29,6 +29,7 @@ IS_LFS_POINTER = "a Git LFS pointer, which only names the file: fetch the file i
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = "\ufeff"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _TEMPORARY = ".matese-"
 _OPEN_STREAMS = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 LONGEST_LINE = 1 << 28
@@ -114,8 +115,13 @@ def repeatable_lines(path: str | Path) -> Callable[[], Iterator[str]]:
 
 
 @contextlib.contextmanager
-def open_binary(path: str | Path) -> Iterator[BinaryIO]:
+def open_binary(path: str | Path, *, keeps_utf16: bool = False) -> Iterator[BinaryIO]:
     """Opens a file for reading bytes, decompressed; standard input stays open afterwards.
+
+    Args:
+        path: of the file.
+        keeps_utf16: whether a text in UTF-16 with a byte order mark is left as it is, as XML needs it, and not recoded
+            to UTF-8.
 
     Raises:
         FormatError: in the body, if the compressed data are damaged.
@@ -127,11 +133,12 @@ def open_binary(path: str | Path) -> Iterator[BinaryIO]:
         # The magic number cannot begin a UTF-8 text, so that a compressed file may have any name.
         is_compressed = peek(stream, 2).startswith(_GZIP_MAGIC) or str(path).endswith(".gz")
         if not is_compressed:
-            yield _as_utf8(stream, name_of(path))
+            yield stream if keeps_utf16 else _as_utf8(stream, name_of(path))
             return
         try:
             with gzip.open(stream, "rb") as decompressed:
-                yield _as_utf8(cast(BinaryIO, decompressed), name_of(path))
+                unpacked = cast(BinaryIO, decompressed)
+                yield unpacked if keeps_utf16 else _as_utf8(unpacked, name_of(path))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise FormatError(
                 name_of(path), None, f"gzip data are cut off or damaged ({error}); fetch or write the file again"
@@ -146,9 +153,7 @@ def is_lfs_pointer(path: Path) -> bool:
 
 def _as_utf8(stream: BinaryIO, name: str) -> BinaryIO:
     """Returns the stream, or if it begins with the byte order mark of UTF-16, its text as UTF-8."""
-    head = peek(stream, 4)
-    is_xml = b"<" in head  # which states its encoding itself
-    if is_xml or not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if not peek(stream, 2).startswith(UTF16_MARKS):  # which may show more bytes than it was asked for
         return stream
     try:
         return io.BytesIO(whole(stream, name).decode("utf-16").encode())
@@ -231,7 +236,7 @@ def beside(output: str | Path) -> Path:
     'out/spans.jsonl.part'
     """
     path = Path(output)
-    return path.with_name(f"{path.name}.part")
+    return path.with_name(f"{path.name}.part") if path.name else path / ".part"  # "." and "/" have no name
 
 
 def is_temporary(path: Path) -> bool:

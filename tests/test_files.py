@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese.errors import FormatError
-from matese.files import is_lfs_pointer, name_of, read_lines, replacing, short_names
+from matese.files import beside, is_lfs_pointer, name_of, read_lines, replacing, short_names
 from matese.formats import detection
 from matese.formats.row_issues import RowIssue, RowIssues
 
@@ -60,6 +60,24 @@ def test_lines_come_back_as_they_were_written(lines: list[str]) -> None:
         read = list(read_lines("-"))
     # A mark alone is a line without a line end.
     assert read == (lines or [""])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "lines", [["мир", "х"], ["हड़"], ["a < b"], ["<b>"], ["丼"], ["\U0001f1e9\U0001f1ea"], ["a", "b" * 9000 + "<"]]
+)
+@pytest.mark.parametrize("name", ["mt.txt", "mt.txt.gz"])
+def test_text_in_utf_16_with_the_byte_of_a_bracket(tmp_path: Path, name: str, lines: list[str], encoding: str) -> None:
+    content = ("\ufeff" + "".join(f"{line}\n" for line in lines)).encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert list(read_lines(tmp_path / name)) == lines
+
+
+@pytest.mark.parametrize(
+    ("output", "state"), [("out/a.jsonl", "out/a.jsonl.part"), ("out/", "out.part"), (".", ".part"), ("/", "/.part")]
+)
+def test_every_output_has_a_place_for_its_state(output: str, state: str) -> None:
+    assert beside(output) == Path(state)
 
 
 def test_standard_input_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import stat
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from matese.annotation import Rating, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, near_miss, one_of
-from matese.files import head_of, name_of
+from matese.files import UTF16_MARKS, head_of, name_of
 from matese.formats import languages
 from matese.formats.format import STRICT, FileHead, ReadOptions, renumbered
 from matese.formats.registry import BY_NAME, READ, TABLE
@@ -163,5 +162,5 @@ def _head(path: str | Path) -> FileHead:
         with os.scandir(path) as entries:
             return FileHead(name, files=tuple(sorted(entry.name for entry in islice(entries, 1000))))
     head = head_of(path, _HEAD_BYTES)
-    is_utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # XML; other texts are UTF-8 by now
+    is_utf16 = head.startswith(UTF16_MARKS)  # of standard input; texts of files are UTF-8 by now
     return FileHead(name, head.decode("utf-16" if is_utf16 else "utf-8-sig", "replace"))

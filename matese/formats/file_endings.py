@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import PurePath
 
@@ -44,6 +45,8 @@ def format_of(
     ('csv', 'mqm-tsv', 'label-studio')
     """
     ending = of(path)
+    if name is None and os.path.isdir(path):
+        raise UsageError(f"{path}: is a directory; choose a file that can be written, or name the format with {option}")
     if name is None and ending in endings:
         return endings[ending][0]
     if name is None and ending == ".tmx":

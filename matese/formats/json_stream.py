@@ -1,14 +1,15 @@
 """JSON files, element by element, with the line of each.
 
 Three layouts can be read: a list, `[element, ...]`; an object, `{"key": [element, ...], "other": value}`, whose lists
-are read element by element and other values as they are; and JSON lines, one value a line.
+are read element by element and other values as they are; and JSON lines, one value a line. A reader names the keys by
+which it knows an object that is itself an element.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -43,8 +44,17 @@ class Element:
     value: object
 
 
-def read(path: str | Path) -> Iterator[Element]:
-    """Yields the elements of a file, in order. Raises FormatError if it is not JSON, OSError if it cannot be read."""
+def read(path: str | Path, *, record: Collection[str] = ()) -> Iterator[Element]:
+    """Yields the elements of a file, in order.
+
+    Args:
+        path: of the file.
+        record: keys of which an object has one if it is itself an element, such as the only one of a file.
+
+    Raises:
+        FormatError: if it is not JSON.
+        OSError: if it cannot be read.
+    """
     name = name_of(path)
     with open_binary(path) as stream:
         chunks = islice(iter(partial(stream.read, _CHUNK), b""), _LARGEST // _CHUNK + 1)
@@ -63,7 +73,11 @@ def read(path: str | Path) -> Iterator[Element]:
     at = 0
     line_number = 1
     counted = 0
-    for key, value in _parts(name, data, list[msgspec.Raw] | dict[str, msgspec.Raw]):
+    parts = _parts(name, data, list[msgspec.Raw] | dict[str, msgspec.Raw])
+    if any(key in record for key, _ in parts):
+        yield _element(name, data.count(b"\n", 0, len(data) - len(data.lstrip(_SPACE))) + 1, None, data)
+        return
+    for key, value in parts:
         at = data.index(value, at)
         inner = _parts(name, value, list[msgspec.Raw]) if key is not None and value.startswith(b"[") else [(key, value)]
         for _, element in inner:

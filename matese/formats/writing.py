@@ -11,7 +11,7 @@ from matese.annotation import Rating
 from matese.errors import InputError
 from matese.files import open_text, replacing
 from matese.formats.capabilities import Reducer
-from matese.formats.format import Format, WriteOptions, renumbered
+from matese.formats.format import WriteOptions, renumbered
 from matese.formats.registry import BY_NAME
 
 
@@ -32,7 +32,7 @@ def write(
     """
     form = BY_NAME[name]
     options = options or WriteOptions()
-    _check_target(path, form)
+    check_target(path, name)
     reducer = Reducer(form.capabilities, adapt=form.adapt)
     reduced = (renumbered(fit, form.first_segment) for fit in map(reducer.reduce, ratings) if fit is not None)
     with replacing(path) as target:
@@ -69,8 +69,9 @@ def describe_losses(losses: Counter[str]) -> str:
     return "; ".join(f"{kind}: {count:,}" for kind, count in losses.most_common())
 
 
-def _check_target(path: str | Path, form: Format) -> None:
-    """Raises an InputError before the work if nothing can be written at a place."""
+def check_target(path: str | Path, name: str) -> None:
+    """Raises an InputError before the work if nothing can be written in a format at a place."""
+    form = BY_NAME[name]
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise InputError(f"output {path}: its directory does not exist: create it first")
@@ -79,4 +80,4 @@ def _check_target(path: str | Path, form: Format) -> None:
     if form.is_folder and target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InputError(f"output {path} exists: {form.name} writes a folder, which must be new or empty")
     if not form.is_folder and target.is_dir():
-        raise InputError(f"output {path} is a directory: give a file")
+        raise InputError(f"output {path}: is a directory; choose a file that can be written")

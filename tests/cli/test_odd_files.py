@@ -253,3 +253,13 @@ def test_broken_models(odd: Path, run: Run, tiny_model_dir: Path, change: Change
 def test_a_card_that_is_no_text(odd: Path, run: Run, tiny_model_dir: Path) -> None:
     content("README.md", b"\xff")(Path(shutil.copytree(tiny_model_dir, odd / "model")))
     assert "README.md is corrupt" in run("info", "model").refused()
+
+
+@pytest.mark.parametrize("output", [".", "/", "folder", "folder/"])
+@pytest.mark.parametrize("form", [(), ("--format", "jsonl"), ("--format", "csv"), ("--format", "po")])
+def test_an_output_that_is_a_directory(run: Run, folder: Path, output: str, form: tuple[str, ...]) -> None:
+    (folder / "folder").mkdir()
+    ran = run("tag", "--hyp", "mt.txt", "--checks", "only", "--output", output, *form)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert sorted(file.name for file in folder.iterdir()) == ["folder", "mt.txt", "ref.txt"]
+    assert not list((folder / "folder").iterdir())

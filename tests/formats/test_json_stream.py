@@ -42,6 +42,12 @@ def test_elements_and_their_lines(tmp_path: Path, text: str, expected: list[obje
     assert elements(write(tmp_path, text)) == expected
 
 
+@pytest.mark.parametrize("text", ['{"a": 1, "b": [2]}', '\n{"a": 1,\n"b": [2]}\n', '[{"a": 1, "b": [2]}]'])
+def test_an_object_alone_is_an_element_if_it_has_a_key_of_one(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path, text)
+    assert [element.value for element in json_stream.read(path, record=("x", "b"))] == [{"a": 1, "b": [2]}]
+
+
 @given(values=st.lists(VALUES, max_size=4))
 def test_any_list_comes_back(tmp_path_factory: pytest.TempPathFactory, values: list[object]) -> None:
     path = write(tmp_path_factory.getbasetemp(), json.dumps(values, indent=1))

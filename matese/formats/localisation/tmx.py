@@ -106,7 +106,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the pairs of each unit; units count from 0."""
     reader = _Reader()
     number = -1
-    with open_binary(path) as stream:
+    with open_binary(path, keeps_utf16=True) as stream:
         while chunk := stream.read(_CHUNK):
             _parse(chunk, reader, path)
             for unit in reader.units:

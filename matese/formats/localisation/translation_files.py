@@ -38,7 +38,7 @@ from xml.parsers import expat
 from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted
-from matese.files import name_of, open_binary, whole
+from matese.files import UTF16_MARKS, name_of, open_binary, whole
 from matese.formats import languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
@@ -58,6 +58,8 @@ CAPABILITIES = Capabilities(
     columns=(notes.COMMENT, CONTEXT, corrections.CORRECTED),
     rules=True,
 )
+
+_HEAD_BYTES = 1 << 12
 
 
 def matches_xliff(head: FileHead) -> bool:
@@ -292,13 +294,17 @@ def _ratings(
 
 
 def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:
-    with open_binary(path) as stream:
+    with open_binary(path, keeps_utf16=True) as stream:
         return _parsed(whole(stream, name_of(path)), path, source_lang)
 
 
 def _parsed(raw: bytes, path: str | Path, source_lang: str | None = None) -> LocalisationFile:
-    is_xml = raw.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<") or b"\0" in raw[:4]
     try:
+        is_utf16 = raw.startswith(UTF16_MARKS)
+        head = raw[:_HEAD_BYTES].decode("utf-16" if is_utf16 else "utf-8-sig", "replace")
+        is_xml = head.lstrip().startswith("<")
+        if is_utf16 and not is_xml:
+            raw = raw.decode("utf-16").encode()
         return xliff.parse(raw) if is_xml else po.parse(raw, source_lang)
     except expat.ExpatError as error:
         raise FormatError(name_of(path), error.lineno, f"not XML ({error}): must be XLIFF") from None

@@ -263,7 +263,7 @@ def _place(segment: Segment) -> _Place:
 
 def _items(path: Path) -> Iterator[_BatchItem]:
     """Yields the items of the batches."""
-    for element in json_stream.read(path):
+    for element in json_stream.read(path, record=("items",)):
         with located(path, element.line):
             batch = validation.convert(element.value, _Batch)
         for item in batch.items or ():

@@ -219,7 +219,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of a folder that `save` wrote, or of a file that Label Studio has exported."""
     file = Path(path) / TASKS if Path(path).is_dir() else path
     seen: dict[object, Rating] = {}
-    for element in json_stream.read(file):
+    for element in json_stream.read(file, record=("data", *_OF_JSON_MIN)):
         with located(file, element.line):
             task = validation.convert(_task(element.value), _Task)
             issues = RowIssues(name_of(file), options.report, element.line)

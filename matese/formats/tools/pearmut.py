@@ -139,7 +139,7 @@ def _item(rating: Rating) -> dict[str, object]:
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of a campaign, or those of its annotations."""
     last: dict[tuple[str | None, Segment, str | None], Rating] = {}
-    for element in json_stream.read(path):
+    for element in json_stream.read(path, record=("annotation",)):
         entry = element.value
         campaign = element.key
         issues = RowIssues(name_of(path), options.report, element.line)

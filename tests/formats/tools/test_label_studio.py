@@ -346,3 +346,10 @@ def test_json_min(tmp_path: Path, fields: Json, errors: str) -> None:
     (rating,), kinds = read(path)
     assert (marks(rating), rating.rater, kinds) == (errors, "3", ["ignored"] if "stars" in fields else [])
     assert (rating.segment.key or SegmentKey()).system == "A"
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_task_alone_as_the_programming_interface_returns_it(tmp_path: Path, indent: int | None) -> None:
+    path = put(tmp_path / "task.json", json.dumps(task(labels("Major")), indent=indent))
+    (rating,), kinds = read(path)
+    assert (marks(rating), kinds) == ("4-8 major", [])

@@ -61,6 +61,12 @@ def test_pearmut_annotations_and_those_given_anew(tmp_path: Path) -> None:
     ]
 
 
+def test_the_log_of_a_campaign_that_has_just_begun(tmp_path: Path) -> None:
+    path = put(tmp_path / "pilot.jsonl", json.dumps(answer("ann", [])) + "\n")
+    assert detection.detect(path) == "pearmut"
+    assert shown(path) == ([f"ann: {EMOJI} | "], [])
+
+
 def test_pearmut_annotations_before_a_reset_do_not_hold(tmp_path: Path) -> None:
     reset: Json = {"user_id": "ann", "annotation": "__RESET__"}
     other = answer("ann", [], item=[{"tgt": {"A": "Ja."}}], item_i=1)
