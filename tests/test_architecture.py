@@ -181,3 +181,28 @@ def test_no_file_names_a_place_on_some_machine() -> None:
 def test_embedded_models_stay_small() -> None:
     for model in (ROOT / "matese" / "models").iterdir():
         assert sum(path.stat().st_size for path in model.rglob("*") if path.is_file()) <= 48_000_000, model
+
+
+@pytest.mark.parametrize("folder", ["matese.formats.localisation", "matese.formats.tools"])
+def test_formats_of_other_programs_are_known_to_the_registry_alone(folder: str) -> None:
+    """It names their modules, and imports them when a file is read or written."""
+    importers = {
+        module.name
+        for module in modules()
+        for imported in imports(module)
+        if f"{imported.name}.".startswith(f"{folder}.") and not module.name.startswith(f"{folder}.")
+    }
+    assert importers == set()
+
+
+def test_reading_our_jsonl_loads_no_other_format(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.jsonl"
+    path.write_text('{"hypothesis": "a", "errors": []}\n', encoding="utf-8")
+    program = f"import sys, matese; assert len(matese.read({str(path)!r})) == 1; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {name for name in ran.stdout.split() if name.startswith("matese.formats.")}
+    others = re.compile(r"matese\.formats\.(tools|localisation|corpora|tables)\.")
+    assert {name for name in loaded if others.match(name)} == {
+        "matese.formats.corpora.csv_quoting",
+        *(f"matese.formats.tables.{name}" for name in ("columns", "headings", "json_table", "jsonl", "jsonl_keys")),
+    }

@@ -11,7 +11,7 @@ from matese.tasks.convert import Request
 
 SUMMARY = "convert ratings between the formats of tools and shared tasks"
 _FORMATS = "\n".join(
-    f"  {'r' if form.read else '-'}{'w' if form.writes else '-'} {form.name:<16} {form.title}" for form in TABLE
+    f"  {'r' if form.reads else '-'}{'w' if form.writes else '-'} {form.name:<16} {form.title}" for form in TABLE
 )
 USUAL = ("to", "from", "lang-pair", "strict", "columns", "rater", "before", "template")
 EPILOG = f"""formats (r: can be read, w: can be written):

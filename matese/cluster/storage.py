@@ -12,12 +12,19 @@ from matese import mqm
 from matese.annotation import Rating, Segment
 from matese.errors import FormatError, InputError, one_of
 from matese.formats import detection, writing
+from matese.formats.file_endings import ENDINGS
 from matese.formats.format import Columns, ReadOptions, WriteOptions
+from matese.formats.registry import BY_NAME
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-_KINDS = {".jsonl": "jsonl", ".jsonl.gz": "jsonl", ".parquet": "parquet", ".csv": "csv", ".tsv": "csv"}
+_KINDS = {
+    f"{ending}{packing}": names[0]
+    for ending, names in ENDINGS.items()
+    if BY_NAME[names[0]].is_for_large_jobs
+    for packing in ("", ".gz")
+}
 
 
 def locate(url: str) -> tuple[AbstractFileSystem, str]:
@@ -37,7 +44,7 @@ def find(source: str, output: str, kind: str | None = None) -> dict[str, str]:
     Args:
         source: a file, a folder, or a pattern such as `texts/*.parquet`; a path or a URL.
         output: path or URL of the folder for the results.
-        kind: "jsonl", "parquet" or "csv"; None for the kind of each file.
+        kind: "jsonl", "parquet", "csv" or "tsv"; None for the kind of each file.
 
     Raises:
         InputError: if there is no file, one of another kind, or one that would be written twice or read next time.
@@ -79,7 +86,7 @@ def read(url: str, columns: Columns) -> Iterator[Segment]:
 
 
 def write(ratings: Iterable[Rating], url: str, weights: mqm.Weights) -> None:
-    """Writes ratings in the format of the URL's ending (JSONL, Parquet, CSV), atomically."""
+    """Writes ratings in the format of the URL's ending (JSONL, Parquet, CSV, TSV), atomically."""
     system, target = locate(url)
     parent, name = posixpath.split(target)
     with tempfile.TemporaryDirectory() as folder:

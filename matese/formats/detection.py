@@ -17,7 +17,7 @@ from matese.formats import languages
 from matese.formats.format import STRICT, FileHead, ReadOptions, renumbered
 from matese.formats.registry import BY_NAME, READ, TABLE
 from matese.formats.row_issues import RowIssue, located
-from matese.formats.tables import columns
+from matese.formats.tables import headings
 
 _HEAD_BYTES = 1 << 14
 
@@ -53,7 +53,7 @@ def holds_ratings(path: str) -> bool:
     except FormatError:
         return False
     if form in ("csv", "tsv"):
-        return columns.is_table(re.split("[,;\t]", _head(path).text.partition("\n")[0].replace('"', "")))
+        return headings.is_table(re.split("[,;\t]", _head(path).text.partition("\n")[0].replace('"', "")))
     return form not in ("jsonl", "mtme")
 
 
@@ -71,14 +71,16 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
     """
     format_name = name or detect(path)
     form = BY_NAME.get(format_name)
-    if form is None or form.read is None:
+    if form is None or not form.reads:
         raise UsageError(f"format {format_name!r} cannot be read{near_miss(format_name, READ)} must be {one_of(READ)}")
+    reader = form.read
+    assert reader is not None
     start = form.first_segment if options.first_segment is None else options.first_segment
     rating = None
     skipped: list[RowIssue] = []
     stated: set[str] = set()
     try:
-        for number, rating in enumerate(form.read(path, _noting_first_skip(options, skipped)), start=1):
+        for number, rating in enumerate(reader(path, _noting_first_skip(options, skipped)), start=1):
             with located(path, None):
                 _check_single(rating, stated, options)
                 completed = _completed(renumbered(rating, -start), options, number)

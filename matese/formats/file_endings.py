@@ -1,4 +1,4 @@
-"""The format of a file that is written, by the ending of its name."""
+"""The format of a file that is written, by the ending of its name; the registry has the endings."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from matese.errors import UsageError, near_miss, one_of
+from matese.formats.registry import TABLE
 
 ENDINGS: Mapping[str, tuple[str, ...]] = {
-    ".jsonl": ("jsonl", "doccano", "wmt26"),
-    ".json": ("json", "pearmut"),
-    ".csv": ("csv",),
-    ".tsv": ("tsv", "mqm-tsv", "error-spans", "wmt25-spans"),
-    ".xlsx": ("xlsx",),
-    ".parquet": ("parquet",),
-    ".xlf": ("xliff",),
-    ".xliff": ("xliff",),
-    ".po": ("po",),
+    # The format that has the name of the ending is written if none is named.
+    ending: tuple(
+        sorted((form.name for form in TABLE if ending in form.endings), key=lambda name: f".{name}" != ending)
+    )
+    for ending in dict.fromkeys(ending for form in TABLE for ending in form.endings)
 }
 """Formats by the ending of a file's name; the first is written if no format is named."""
 

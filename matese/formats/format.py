@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Overall, Rating, Segment, UnplacedError
@@ -15,9 +15,9 @@ from matese.errors import InputError
 from matese.formats import languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.row_issues import RowIssue
+from matese.formats.signs import FileHead
 
 T = TypeVar("T")
-_JSON_TOKEN = re.compile(r'"(?P<key>(?:[^"\\]|\\.)*+)"\s*:|"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
 Columns = Mapping[str, Sequence[str]]
 """Names of columns by what they hold; see `matese.formats.tables.columns.ROLES`."""
 
@@ -105,48 +105,6 @@ class WriteOptions:
     report: Callable[[str], None] = lambda sentence: None
 
 
-@dataclass(frozen=True, slots=True)
-class FileHead:
-    """The beginning of a file or folder, from which its format is detected.
-
-    Attributes:
-        name: without its directories.
-        text: first characters of a file; empty for a folder.
-        files: names of the files in a folder.
-    """
-
-    name: str
-    text: str = ""
-    files: tuple[str, ...] = ()
-
-    @property
-    def fields(self) -> list[str]:
-        """The tab-separated fields of the first line."""
-        return self.text.partition("\n")[0].removesuffix("\r").split("\t")
-
-    def is_json(self, *keys: str) -> bool:
-        """Whether it begins like JSON and contains these keys."""
-        return self.text.lstrip()[:1] in ("{", "[") and all(f'"{key}"' in self.text for key in keys)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of the first JSON object, without those of objects inside it, as far as the text goes.
-
-        >>> FileHead("", '[{"a": {"b": "}"}, "c": [{"d": 1}], "e": "f').keys
-        ('a', 'c', 'e')
-        """
-        keys: list[str] = []
-        depth = 0
-        text = self.text.lstrip("[ \t\r\n")
-        for token in _JSON_TOKEN.finditer(text if text.startswith("{") else ""):
-            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
-            if depth == 0:
-                break
-            if depth == 1 and token["key"] is not None:
-                keys.append(token["key"])
-        return tuple(keys)
-
-
 def renumbered(rating: Rating, shift: int) -> Rating:
     """Returns the rating with a shifted segment number, if it has one.
 
@@ -193,38 +151,96 @@ PathWriter = Callable[[Iterable[Rating], Path, WriteOptions], None]
 Adapter = Callable[[Rating, Counter[str]], Rating]
 
 
+Written = Literal["text", "binary file", "folder", "copy"]
+"""What is written: text; a binary file; a folder; or a copy of the file that the texts came from
+(`WriteOptions.template`), in which only notes are new."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of rating files.
+    """A format of rating files: what is known of it before its module is imported, and what the module has.
+
+    A module has `CAPABILITIES`, and as far as the format is read or written, the functions that are properties here.
+    Where a module has several formats, `kind` follows the names of what they do not share.
 
     Attributes:
         name: for `--to`, `--from` and `--format`.
         title: a few words for help texts.
-        capabilities: what it can hold; ratings are reduced to that before they are written.
-        adapt: reduces a rating further, in a way that `Capabilities` cannot express, and counts what is lost.
-        read: yields the ratings; None if they cannot be read back.
-        write: yields the text of a file, piece by piece.
-        save: writes a folder or a binary file to a path that does not exist yet.
-        is_folder: whether `save` makes a folder.
-        is_for_people: whether people correct what is written, so that too many marks are better than too few.
+        module: where it is read and written.
         matches: whether the beginning of a file is that of this format.
+        kind: such as "_tsv", if the module has several formats.
+        endings: of names of files that are written in it.
+        reads: whether it can be read.
+        writes: in what form it is written; None if it is not.
+        is_for_people: whether people correct what is written, so that too many marks are better than too few.
+        needs_other_files: whether other files than the given one are read with it.
+        is_for_large_jobs: whether files of any length are read and written row by row, as a cluster does.
         first_segment: number of the first segment of a test set or document in files of this format, and in what
             `read` yields and `write` and `save` take. `detection.read` and `writing.write` convert from and to 0.
     """
 
     name: str
     title: str
-    capabilities: Capabilities = field(default_factory=Capabilities)
-    read: Reader | None = None
-    write: TextWriter | None = None
-    save: PathWriter | None = None
-    adapt: Adapter | None = None
-    is_folder: bool = False
-    is_for_people: bool = False
+    module: str
     matches: Callable[[FileHead], bool] = lambda head: False
+    kind: str = ""
+    endings: tuple[str, ...] = ()
+    reads: bool = True
+    writes: Written | None = "text"
+    is_for_people: bool = False
+    needs_other_files: bool = False
+    is_for_large_jobs: bool = False
     first_segment: int = 0
 
     @property
-    def writes(self) -> bool:
-        """Whether it can be written."""
-        return self.write is not None or self.save is not None
+    def capabilities(self) -> Capabilities:
+        """What it can hold; ratings are reduced to that before they are written."""
+        capabilities: Capabilities = self._part("CAPABILITIES") or Capabilities()
+        return capabilities
+
+    @property
+    def read(self) -> Reader | None:
+        """Yields the ratings; None if they cannot be read back."""
+        reader: Reader | None = self._part("read") if self.reads else None
+        return reader
+
+    @property
+    def write(self) -> TextWriter | None:
+        """Yields the text of a file, piece by piece; None if it is written in another form."""
+        writer: TextWriter | None = self._part("write") if self.writes == "text" else None
+        return writer
+
+    @property
+    def save(self) -> PathWriter | None:
+        """Writes a folder, a binary file or a copy to a path that does not exist yet; None for texts."""
+        writer: PathWriter | None = self._part("save") if self.writes not in (None, "text") else None
+        return writer
+
+    @property
+    def adapt(self) -> Adapter | None:
+        """Reduces a rating further, in a way that `Capabilities` cannot express, and counts what is lost."""
+        adapter: Adapter | None = self._part("adapt")
+        return adapter
+
+    def style_of(self, other: Format, path: str | Path, chosen: Columns) -> TableStyle:
+        """Returns how a table that comes from a file in another format is written.
+
+        If the two are of one kind (tables of texts, workbooks), the file's separator, mark and headings are kept.
+        `chosen` are columns that the user has named.
+        """
+        styled: Callable[[str | Path, Columns], TableStyle] | None = self._part("style_of")
+        return TableStyle() if styled is None or other.module != self.module else styled(path, chosen)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether a folder is written."""
+        return self.writes == "folder"
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether a copy of the file that the texts came from is written."""
+        return self.writes == "copy"
+
+    def _part(self, name: str) -> Any:  # noqa: ANN401  (the properties have its types)
+        module = importlib.import_module(self.module)
+        return getattr(module, f"{name}{self.kind}", getattr(module, name, None))

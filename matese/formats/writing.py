@@ -55,8 +55,8 @@ def write(
 def check_has_name(name: str, path: str | Path) -> None:
     """Raises an InputError if the format is a folder or binary file, which cannot be written to a stream."""
     form = BY_NAME[name]
-    if form.save is not None:
-        kind = "a folder" if form.is_folder else "a binary file"
+    if form.writes != "text":
+        kind = "a folder" if form.is_folder else "a copy of a file" if form.is_copy else "a binary file"
         raise InputError(f"{name} is {kind}: give a name in place of {path}")
 
 

@@ -30,7 +30,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, agreeing, unknown
 from matese.formats import languages, validation
 from matese.formats.format import ReadOptions
-from matese.formats.tables import columns, csv_table, jsonl
+from matese.formats.tables import columns, csv_table, headings, jsonl
 from matese.render import html_page
 from matese.serving.batcher import Batcher
 from matese.serving.limits import Limits
@@ -231,7 +231,7 @@ def _numbered(ratings: Iterable[Rating], *, knows_all: bool = False) -> list[Seg
     numbered = []
     for index, segment in enumerate(rating.segment for rating in ratings):
         for name in segment.extra or () if knows_all else ():
-            role = columns.role_of(name)
+            role = headings.role_of(name)
             if role is None:
                 problem = unknown("key", name, RequestSegment.__struct_fields__)
                 raise HTTPException(422, f"segments[{index}]: {problem}")

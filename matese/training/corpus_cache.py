@@ -13,6 +13,7 @@ import numpy as np
 
 from matese.files import is_device, replacing, user_cache
 from matese.formats import detection
+from matese.formats.registry import BY_NAME
 from matese.model.heads.learning import HeadTargets
 from matese.model.texts.encoding import TextEncoder
 from matese.training.config import Config
@@ -25,8 +26,6 @@ FEWEST_SEGMENTS = 10_000
 """Smaller data are read quickly, and are not kept."""
 N_KEPT = 4
 """Files in the cache; the oldest are removed."""
-_COMPLETE = ("jsonl", "json", "csv", "tsv", "parquet", "mqm-tsv")
-"""Formats of files that hold all that is read; others need further files, whose changes the key would not show."""
 
 
 def cached(
@@ -65,8 +64,12 @@ def cached(
 
 
 def _is_complete(path: str) -> bool:
-    """Whether a path is a file that holds all that is read, and no pipe, which can be read only once."""
-    return path != "-" and not is_device(path) and Path(path).is_file() and detection.detect(path) in _COMPLETE
+    """Whether a path is a file that holds all that is read, and no pipe, which can be read only once.
+
+    The key would not show the changes of further files.
+    """
+    is_file = path != "-" and not is_device(path) and Path(path).is_file()
+    return is_file and not BY_NAME[detection.detect(path)].needs_other_files
 
 
 def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> str:

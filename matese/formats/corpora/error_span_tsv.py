@@ -13,7 +13,6 @@ written. Which one a file is, is decided once, by the reading that puts more of 
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -26,11 +25,10 @@ from matese.files import name_of, repeatable_lines
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import csv_quoting
 from matese.formats.corpora.wmt_span_submission import NO_ERROR, span_lists
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
+from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
+from matese.formats.signs import ERROR_SPAN_COLUMNS as COLUMNS
 from matese.text import parse_whole_number
-
-COLUMNS = ("mt_system", "doc_id", "seg_id", "annotator_id", "source", "target", "start_ids", "end_ids", "errors")
 
 _Quoting = Literal["none", "not counted", "counted"]
 """Whether texts are quoted, and whether offsets count the marks of the CSV writer."""
@@ -44,13 +42,6 @@ CAPABILITIES = Capabilities(
     needs=("system", "document", "index", "source"),
     replaced=TABS_AND_LINES,
 )
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins with the header, or with a row whose offsets are numbers."""
-    fields = [csv_quoting.unquoted(field) for field in head.fields]
-    is_row = len(fields) == len(COLUMNS) and all(re.fullmatch(r"[-\d ]+", field) for field in fields[6:8])
-    return fields[0] == COLUMNS[0] or is_row
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:

@@ -40,14 +40,13 @@ from matese.files import name_of, repeatable_lines
 from matese.formats import span_projection
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import csv_quoting, omission_marks
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
+from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
+from matese.formats.signs import LEAST_MQM_COLUMNS, mqm_names
+from matese.formats.signs import MQM_COLUMNS as COLUMNS
 from matese.text import parse_whole_number
 
-COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 NO_ERROR = "no-error"
-_MAROT_COLUMNS = {"docsegid": "doc_id", "globalsegid": "seg_id"}
-_LEAST_COLUMNS = 7
 _TAG = re.compile("</?v>")
 _OTHER_TAG = re.compile("</?V>|&lt;/?v&gt;")
 """Tags that another program has changed; they are part of the text."""
@@ -90,14 +89,6 @@ class _Row:
     category: str
     severity: Severity | None  # None: the row says that there is no error, unless it is not understood
     is_understood: bool = True
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins with the header, or one that lacks a column or two: `read` names these.
-
-    As a table of translations it would lose its errors in silence.
-    """
-    return len(set(COLUMNS) & set(_names(map(csv_quoting.unquoted, head.fields)))) >= _LEAST_COLUMNS
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
@@ -215,9 +206,9 @@ def _open(path: str | Path, options: ReadOptions) -> _Table:
     _, header = next(_cells(lines(), is_csv=is_csv), (0, None))
     if header is None:
         raise FormatError(name_of(path), None, f"file is empty: {expected}")
-    names = _names(header)
+    names = mqm_names(header)
     missing = [name for name in COLUMNS if name not in names]
-    if len(COLUMNS) - len(missing) < _LEAST_COLUMNS:
+    if len(COLUMNS) - len(missing) < LEAST_MQM_COLUMNS:
         raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}")
     if missing:
         raise FormatError(name_of(path), 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
@@ -246,13 +237,6 @@ def _rows(table: _Table, options: ReadOptions) -> Iterator[_Row]:
             yield _row(columns, issues)
         except UnusableRowError as error:
             issues.skip(*error.args)
-
-
-def _names(fields: Iterable[str]) -> list[str]:
-    names = [field.strip().lower() for field in fields]
-    if names and names[-1].startswith("#"):  # a comment of Marot, of which the rows know nothing
-        names.pop()
-    return [_MAROT_COLUMNS.get(name, name) for name in names]
 
 
 def _with_document_number(columns: Sequence[str]) -> Sequence[str]:

@@ -32,7 +32,7 @@ from matese.files import name_of, read_lines
 from matese.formats import validation
 from matese.formats.corpora import seg_rating
 from matese.formats.corpora.score_files import MetricScores, read_positional
-from matese.formats.format import STRICT, FileHead, ReadOptions
+from matese.formats.format import STRICT, ReadOptions
 from matese.formats.row_issues import parse_lines
 
 REFERENCE_FREE = "src"
@@ -196,11 +196,6 @@ def variants(metrics: Iterable[str], reference: str | None, references: Collecti
     free = {name.rpartition("-")[0]: name for name in names if reference_of(name) == REFERENCE_FREE}
     shown |= {name if short in shown else short: name for short, name in free.items()}
     return dict(sorted(shown.items()))
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a folder is such a directory, or a file has the name of one of scores or ratings."""
-    return {"human-scores", "sources", "system-outputs"} <= set(head.files) or _SCORE_FILE.search(head.name) is not None
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:

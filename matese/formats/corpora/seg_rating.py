@@ -10,7 +10,6 @@ Words of the source that the translation lacks are errors in the source with a c
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
@@ -26,7 +25,7 @@ from matese.files import read_lines
 from matese.formats import validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
-from matese.formats.format import FileHead, WriteOptions, rating_of
+from matese.formats.format import WriteOptions, rating_of
 from matese.formats.row_issues import located
 
 CAPABILITIES = Capabilities(
@@ -90,11 +89,6 @@ def scores(path: str | Path) -> dict[str, dict[int | str, float | None]]:
             penalties = [mqm.penalty(_plain(error), mqm.GOOGLE) for error in errors or ()]
         scores_by_system.setdefault(system, {})[index] = None if errors is None else 0.0 - sum(penalties)
     return scores_by_system
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins with the rating of a segment; without the texts, it cannot be read alone."""
-    return re.match(r'[^\t\n]*\t(None|\{"errors": \[)', head.text) is not None
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:

@@ -40,7 +40,7 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import languages, validation
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
+from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, located
 from matese.text import parse_whole_number
 
@@ -62,12 +62,6 @@ _PREDICTIONS = ("task1_pred", "task2_pred", "task3_pred")
 _ALLOWED_ID = SEPARATOR.join(("SET", "SOURCE", "TARGET", "DOMAIN", "DOCUMENT", "INDEX"))
 _POINTS = 100 / -mqm.LOWEST_SCORE
 """Points from 0 to 100 for each point of MQM: 0 becomes 100, and the lowest score 0."""
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins like the test set or a submission."""
-    has_content = any(f'"{key}"' in head.text for key in ("hyps", *_PREDICTIONS))
-    return head.is_json("item_id") and SEPARATOR in head.text and has_content
 
 
 class _Reference(msgspec.Struct):

@@ -22,7 +22,7 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats.capabilities import ALL_KEY_FIELDS, TABS_AND_LINES, Capabilities
 from matese.formats.corpora import score_files
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
+from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import located
 from matese.text import parse_whole_number
 
@@ -45,11 +45,6 @@ _METHOD = "method"
 _NEEDED = ("doc_id", "segment_id", "system_id", "hypothesis_segment", *COLUMNS[-3:])
 NO_ERROR = "no-error"
 _MISSING = "missing"
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins with the header of 2025."""
-    return set(_NEEDED) <= set(head.fields)
 
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:

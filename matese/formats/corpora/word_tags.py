@@ -22,7 +22,7 @@ from matese.annotation import ErrorSpan, Rating, Segment, UnplacedError
 from matese.errors import FormatError, InputError
 from matese.files import read_lines
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import located
 
 CAPABILITIES = Capabilities(
@@ -39,13 +39,6 @@ OK = "OK"
 BAD = "BAD"
 
 _WORD = re.compile(r"\S+")
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a folder has such files, or a file such tags."""
-    if head.files:
-        return any(name.endswith(".tags") for name in head.files)
-    return head.name.endswith(".tags")
 
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:

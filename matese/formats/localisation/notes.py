@@ -49,10 +49,9 @@ from matese.errors import InputError
 from matese.formats import validation
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
+from matese.formats.tables.headings import COMMENT
 
 ORIGIN = "matese"
-COMMENT = "comment"
-"""The other column that holds the comment of a segment."""
 T = TypeVar("T")
 
 

@@ -8,7 +8,6 @@ the first is read. The others are counted, as are units without a source, or wit
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,18 +16,13 @@ from xml.parsers import expat
 from matese.annotation import Codes, InlineCode, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
-from matese.formats.format import STRICT, FileHead, ReadOptions
+from matese.formats.format import STRICT, ReadOptions
 from matese.formats.row_issues import RowIssues
 
 _CODE = {"bpt", "ept", "it", "ph", "ut", "sub"}
 _ANY = "*all*"
 """Stands for the source language where any language can be the source."""
 _CHUNK = 1 << 16
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins like TMX, or has its name (it may be in UTF-16)."""
-    return re.search(r"<tmx\b", head.text) is not None or head.name.casefold().endswith((".tmx", ".tmx.gz"))
 
 
 _Variant = tuple[str, str, tuple[InlineCode, ...]]

@@ -28,7 +28,6 @@ A document type declaration, which could define entities, is refused.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -41,10 +40,11 @@ from matese.errors import FormatError, InputError, counted
 from matese.files import UTF16_MARKS, name_of, open_binary, whole
 from matese.formats import languages
 from matese.formats.capabilities import Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.localisation import corrections, notes, po, xliff
 from matese.formats.localisation.units import LocalisationFile, Unit
 from matese.formats.row_issues import RowIssues, located
+from matese.formats.tables.headings import COMMENT
 from matese.text import number_placeholders, placeholders
 
 CONTEXT = "context"
@@ -55,21 +55,11 @@ CAPABILITIES = Capabilities(
     references=0,
     scales=(),
     needs=("source",),
-    columns=(notes.COMMENT, CONTEXT, corrections.CORRECTED),
+    columns=(COMMENT, CONTEXT, corrections.CORRECTED),
     rules=True,
 )
 
 _HEAD_BYTES = 1 << 12
-
-
-def matches_xliff(head: FileHead) -> bool:
-    """Whether a file begins like XLIFF."""
-    return re.search(r"<(?:\w+:)?xliff\b", head.text) is not None
-
-
-def matches_po(head: FileHead) -> bool:
-    """Whether a file begins like PO."""
-    return re.search(r"^msgid\s", head.text, re.MULTILINE) is not None and "msgstr" in head.text
 
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:

@@ -1,8 +1,8 @@
 """Tables of translations from other tools, whose columns are recognised by many names, and the ratings of the rows.
 
-A column is recognised by its usual names (`_NAMES`; references: `ref`, `reference`, `refA`, `ref1`, ...) without regard
-to case, spaces, "_" and "-". All other columns are kept in `Segment.extra`. A table that has the columns of our JSONL,
-among them `errors`, holds ratings, and is read as `jsonl.from_json` does.
+A column is recognised by its usual names (`headings.NAMES`; references: `ref`, `reference`, `refA`, `ref1`, ...)
+without regard to case, spaces, "_" and "-". All other columns are kept in `Segment.extra`. A table that has the columns
+of our JSONL, among them `errors`, holds ratings, and is read as `jsonl.from_json` does.
 
 A column `translation` of Hugging Face data sets holds texts by language. With a language pair, its text in the target
 language is the hypothesis, or the reference if another column holds the hypothesis.
@@ -24,33 +24,14 @@ from matese.formats import languages
 from matese.formats.format import Columns
 from matese.formats.row_issues import located
 from matese.formats.tables import jsonl
+from matese.formats.tables.headings import COMMENT, NAMES, REFERENCE, TRANSLATED_NAMES, plain, role_of
 from matese.text import parse_whole_number
 
-_NAMES = {
-    "hypothesis": (
-        *("hypothesis", "hyp", "hyp_text", "mt", "mt_text", "translation", "target", "target_text", "tgt", "tgt_text"),
-        *("output", "prediction", "predictions"),
-    ),
-    "source": ("source", "src", "source_text", "src_text"),
-    "system": ("system", "model", "engine"),
-    "document": ("document", "doc", "document_id", "doc_id"),
-    "index": ("index", "id", "segment_id", "seg_id"),
-    "lang_pair": ("lang_pair", "language_pair", "lp"),
-    "test_set": ("test_set",),
-    "domain": ("domain",),
-}
-_TRANSLATED_NAMES = {
-    "hypothesis": ("traduction", "texte cible", "cible", "übersetzung", "zieltext", "ziel"),
-    "source": ("texte source", "quelltext", "quelle", "ausgangstext", "original"),
-}
-"""Names in other languages, which are recognised where no column has a usual name."""
 _LANGUAGES = tuple(
     tuple(f"{side}_{word}" for side in sides for word in ("lang", "language", "locale"))
     for sides in (("source", "src"), ("target", "tgt", "trg"))
 )
 """Names of two columns that state the language pair together, where no column states it alone."""
-_COMMENT = "comment"
-_REFERENCE = re.compile(r"ref(?:erence)?s?(?:[a-z]|\d+|text)?")
 _BY_LANGUAGE = "translation"
 _OPTION = "--columns {}={}"
 _OF_RATINGS = {"source_errors", "omissions", "unplaced", "overall", "estimate", "rater"}
@@ -58,7 +39,7 @@ _ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0+$")
 """Ends the numbers of a column of which pandas has read a part as missing."""
 _MARKED = re.compile("<v>.*?</v>", re.DOTALL)
 _KEYS_OF_TEXTS = {"hypothesis": "hypothesis", "source": "source", "reference": "references"}
-ROLES = (*_NAMES, "reference", _COMMENT)
+ROLES = (*NAMES, "reference", COMMENT)
 """What a column can hold."""
 
 
@@ -82,8 +63,8 @@ class _Layout:
         """Yields a rating without spans for each hypothesis of a row. Raises InputError if a value is not allowed."""
         values = {role: plain_value(row[names[0]]) for role, names in self.columns.items()}
         extra = {name: plain_value(row[name]) for name in self.extra}
-        if _COMMENT in self.columns:
-            extra[_COMMENT] = values[_COMMENT]
+        if COMMENT in self.columns:
+            extra[COMMENT] = values[COMMENT]
         index = _whole_number(values.get("index"))
         if index is None and values.get("index") is not None:
             if "index" in self.chosen:
@@ -181,7 +162,7 @@ def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping
     if None in chosen:
         raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: the language pair must be of these, not {lang_pair}")
     others = {name: value for name, value in row.items() if name != _BY_LANGUAGE}
-    has_hypothesis = any(_plain(name) in map(_plain, _NAMES["hypothesis"]) for name in others)
+    has_hypothesis = any(plain(name) in map(plain, NAMES["hypothesis"]) for name in others)
     return {**others, "source": chosen[0], "reference" if has_hypothesis else "hypothesis": chosen[1]}
 
 
@@ -245,11 +226,6 @@ def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:
     return renamed
 
 
-def is_table(names: Sequence[str]) -> bool:
-    """Whether one of several columns holds translations."""
-    return len(names) > 1 and any(role_of(name) == "hypothesis" for name in names)
-
-
 def _layout_of(names: Iterable[str], chosen: Columns, naming: str) -> _Layout:
     return _layout(tuple(map(str, names)), tuple((role, tuple(columns)) for role, columns in chosen.items()), naming)
 
@@ -263,8 +239,8 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
         if name not in names:
             raise InputError(f"no column {name!r}{near_miss(name, names)} must be {one_of(names)}")
     free = [name for name in names if not any(name in names_of_role for names_of_role in columns.values())]
-    for role, usual in _NAMES.items():
-        candidates = _named(free, usual) or _named(free, _TRANSLATED_NAMES.get(role, ()))
+    for role, usual in NAMES.items():
+        candidates = _named(free, usual) or _named(free, TRANSLATED_NAMES.get(role, ()))
         if role in columns or not candidates or (role == "system" and len(columns.get("hypothesis", ())) > 1):
             continue
         if len(candidates) > 1 and role in ("hypothesis", "source") and candidates[0] != role:
@@ -275,9 +251,9 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
         free.remove(candidates[0])
     if "hypothesis" not in columns:
         raise _no_translations(names, free, naming, has_source="source" in columns)
-    if _COMMENT in columns and _COMMENT in free:
-        raise InputError(f"columns {_COMMENT} and {columns[_COMMENT][0]} can both be the comment; rename one")
-    references = tuple(name for name in free if _REFERENCE.fullmatch(_plain(name)))
+    if COMMENT in columns and COMMENT in free:
+        raise InputError(f"columns {COMMENT} and {columns[COMMENT][0]} can both be the comment; rename one")
+    references = tuple(name for name in free if REFERENCE.fullmatch(plain(name)))
     if "reference" not in columns and references:
         columns["reference"] = references
         free = [name for name in free if name not in references]
@@ -295,7 +271,7 @@ def _no_translations(names: Sequence[str], free: Sequence[str], naming: str, *, 
         naming: how the user names a column; "" if that is not possible.
         has_source: whether a column holds the source.
     """
-    usual = _NAMES["hypothesis"]
+    usual = NAMES["hypothesis"]
     similar: dict[str, str] = {}
     for name in free:
         if matches := difflib.get_close_matches(name.casefold(), usual, n=1, cutoff=0.8):
@@ -321,7 +297,7 @@ def _no_translations(names: Sequence[str], free: Sequence[str], naming: str, *, 
 
 def _named(names: Iterable[str], aliases: Iterable[str]) -> list[str]:
     """Returns the names that are one of the aliases, in the order of these."""
-    return [name for alias in map(_plain, aliases) for name in names if _plain(name) == alias]
+    return [name for alias in map(plain, aliases) for name in names if plain(name) == alias]
 
 
 def _quoted(name: str) -> str:
@@ -369,14 +345,6 @@ def parse(texts: Iterable[str]) -> Columns:
     return columns
 
 
-def role_of(name: str) -> str | None:
-    """Returns the role of columns with this name; None if it has none."""
-    if _REFERENCE.fullmatch(_plain(name)):
-        return "reference"
-    by_role = (*_NAMES.items(), *_TRANSLATED_NAMES.items())
-    return next((role for role, names in by_role if _plain(name) in map(_plain, names)), None)
-
-
 def check_columns(columns: Columns) -> None:
     """Raises a UsageError if a column is named twice, or several are named for what a row has once."""
     _check_distinct(columns)
@@ -392,11 +360,6 @@ def _check_distinct(columns: Columns) -> None:
     for name in named:
         if named.count(name) > 1:
             raise UsageError(f"column {name} is named twice; it can hold one thing")
-
-
-def _plain(name: str) -> str:
-    """Returns a name as it is compared: "Source Text" as "sourcetext"."""
-    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def plain_value(value: Any) -> Any:  # noqa: ANN401  (as the table has it)

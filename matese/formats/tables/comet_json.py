@@ -21,7 +21,7 @@ import msgspec
 from matese import severities
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.formats import json_stream, validation
-from matese.formats.format import STRICT, FileHead, ReadOptions
+from matese.formats.format import STRICT, ReadOptions
 from matese.formats.row_issues import located
 
 RATER = "comet"
@@ -40,11 +40,6 @@ class _Item(msgspec.Struct):
     src: str | None = None
     ref: str | None = None
     errors: list[_Error] | None = None
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins like one of comet-score."""
-    return head.is_json("mt", "COMET")
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:

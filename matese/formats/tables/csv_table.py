@@ -24,9 +24,9 @@ from matese.errors import FormatError, InputError
 from matese.files import head_of, name_of, not_utf8, open_binary
 from matese.formats import validation
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
-from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, TableStyle, WriteOptions
+from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tables import columns, jsonl
+from matese.formats.tables import columns, headings, jsonl
 
 CAPABILITIES = Capabilities(
     lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True
@@ -43,21 +43,7 @@ _LEAST_VALUES = 2
 _N_APPRAISE = 12
 _APPRAISE_KINDS = ("TGT", "REF", "BAD", "CHK")
 _NUMBERED = re.compile(r"(line|row) \d+")
-_CELL = re.compile(r'"(?:[^"]|"")*"')
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file has the name of a table, or begins with a header in which a column holds translations."""
-    is_named = re.search(r"\.[ct]sv(\.gz)?$", head.name, re.IGNORECASE) is not None
-    first = head.text.partition("\n")[0]
-    is_text = "\0" not in first and not first.startswith(("{", "["))
-    return is_named or (is_text and columns.is_table(_header(first)[1]))
-
-
-def matches_tsv(head: FileHead) -> bool:
-    """Whether a file is a table that is separated by tabs."""
-    return matches(head) and _header(head.text.partition("\n")[0])[0] == "\t"
 
 
 def write_tsv(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -77,7 +63,7 @@ def write(ratings: Iterable[Rating], options: WriteOptions, *, delimiter: str | 
 def style_of(path: str | Path, chosen: Columns) -> TableStyle:
     """Returns how a CSV or TSV is written, for one that comes from it; `chosen`: columns that the user has named."""
     head = head_of(path, _HEAD_BYTES).decode(errors="replace")
-    delimiter, names = _header(head.removeprefix(_MARK).partition("\n")[0])
+    delimiter, names = headings.split(head.removeprefix(_MARK).partition("\n")[0])
     return TableStyle(delimiter, head.startswith(_MARK), columns.headings(names, chosen))
 
 
@@ -94,7 +80,7 @@ def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]
     The last column has the names of segments, if that of the first says more than its line or row does.
     """
     names: list[str] = []
-    headings: dict[str, str] = {}
+    renamed: dict[str, str] = {}
     for rating in jsonl.with_all_columns(ratings):
         values = jsonl.to_json(rating, weights=options.weights)
         name = jsonl.own_name(rating.segment)
@@ -102,9 +88,9 @@ def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]
             values["segment_name"] = name
         if not names:
             names = list(values)
-            headings = {key: name for key, name in options.table.headings.items() if name not in names}
-            yield [headings.get(name, name) for name in names]
-        if "references" in headings:
+            renamed = {key: name for key, name in options.table.headings.items() if name not in names}
+            yield [renamed.get(name, name) for name in names]
+        if "references" in renamed:
             values["references"] = _only_reference(rating)
         yield [_cell(name, values[name]) for name in names]
     if not names:
@@ -155,7 +141,7 @@ def read_rows(lines: Iterator[str], path: str | Path, options: ReadOptions) -> I
     number = 1
     try:
         first = _first_row(lines)
-        delimiter, names = _header(first)
+        delimiter, names = headings.split(first)
         if not chosen:
             _check_header(names, path)
         to_row = row_maker(names, path, chosen, naming=options.naming)
@@ -218,20 +204,6 @@ def _first_row(lines: Iterator[str]) -> str:
     while not is_raw and row.count('"') % 2 and (line := next(lines, "")):
         row += line
     return row
-
-
-def _header(line: str) -> tuple[str, Sequence[str]]:
-    r"""Returns the delimiter that a header has most often between names, and the names of columns, each in a line.
-
-    >>> _header('"Source, EN";"Target,\n DE"')
-    (';', ['Source, EN', 'Target, DE'])
-    """
-    delimiter = max("\t,;", key=_CELL.sub("", line).count)
-    try:
-        cells = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [])
-        return delimiter, [re.sub(r"\s*[\r\n]\s*", " ", name.strip()) for name in cells]
-    except csv.Error:
-        return delimiter, []
 
 
 def _check_header(names: Sequence[str], path: str | Path) -> None:

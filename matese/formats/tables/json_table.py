@@ -10,21 +10,11 @@ from matese.errors import FormatError, InputError
 from matese.files import head_of, name_of, read_lines
 from matese.formats import json_stream
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
 
 CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
 _HEAD_BYTES = 64
-
-
-def matches_list(head: FileHead) -> bool:
-    """Whether a file begins like a list in JSON."""
-    return head.text.lstrip().startswith("[")
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins like JSON."""
-    return head.text.lstrip().startswith(("{", "["))
 
 
 def write_list(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:

@@ -22,7 +22,8 @@ from matese.annotation import Rating
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary, whole
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, ReadOptions, WriteOptions
+from matese.formats.signs import FileHead, is_data_set
 from matese.formats.tables import columns, jsonl
 from matese.formats.tables.jsonl_keys import Line
 
@@ -35,16 +36,6 @@ if TYPE_CHECKING:
 CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
 _ROWS_AT_ONCE = 1000
 _MAGIC = "PAR1"
-
-
-def matches_parquet(head: FileHead) -> bool:
-    """Whether a file begins like a Parquet file."""
-    return head.text.startswith(_MAGIC)
-
-
-def matches_dataset(head: FileHead) -> bool:
-    """Whether a folder is a data set that was saved."""
-    return {"dataset_info.json", "state.json"} <= set(head.files)
 
 
 def save_parquet(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
@@ -85,7 +76,7 @@ def read_parquet(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Ra
 def read_dataset(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
     check_installed("hf-dataset", "datasets", extra="tables")
-    if not matches_dataset(FileHead("", files=tuple(os.listdir(path)))):
+    if not is_data_set(FileHead("", files=tuple(os.listdir(path)))):
         raise FormatError(name_of(path), None, "no data set; give a folder that Dataset.save_to_disk wrote")
     yield from columns.ratings(enumerate(_rows_of_dataset(path), start=1), path, reading.columns, reading.lang_pair)
 

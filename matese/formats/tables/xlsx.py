@@ -29,9 +29,9 @@ from matese import mqm, severities
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
-from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, TableStyle, WriteOptions
+from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tables import columns, csv_table, jsonl, readable_sheet
+from matese.formats.tables import columns, csv_table, headings, jsonl, readable_sheet
 
 CAPABILITIES = replace(csv_table.CAPABILITIES, replaced=(("[\x00-\x08\x0b-\x1f\ufffe\uffff]", " "),))
 _TECHNICAL = "matese"
@@ -49,12 +49,6 @@ _LONGEST = 32_767
 """Characters of a cell; https://support.microsoft.com "Excel specifications and limits"."""
 _LARGEST = 1 << 28
 """Bytes unpacked; a small archive can hold more than fits into memory."""
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file is a workbook."""
-    parts = ("[Content_Types].xml", "_rels/", "docProps/", "xl/")  # any may come first in the archive
-    return head.text.startswith("PK\x03\x04") and any(part in head.text[:200] for part in parts)
 
 
 def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
@@ -86,7 +80,7 @@ def style_of(path: str | Path, chosen: Columns) -> TableStyle:
         roles = {name: role for role, name in headings.items()}
         others = [name for name in names if name not in readable_sheet.ADDED]
         return TableStyle(
-            headings=headings, columns=[(name, roles.get(name) or columns.role_of(name) or "") for name in others]
+            headings=headings, columns=[(name, roles.get(name) or headings.role_of(name) or "") for name in others]
         )
     headings = columns.headings(names, chosen, is_read_by_name=False)
     return TableStyle(headings=headings, columns=columns.with_roles(names, chosen))
@@ -163,7 +157,7 @@ def _columns(ratings: Sequence[Rating], table: TableStyle) -> list[_Column]:
         if role in of_role:
             placed += islice(of_role[role], 1)
         elif role in SegmentKey.__dataclass_fields__:
-            heading = name if columns.role_of(name) == role else role
+            heading = name if headings.role_of(name) == role else role
             placed.append(_Column(heading, role, name if name in others else ""))
         else:  # a comment is kept under its role; a heading of a workbook of ours may not be the name
             placed += [_Column(own, name=own) for own in (role or name, name.removeprefix("input_")) if own in others][
@@ -361,7 +355,7 @@ def _extra(row: Mapping[str, object], rating: Rating) -> dict[str, object] | Non
         if heading in readable_sheet.ADDED or _REFERENCE.fullmatch(heading):
             continue
         name = renamed.get(heading, heading)
-        role = columns.role_of(name)
+        role = headings.role_of(name)
         in_key = _of_key(rating.segment, role) if role in SegmentKey.__dataclass_fields__ else None
         if in_key is not None and extra.get(name) is None and _text(cell) == str(in_key):
             continue
@@ -390,13 +384,13 @@ def _rows(
     to_row = csv_table.row_maker([name for name in header if name], path, chosen)
     translations = {
         *columns.joined(chosen.get("hypothesis", ()), header),
-        *(name for name in header if columns.role_of(name) == "hypothesis"),
+        *(name for name in header if headings.role_of(name) == "hypothesis"),
     }
     named = {name for names in chosen.values() for name in columns.joined(names, header)}
     keys = jsonl.KEYS if columns.holds_ratings(dict.fromkeys(header)) else ()
 
     def read_cell(name: str, cell: object) -> object:
-        is_ours = name in named or name in keys or columns.role_of(name) is not None
+        is_ours = name in named or name in keys or headings.role_of(name) is not None
         if isinstance(cell, str) and title is None:
             return _CONTROL.sub(lambda match: chr(int(match[1], 16)), cell)
         return _text(cell) if is_ours else _other_value(cell)

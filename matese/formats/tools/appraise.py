@@ -39,7 +39,7 @@ from matese.errors import FormatError, InputError, UsageError, one_of
 from matese.files import read_lines
 from matese.formats import json_stream, languages, validation
 from matese.formats.capabilities import Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, to_esa
 from matese.text import parse_whole_number
@@ -118,11 +118,6 @@ class _BatchItem:
     line: int
     kind: str
     codes: _Codes
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a folder has batches."""
-    return BATCHES in head.files
 
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:

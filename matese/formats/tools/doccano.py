@@ -32,7 +32,7 @@ from matese.errors import InputError
 from matese.files import name_of, read_lines
 from matese.formats import validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import to_range
 from matese.text import Utf16Text
@@ -91,13 +91,6 @@ class _Example(msgspec.Struct):
             yield self.rater, spans
         for user, of_user in by_user.items():
             yield self.rater if user is None else str(user), of_user
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins with an object that has a text and labels, and no texts of ours."""
-    keys = head.keys
-    is_example = "text" in keys and "hypothesis" not in keys and any(key in keys for key in _LABEL_KEYS)
-    return head.text.lstrip().startswith("{") and is_example
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:

@@ -34,9 +34,9 @@ from matese.errors import InputError
 from matese.files import name_of
 from matese.formats import json_stream, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tables import columns
+from matese.formats.tables import headings
 from matese.formats.tools import label_studio_regions
 from matese.formats.tools.label_studio_regions import MISSING, PER_REGION, TEXT_NAMES, Result, TextName, Texts
 
@@ -101,17 +101,9 @@ class _Task(msgspec.Struct):
         for name in names:
             if (text := self.data.get(name)) is not None:
                 return validation.convert({name: text}, dict[str, str])[name]
-        role = columns.role_of(names[0])
-        texts = [text for name, text in self.data.items() if columns.role_of(name) == role and isinstance(text, str)]
+        role = headings.role_of(names[0])
+        texts = [text for name, text in self.data.items() if headings.role_of(name) == role and isinstance(text, str)]
         return texts[0] if len(texts) == 1 else None
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file or folder is one of Label Studio."""
-    if head.files:
-        return TASKS in head.files
-    has_judgements = '"annotations"' in head.text or '"predictions"' in head.text
-    return (head.is_json("data") and has_judgements) or head.is_json(*_OF_JSON_MIN)
 
 
 def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:

@@ -29,7 +29,7 @@ from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Se
 from matese.errors import InputError
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
-from matese.formats.tables import columns
+from matese.formats.tables import headings
 from matese.text import Utf16Text
 
 MISSING = "Missing: "
@@ -291,7 +291,7 @@ def _text_name(
     own = next((text_name for text_name in TEXT_NAMES if text_name == name), None)
     if own is not None:
         return None if own == "source" and segment.source is None else own
-    usual = None if name is None else columns.role_of(name)
+    usual = None if name is None else headings.role_of(name)
     field = data.get(name or "")
     if isinstance(field, str):
         same = [text_name for text_name, text in shown.items() if text == field]

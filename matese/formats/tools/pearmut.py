@@ -41,7 +41,7 @@ from matese.errors import InputError, UsageError
 from matese.files import name_of
 from matese.formats import json_stream, languages, validation
 from matese.formats.capabilities import Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import EsaSpan, from_esa, to_esa
 from matese.text import Utf16Text, parse_whole_number
@@ -90,11 +90,6 @@ _RESET = "__RESET__"
 _SKIPPED = "submit_skip"
 _SEPARATOR = "_#_"
 _INFO = {"assignment": "task-based", "protocol": "ESA", "shuffle": False}
-
-
-def matches(head: FileHead) -> bool:
-    """Whether a file begins like a campaign or its annotations."""
-    return head.is_json() and (head.is_json("campaign_id", "info") or (head.is_json("tgt") and '"item' in head.text))
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
