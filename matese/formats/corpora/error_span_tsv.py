@@ -27,8 +27,10 @@ from matese.formats.corpora import csv_quoting
 from matese.formats.corpora.wmt_span_submission import NO_ERROR, span_lists
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
-from matese.formats.signs import ERROR_SPAN_COLUMNS as COLUMNS
+from matese.formats.signs import ERROR_SPAN_COLUMNS
 from matese.text import parse_whole_number
+
+COLUMNS = ERROR_SPAN_COLUMNS
 
 _Quoting = Literal["none", "not counted", "counted"]
 """Whether texts are quoted, and whether offsets count the marks of the CSV writer."""

@@ -42,10 +42,10 @@ from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import csv_quoting, omission_marks
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
-from matese.formats.signs import LEAST_MQM_COLUMNS, mqm_names
-from matese.formats.signs import MQM_COLUMNS as COLUMNS
+from matese.formats.signs import LEAST_MQM_COLUMNS, MQM_COLUMNS, mqm_names
 from matese.text import parse_whole_number
 
+COLUMNS = MQM_COLUMNS
 NO_ERROR = "no-error"
 _TAG = re.compile("</?v>")
 _OTHER_TAG = re.compile("</?V>|&lt;/?v&gt;")

@@ -31,7 +31,8 @@ from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
 from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tables import columns, csv_table, headings, jsonl, readable_sheet
+from matese.formats.tables import columns, csv_table, jsonl, readable_sheet
+from matese.formats.tables.headings import role_of
 
 CAPABILITIES = replace(csv_table.CAPABILITIES, replaced=(("[\x00-\x08\x0b-\x1f\ufffe\uffff]", " "),))
 _TECHNICAL = "matese"
@@ -80,7 +81,7 @@ def style_of(path: str | Path, chosen: Columns) -> TableStyle:
         roles = {name: role for role, name in headings.items()}
         others = [name for name in names if name not in readable_sheet.ADDED]
         return TableStyle(
-            headings=headings, columns=[(name, roles.get(name) or headings.role_of(name) or "") for name in others]
+            headings=headings, columns=[(name, roles.get(name) or role_of(name) or "") for name in others]
         )
     headings = columns.headings(names, chosen, is_read_by_name=False)
     return TableStyle(headings=headings, columns=columns.with_roles(names, chosen))
@@ -157,7 +158,7 @@ def _columns(ratings: Sequence[Rating], table: TableStyle) -> list[_Column]:
         if role in of_role:
             placed += islice(of_role[role], 1)
         elif role in SegmentKey.__dataclass_fields__:
-            heading = name if headings.role_of(name) == role else role
+            heading = name if role_of(name) == role else role
             placed.append(_Column(heading, role, name if name in others else ""))
         else:  # a comment is kept under its role; a heading of a workbook of ours may not be the name
             placed += [_Column(own, name=own) for own in (role or name, name.removeprefix("input_")) if own in others][
@@ -355,7 +356,7 @@ def _extra(row: Mapping[str, object], rating: Rating) -> dict[str, object] | Non
         if heading in readable_sheet.ADDED or _REFERENCE.fullmatch(heading):
             continue
         name = renamed.get(heading, heading)
-        role = headings.role_of(name)
+        role = role_of(name)
         in_key = _of_key(rating.segment, role) if role in SegmentKey.__dataclass_fields__ else None
         if in_key is not None and extra.get(name) is None and _text(cell) == str(in_key):
             continue
@@ -384,13 +385,13 @@ def _rows(
     to_row = csv_table.row_maker([name for name in header if name], path, chosen)
     translations = {
         *columns.joined(chosen.get("hypothesis", ()), header),
-        *(name for name in header if headings.role_of(name) == "hypothesis"),
+        *(name for name in header if role_of(name) == "hypothesis"),
     }
     named = {name for names in chosen.values() for name in columns.joined(names, header)}
     keys = jsonl.KEYS if columns.holds_ratings(dict.fromkeys(header)) else ()
 
     def read_cell(name: str, cell: object) -> object:
-        is_ours = name in named or name in keys or headings.role_of(name) is not None
+        is_ours = name in named or name in keys or role_of(name) is not None
         if isinstance(cell, str) and title is None:
             return _CONTROL.sub(lambda match: chr(int(match[1], 16)), cell)
         return _text(cell) if is_ours else _other_value(cell)
