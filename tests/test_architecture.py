@@ -192,7 +192,7 @@ def test_formats_of_other_programs_are_known_to_the_registry_alone(folder: str) 
         for imported in imports(module)
         if f"{imported.name}.".startswith(f"{folder}.") and not module.name.startswith(f"{folder}.")
     }
-    assert importers == set()
+    assert importers <= {"matese.render.catalogue"}, "which reads the words of a page, and no ratings"
 
 
 def test_reading_our_jsonl_loads_no_other_format(tmp_path: Path) -> None:

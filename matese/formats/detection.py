@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -13,10 +13,11 @@ from pathlib import Path
 from matese.annotation import Rating, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, near_miss, one_of
 from matese.files import UTF16_MARKS, head_of, name_of
-from matese.formats import languages
-from matese.formats.format import STRICT, FileHead, ReadOptions, renumbered
+from matese.formats import languages, signs
+from matese.formats.format import STRICT, ReadOptions, renumbered
 from matese.formats.registry import BY_NAME, READ, TABLE
 from matese.formats.row_issues import RowIssue, located
+from matese.formats.signs import FileHead
 from matese.formats.tables import headings
 
 _HEAD_BYTES = 1 << 14
@@ -35,13 +36,38 @@ def detect(path: str | Path) -> str:
     if not head.text and not head.files:
         what = "folder" if os.path.isdir(path) else "file"
         raise FormatError(name_of(path), None, f"{what} is empty; it must hold one or more ratings")
+    if other := signs.other_document(head):
+        raise FormatError(name_of(path), None, f"{other[0]}, which matese cannot read: {other[1]}")
     if name := next((form.name for form in TABLE if form.matches(head)), None):
         return name
     if "\0" not in head.text and re.match(r"\s*[^\s{\[<][^\t\n]*(\n|$)", head.text):
-        problem = "a text file: mark it first with matese tag, or give it with --hyp, --ref or --src"
-        raise FormatError(name_of(path), None, problem)
+        given = "give it with --hyp, --src or --ref; where ratings are needed, the output of matese tag for it"
+        raise FormatError(name_of(path), None, f"holds lines of text, neither a table nor ratings: {given}")
     line = None if head.files else 1
     raise FormatError(name_of(path), line, f"format not recognised: must be {one_of(READ)}")
+
+
+def cues(path: str) -> Sequence[str] | None:
+    """Returns the segments of a file that is given as a text file, if it is one of subtitles; None for lines of text.
+
+    Raises:
+        FormatError: if it is in another format, whose markup would be read as text.
+    """
+    head = _head(path)
+    name = name_of(path)
+    if other := signs.other_document(head):
+        raise FormatError(name, None, f"{other[0]}, not one segment per line: {other[1]}")
+    form = next((form for form in TABLE if form.matches(head)), None)
+    if form is None or not signs.is_no_text(head):
+        return None
+    if form.stands_for_lines and form.read is not None:
+        return [
+            rating.segment.hypothesis for rating in form.read(path, ReadOptions(untranslated=True, only_texts=True))
+        ]
+    what = form.title.partition(",")[0]
+    raise FormatError(
+        name, None, f"is in the format {form.name} ({what}), not one segment per line: give it with --input"
+    )
 
 
 def holds_ratings(path: str) -> bool:

@@ -14,7 +14,7 @@ ENDINGS: Mapping[str, tuple[str, ...]] = {
     ending: tuple(
         sorted((form.name for form in TABLE if ending in form.endings), key=lambda name: f".{name}" != ending)
     )
-    for ending in dict.fromkeys(ending for form in TABLE for ending in form.endings)
+    for ending in dict.fromkeys(ending for form in TABLE if form.writes for ending in form.endings)
 }
 """Formats by the ending of a file's name; the first is written if no format is named."""
 
@@ -46,8 +46,8 @@ def format_of(
         raise UsageError(f"{path}: is a directory; choose a file that can be written, or name the format with {option}")
     if name is None and ending in endings:
         return endings[ending][0]
-    if name is None and ending == ".tmx":
-        raise UsageError(f"{path}: TMX can only be read; choose {one_of(tuple(endings))}")
+    if name is None and (read_only := next((form for form in TABLE if ending in form.endings), None)):
+        raise UsageError(f"{path}: {read_only.title}, can only be read; choose {one_of(tuple(endings))}")
     if name is None:
         hint = near_miss(ending, endings) if ending else ""
         problem = f"{path}: the name has no ending that stands for a format{hint or ':'}"

@@ -13,15 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, islice, repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, counted
 from matese.files import name_of, read_lines, short_names
-from matese.formats import languages
-
-if TYPE_CHECKING:
-    from matese.formats.format import ReadOptions
+from matese.formats import detection, languages
+from matese.formats.format import STRICT, ReadOptions
+from matese.formats.registry import BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +98,7 @@ class _TextFile:
     path: str
     n_lines: int
     lines: Sequence[str] | None = None
+    unit: str = "line"
 
     def read(self) -> Iterator[str]:
         number = 0
@@ -145,15 +144,17 @@ def from_texts(
     first = systems[0]
     for other in (*systems, *context):
         if other.n_lines != first.n_lines:
-            has = f"{name_of(first.path)} has {counted(first.n_lines, 'line')}"
-            raise InputError(f"{has} and {name_of(other.path)} {other.n_lines:,}: line i of each must be one segment")
+            has = f"{name_of(first.path)} has {counted(first.n_lines, first.unit)}"
+            others = counted(other.n_lines, other.unit) if other.unit != first.unit else f"{other.n_lines:,}"
+            allowed = f"{first.unit} i of each must be one segment"
+            raise InputError(f"{has} and {name_of(other.path)} {others}: {allowed}")
 
     def read(name: str, system: _TextFile) -> Iterator[Segment]:
         lines = zip(*(file.read() for file in (system, *context)), strict=True)
         for index, (hypothesis, *others) in enumerate(lines):
             of_source = None if source is None else others.pop()
             key = SegmentKey(test_set, pair, name, index=index)
-            yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1, name=f"line {index + 1}")
+            yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1, name=f"{system.unit} {index + 1}")
 
     if system is not None and len(systems) > 1:
         raise InputError(f"{counted(len(systems), 'system')}: {system} can name only one")
@@ -179,9 +180,6 @@ def from_file(
     Raises:
         FormatError: if the file cannot be read, or two translations have the same place.
     """
-    from matese.formats import detection  # with it all formats are loaded, which lines of text do not need
-    from matese.formats.format import STRICT
-
     name = name or detection.detect(path)
     systems: dict[str, dict[object, Segment]] = {}
     places: dict[str, list[int]] = {}
@@ -243,7 +241,8 @@ def from_files(
     for path, times in Counter(paths).items():
         if times > 1:
             raise InputError(f"{path} is given {times} times; give it once")
-    texts = [path for path in paths if _is_text(path)]
+    is_in_pairs = bool(sources or references)
+    texts = [path for path in paths if _is_text(path) or (is_in_pairs and _stands_for_lines(path))]
     context = _Context(texts, sources, references)
     if not texts and len(paths) == 1:
         return from_file(paths[0], options)
@@ -253,7 +252,7 @@ def from_files(
     for path, document in zip(paths, short_names(paths), strict=True):
         if path in texts:
             systems = context.read(path, options, needs_context=needs_context)
-            form = "text"
+            form = detection.detect(path) if _stands_for_lines(path) else "text"
         else:
             systems, form = from_file(path, options)
         formats.add(form)
@@ -266,8 +265,6 @@ def from_files(
 
 def _is_text(path: str) -> bool:
     """Whether a file holds one translation per line: it is called so and in no other format."""
-    from matese.formats import detection
-
     if not path.removesuffix(".gz").lower().endswith(".txt") or not os.path.isfile(path):
         return False
     try:
@@ -275,6 +272,11 @@ def _is_text(path: str) -> bool:
     except FormatError:
         return True
     return False
+
+
+def _stands_for_lines(path: str) -> bool:
+    """Whether a file is one of subtitles, whose cues are segments."""
+    return os.path.isfile(path) and BY_NAME[detection.detect(path)].stands_for_lines
 
 
 class _Context:
@@ -302,8 +304,6 @@ class _Context:
         if needs_context and not sources and not references:
             allowed = "give its source or reference, a text file of as many lines, with --src or --ref"
             raise InputError(f"{path} holds translations alone: {allowed}")
-        from matese.formats.format import STRICT
-
         how = options or STRICT
         (system,) = from_texts(
             [path],
@@ -361,10 +361,16 @@ def _files(path: str) -> list[str]:
 
 
 def _open(path: str) -> _TextFile:
-    """Reads a file to its end. Lines that can be read only once are kept in memory."""
+    """Reads a file to its end. Lines that can be read only once are kept in memory; of subtitles, cues are lines.
+
+    Raises:
+        FormatError: also if it is in another format, whose markup would be read as text.
+    """
     if path == "-" and (sys.stdin is None or sys.stdin.closed):
         raise FormatError(name_of(path), None, "is closed; give a text file with one segment per line")
-    if path != "-" and stat.S_ISREG(os.stat(path).st_mode):
+    if (cues := detection.cues(path)) is not None:
+        file = _TextFile(path, len(cues), cues, "cue")
+    elif path != "-" and stat.S_ISREG(os.stat(path).st_mode):
         file = _TextFile(path, sum(1 for _ in read_lines(path)))
     else:
         lines = tuple(read_lines(path))

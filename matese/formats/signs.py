@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ _WMT26_KEYS = ("hyps", "task1_pred", "task2_pred", "task3_pred")
 _DOCCANO_LABELS = ("label", "labels", "entities", "annotations")
 _JSON_TOKEN = re.compile(r'"(?P<key>(?:[^"\\]|\\.)*+)"\s*:|"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
 _CUE_TIME = r"(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->"
+_FEWEST_KNOWN = 2
+_LONGEST_NAME = 30
 _ZIP = "PK\x03\x04"
 
 
@@ -235,6 +238,36 @@ def is_json(head: FileHead) -> bool:
     return head.text.lstrip().startswith(("{", "["))
 
 
+def is_no_text(head: FileHead) -> bool:
+    """Whether a file that begins like one of a known format cannot be lines of text, which may begin with anything."""
+    first = head.first_line
+    if head.text.startswith((_ZIP, "PAR1")):
+        return True
+    if head.is_json():
+        return _is_json_document(first)
+    if head.text.lstrip().startswith("<"):
+        return is_xliff(head) or is_tmx(head)
+    if is_po(head) or is_srt(head) or is_vtt(head) or is_seg_rating(head):
+        return True
+    names = headings.split(first)[1]
+    n_known = sum(headings.role_of(name) is not None for name in names)
+    is_header = n_known >= _FEWEST_KNOWN and all(0 < len(name) <= _LONGEST_NAME for name in names)
+    is_of_shared_task = is_mqm_tsv(head) or is_wmt25(head) or is_error_span_tsv(head)
+    return is_of_shared_task or is_header or (head.has_ending(".csv", ".tsv") and len(names) > 1)
+
+
+def _is_json_document(line: str) -> bool:
+    """Whether a line is, or begins, a JSON object or a list of them: lines of text may begin with a bracket, too."""
+    if line.strip() in ("{", "[", "[{"):
+        return True
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return re.match(r'\s*\[?\s*\{\s*"[^"]*"\s*:', line) is not None
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and bool(first)
+
+
 _AS_TABLE = "make it a table with a row for each segment, and save that as XLSX or CSV"
 _AS_TEXT = "save its text with one segment per line"
 
@@ -255,6 +288,6 @@ def other_document(head: FileHead) -> tuple[str, str] | None:
         return "an archive (ZIP)", "unpack it, and give the files in it"
     if re.match(r"(?:<!--.*?-->\s*)*<(?:!doctype html|html)\b", text, re.IGNORECASE | re.DOTALL):
         return "an HTML page", _AS_TEXT
-    if re.match(r"<\?xml\b", text):
+    if re.match(r"<\?xml\b", text) and not (is_xliff(head) or is_tmx(head)):
         return "XML", _AS_TEXT
     return None

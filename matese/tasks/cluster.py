@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from matese.errors import check_installed, counted
+from matese.errors import check_installed, counted, one_of
 from matese.tasks import notices
 from matese.tasks.annotators import Model
 from matese.tasks.request import option
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from matese.model.annotator import Counts
 
 NEEDED = "--cluster ray needs --input DIR|GLOB and --output DIR"
-FORMATS = ("jsonl", "parquet", "csv")
+
+
+def formats() -> Sequence[str]:
+    """Returns the formats of files of any length."""
+    from matese.formats.registry import TABLE
+
+    return [form.name for form in TABLE if form.is_for_large_jobs]
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class Request(Model):
     Attributes:
         input: a folder or a pattern of tables (JSONL, Parquet, CSV), on a disk or in a bucket.
         output: the folder of their ratings.
-        format: jsonl, parquet or csv; None for that of each file.
+        format: jsonl, parquet, csv or tsv; None for that of each file.
         columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
         workers: ray: number of workers at most (default: as many as the cluster has room for).
     """
@@ -52,7 +58,8 @@ def run(request: Request) -> Counts:
     named = columns.parse(request.columns)
     require(bool(request.input and request.output), NEEDED)
     require(request.uncertainty is None, "--cluster ray: leave out --uncertainty")
-    require(request.format in (None, *FORMATS), "--format must be jsonl, parquet or csv with --cluster ray")
+    allowed = f"--format must be {one_of(formats())} with --cluster ray"
+    require(request.format in (None, *formats()), allowed)
     from matese.cluster import pipeline, storage
     from matese.model.annotator import Counts
     from matese.model.storage import checkpoint

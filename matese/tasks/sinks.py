@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matese.formats.format import TableStyle, WriteOptions
     from matese.tasks.annotators import Rated
 
-_TABLES = ("csv", "tsv")
 _STDOUT = ("-", "/dev/stdout")
 _FILE_WIDTH = 80
 """Columns of drawings in a file."""
@@ -237,14 +236,13 @@ def table_style(path: str, source_format: str | None, form: str, named: Sequence
     """
     from matese.formats import detection
     from matese.formats.format import TableStyle
-    from matese.formats.tables import columns, csv_table, xlsx
+    from matese.formats.registry import BY_NAME
+    from matese.formats.tables import columns
 
-    if form not in (*_TABLES, "xlsx") or not Path(path).is_file():
+    if not Path(path).is_file():
         return TableStyle()
-    given = source_format or detection.detect(path)
-    if form == given == "xlsx":
-        return xlsx.style_of(path, columns.parse(named))
-    return csv_table.style_of(path, columns.parse(named)) if {form, given} <= set(_TABLES) else TableStyle()
+    given = BY_NAME[source_format or detection.detect(path)]
+    return BY_NAME[form].style_of(given, path, columns.parse(named))
 
 
 def model_directory(path: str) -> Path:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matese.formats.segments import SystemSegments
 
 OWN_FORMATS = ("terminal", "jsonl", "html")
-LOCALISATION = ("xliff", "po")
 _Shard = tuple[int, int]
 
 
@@ -145,7 +144,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
             return Tagged(summaries, Ratings(rating for rating, _ in rated))
         if results is None:
             ratings: Iterator[Rating] = (rating for rating, _ in rated)
-            if form == source_format and form in LOCALISATION:
+            if form == source_format and _is_copy(form):
                 ratings = map(_without_comment, ratings)
             how = _write_options(request, form, source_format)
             sinks.write_ratings(ratings, request.output, form, how, stream=stream)
@@ -166,22 +165,34 @@ def _check(request: Request) -> str:
     if _is_file(request.output):
         sinks.check_apart(str(beside(request.output)), request.text_files)
     form = _format(request)
+    if _is_file(request.output) and form not in OWN_FORMATS:
+        from matese.formats import writing
+
+        writing.check_target(request.output, form)
     has_model = not request.is_only_checks
     is_one = len(request.input) == 1
-    require(form not in LOCALISATION or is_one, f"{form} is a copy of its input: give one file with --input")
+    is_copy = _is_copy(form)
+    require(not is_copy or is_one, f"{form} is a copy of its input: give one file with --input")
     require(form == "jsonl" or not request.tokens, "--tokens is for --format jsonl only")
     require(has_model or not request.tokens, "--tokens needs a model; leave out --checks only")
     no_model = "--error-free needs a model: leave out --checks only and --annotator"
     require(request.has_own_model or not request.error_free, no_model)
     require(has_model or request.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
-    can_sort = form not in LOCALISATION and not request.tokens
-    problem = "--sort cannot be used with --tokens, or with xliff and po, which keep the order of the file"
+    can_sort = not is_copy and not request.tokens
+    problem = "--sort cannot be used with --tokens, or with a copy of the input, which keeps the order of the file"
     require(request.sort == "file" or can_sort, problem)
     return form
 
 
 def _is_file(path: str | None) -> TypeGuard[str]:
     return path is not None and path not in ("-", "/dev/stdout") and not is_device(path)
+
+
+def _is_copy(form: str | None) -> bool:
+    """Whether a copy of the input with notes is written in a format."""
+    from matese.formats.registry import BY_NAME
+
+    return form in BY_NAME and BY_NAME[form or ""].is_copy
 
 
 def _is_for_people(form: str) -> bool:
@@ -201,7 +212,7 @@ def _format(request: Request) -> str:
     if request.format is None and is_alike and ending not in known:
         from matese.formats import detection
 
-        if (name := detection.detect(request.input[0])) in LOCALISATION:
+        if _is_copy(name := detection.detect(request.input[0])):
             return name
     return sinks.format_of(request.output, request.format, known) or "terminal"
 
@@ -229,7 +240,7 @@ def _selected(
     losses: Counter[str] = Counter()
     n_undecided = 0
     adapt = None
-    if source_format in LOCALISATION:  # placeholders are not marked
+    if _is_copy(source_format):  # placeholders are not marked
         from matese.formats.registry import BY_NAME
 
         adapt = BY_NAME[source_format or ""].adapt
@@ -298,7 +309,7 @@ def _annotated(
 def _write_options(request: Request, form: str, source_format: str | None) -> WriteOptions:
     from matese.formats.format import WriteOptions
 
-    is_copy = form == source_format and form in LOCALISATION
+    is_copy = form == source_format and _is_copy(form)
     how = WriteOptions(request.penalties, template=Path(request.input[0]) if is_copy else None)
     if request.input:
         how = replace(how, table=sinks.table_style(request.input[0], source_format, form, request.columns))
@@ -307,7 +318,7 @@ def _write_options(request: Request, form: str, source_format: str | None) -> Wr
 
 def _without_comment(rating: Rating) -> Rating:
     """Returns the rating without a person's comment, which the copy of the file holds under the person's name."""
-    from matese.formats.localisation import notes
+    from matese.formats.tables.headings import COMMENT
 
-    extra = {name: value for name, value in (rating.segment.extra or {}).items() if name != notes.COMMENT}
+    extra = {name: value for name, value in (rating.segment.extra or {}).items() if name != COMMENT}
     return replace(rating, segment=replace(rating.segment, extra=extra or None))

@@ -21,7 +21,7 @@ from tests.formats.made_ratings import ratings
 HOW = WriteOptions()
 NEEDS = {"xlsx": "openpyxl", "parquet": "pyarrow", "hf-dataset": "datasets"}
 # Written into a copy of the file that the texts came from; see test_localisation.
-ON_TEMPLATES = ("xliff", "po")
+ON_TEMPLATES = tuple(form.name for form in TABLE if form.is_copy)
 # A submission holds segments of its test set only; see corpora/test_wmt26.
 OF_TEST_SET = ("wmt26",)
 BOTH = [

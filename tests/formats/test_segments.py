@@ -137,3 +137,59 @@ def test_segments_are_called_what_their_file_calls_them(
     path.write_text(text, encoding="utf-8")
     systems = segments.from_texts([str(path)]) if name == "a.txt" else segments.from_file(str(path))[0]
     assert [segment.label for segment in systems[0].read()] == labels
+
+
+STRUCTURED = {
+    "mt.po": 'msgid "a"\nmsgstr "b"\n',
+    "mt.xlf": '<?xml version="1.0"?>\n<xliff version="1.2"></xliff>\n',
+    "mt.tmx": '<?xml version="1.0"?>\n<tmx version="1.4"></tmx>\n',
+    "mt.csv": "source,hypothesis\na,b\n",
+    "table": "src\tmt\na\tb\n",
+    "mt.jsonl": '{"hypothesis": "a"}\n',
+    "mt.json": '[\n{"hypothesis": "a"}]\n',
+    "one.json": '{\n"hypothesis": "a"}\n',
+    "spans.tsv": "\t".join(("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")),
+    "page": "<!DOCTYPE html>\n<html></html>\n",
+    "other.xml": '<?xml version="1.0"?>\n<a/>\n',
+    "mt.docx": "PK\x03\x04 word/document.xml",
+    "mt.xlsx": "PK\x03\x04 xl/workbook.xml",
+    "mt.pdf": "%PDF-1.4\n",
+    "mt.rtf": "{\\rtf1 a}",
+    "mt.parquet": "PAR1....",
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+@pytest.mark.parametrize("role", ["hypothesis", "source", "reference"])
+def test_files_in_other_formats_are_no_lines_of_text(tmp_path: Path, name: str, role: str) -> None:
+    other = tmp_path / "lines.txt"
+    other.write_text("a\nb\n", encoding="utf-8")
+    structured = tmp_path / name
+    structured.write_text(STRUCTURED[name], encoding="utf-8")
+    paths = {one: str(structured if one == role else other) for one in ("hypothesis", "source", "reference")}
+    with pytest.raises(FormatError, match=r"not one segment per line: .*(give it with --input|save|copy)"):
+        segments.from_texts([paths["hypothesis"]], [paths["reference"]], paths["source"])
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "[Musik]",
+        "{0} Dateien",
+        "[1] Siehe oben, Quelle",
+        "<b>Fett</b> und mager",
+        "The translation, and its source",
+        "msgid ist ein Wort",
+        "1",
+        '"Ja", sagte er.',
+        "WEBVTTX",
+        "id\tmodel",
+        "",
+        "{}",
+    ],
+)
+def test_lines_of_text_may_begin_with_anything(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "mt.de"
+    path.write_text(f"{first}\nzweite\n", encoding="utf-8")
+    (system,) = segments.from_texts([str(path)])
+    assert [segment.hypothesis for segment in system.read()] == [first, "zweite"]

@@ -93,6 +93,14 @@ XLIFF = (
     '<header><note from="matese">[matese] null (translations without a note have no errors)</note></header><body>'
     f'<trans-unit id="1"><source>{SOURCE}</source><target>{TEXT}</target>@</trans-unit></body></file></xliff>'
 )
+VTT = f"""WEBVTT
+
+NOTE
+[matese] null (translations without a note have no errors)
+
+@00:01.000 --> 00:02.000
+{TEXT}
+"""
 PEARMUT = (
     f'{{"pilot": [{{"user_id": "r", "item_i": 0, "item": [{{"tgt": {{"A": "{TEXT}"}}, "src": "{SOURCE}", '
     '"index": 0, "document": "d"}], "annotation": [{"A": {"score": 70, "error_spans": [@]}}]}]}'
@@ -109,6 +117,11 @@ def mark(**more: str) -> str:
 def in_xliff(note: str) -> str:
     """A note of PO as one of XLIFF."""
     return f'<note from="matese">{note.replace("# ", "").rstrip()}</note>'
+
+
+def in_vtt(note: str) -> str:
+    """A note of PO as one of VTT."""
+    return f"NOTE\n{note.replace('# ', '')}\n"
 
 
 REFUSED: list[tuple[Kind, str]] = [("label", span("serious")), ("note", span("minor", note="Really?"))]
@@ -143,6 +156,7 @@ CASES = [
     Case("po", "note", PO, NOTE, NOTE + "# Really bad.\n", "# [matese]\n# Really bad.\n"),
     Case("xliff", "note", XLIFF, in_xliff(NOTE), in_xliff(NOTE + "# Really bad.\n"),
          in_xliff("# [matese]\n# Really bad.\n")),
+    Case("vtt", "note", VTT, in_vtt(NOTE), in_vtt(NOTE + "# Really bad.\n"), in_vtt("# [matese]\n# Really bad.\n")),
     Case("xliff", "state", XLIFF.replace("<target>", "<target @>").replace("@</trans", in_xliff(NOTE) + "</trans"),
          "", 'state="odd"', 'state="odd"'),
     Case("doccano", "state", f'{{"text": "{TEXT}", @}}',
@@ -155,6 +169,7 @@ CASES = [
 
 UNABLE = {
     "tmx": "no errors are read from a translation memory",
+    "srt": "subtitles in SRT have no place for notes",
     "wmt26": "read with a second file, the test set: tests/formats/corpora/test_wmt26.py has its unknown annotations",
 }
 """Formats that cannot hold an unknown annotation, and why."""

@@ -15,6 +15,7 @@ from matese import severities
 from matese import text as texts
 from matese.annotation import ErrorSpan, Rating, Segment
 from matese.formats.localisation import notes
+from matese.formats.tables.headings import COMMENT
 
 CORRECTED = "corrected"
 """The other column that holds the corrected translation of a segment."""
@@ -76,7 +77,7 @@ def applied(rating: Rating, text: str | None) -> Rating:
     extra = {name: value for name, value in (segment.extra or {}).items() if name != CORRECTED}
     return replace(
         rating,
-        segment=replace(segment, hypothesis=text, extra={**extra, notes.COMMENT: comment}),
+        segment=replace(segment, hypothesis=text, extra={**extra, COMMENT: comment}),
         errors=None if rating.errors is None else tuple(moved),
     )
 

@@ -125,7 +125,7 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
             places[-1] = entry.place
         else:
             for unit in _units(entry, fields, header):
-                if unit.source.strip() or unit.target.strip():
+                if (unit.source or "").strip() or unit.target.strip():
                     units[index] = unit
                     places[index] = entry.place
                     target_places[index] = entry.field_places[_keyword(unit)]

@@ -1,4 +1,4 @@
-"""XLIFF 1.2 and 2 (also SDLXLIFF and MQXLIFF), and PO: translations, with errors as notes.
+"""XLIFF 1.2 and 2 (also SDLXLIFF and MQXLIFF), PO, and subtitles (`subtitles`): translations, with errors as notes.
 
 `read` yields the units that have a translation: source and target as texts, the number of the unit as index. Inline
 markup is left out as far as it is code and not text (`<x/>`, `<ph>`, `<bpt>`, ...), as is text that a tracked change
@@ -38,12 +38,13 @@ from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted
 from matese.files import UTF16_MARKS, name_of, open_binary, whole
-from matese.formats import languages
+from matese.formats import languages, signs
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
-from matese.formats.localisation import corrections, notes, po, xliff
+from matese.formats.localisation import corrections, notes, po, subtitles, xliff
 from matese.formats.localisation.units import LocalisationFile, Unit
 from matese.formats.row_issues import RowIssues, located
+from matese.formats.signs import FileHead
 from matese.formats.tables.headings import COMMENT
 from matese.text import number_placeholders, placeholders
 
@@ -56,6 +57,14 @@ CAPABILITIES = Capabilities(
     scales=(),
     needs=("source",),
     columns=(COMMENT, CONTEXT, corrections.CORRECTED),
+    rules=True,
+)
+CAPABILITIES_vtt = Capabilities(
+    lacks=("no_spans", "empty_texts", "source", "source_errors", "omissions"),
+    key=("index",),
+    references=0,
+    scales=(),
+    columns=(COMMENT,),
     rules=True,
 )
 
@@ -85,7 +94,7 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
     """Writes a copy of the template with a note of each rating."""
     if writing.template is None:
         raise InputError(
-            "the output is a copy of the XLIFF or PO file that the texts come from: name that with --template FILE"
+            "the output is a copy of the XLIFF, PO or VTT file that the texts come from: name that with --template FILE"
         )
     template = _open(writing.template)
     given: dict[int, list[Rating]] = {}
@@ -179,7 +188,9 @@ def _without_those_of(
         held = {rating.rater: rating for rating in of_template if raters or unit.notes}
         for rating in of_unit:
             if rating.rater in held and _written(held[rating.rater], unit) != _written(rating, unit):
-                problem = f"unit {unit.name} of {writing.template} has another note by {rating.rater or 'nobody'}"
+                problem = (
+                    f"{unit.kind} {unit.name} of {writing.template} has another note by {rating.rater or 'nobody'}"
+                )
                 raise InputError(f"{problem}: remove it there, or write the file that has no notes yet")
         left = [rating for rating in of_unit if rating.rater not in held]
         n_held += len(of_unit) - len(left)
@@ -239,8 +250,8 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             unit.source,
             key=SegmentKey(lang_pair=unit.lang_pair, index=index),
             line=unit.line,
-            name=f"unit {unit.name}",
-            may_lack=number_placeholders(unit.source) if unit.is_for_one else (),
+            name=f"{unit.kind} {unit.name}",
+            may_lack=number_placeholders(unit.source or "") if unit.is_for_one else (),
             extra={CONTEXT: unit.context} if unit.context else None,
             codes=unit.codes if unit.is_translated else None,
         )
@@ -280,7 +291,7 @@ def _ratings(
         raise
     except (InputError, AnnotationError) as error:
         name = unit.name.removesuffix(f" (line {unit.line})")  # which the error has as its place
-        raise FormatError(issues.path, unit.line, f"unit {name}: {error}") from None
+        raise FormatError(issues.path, unit.line, f"{unit.kind} {name}: {error}") from None
 
 
 def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:
@@ -289,12 +300,14 @@ def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:
 
 
 def _parsed(raw: bytes, path: str | Path, source_lang: str | None = None) -> LocalisationFile:
+    is_utf16 = raw.startswith(UTF16_MARKS)
+    head = FileHead(Path(path).name, raw[:_HEAD_BYTES].decode("utf-16" if is_utf16 else "utf-8-sig", "replace"))
+    is_xml = head.text.lstrip().startswith("<")
+    if is_utf16 and not is_xml:
+        raw = raw.decode("utf-16").encode()
+    if signs.is_srt(head) or signs.is_vtt(head):
+        return subtitles.parse(raw, path)
     try:
-        is_utf16 = raw.startswith(UTF16_MARKS)
-        head = raw[:_HEAD_BYTES].decode("utf-16" if is_utf16 else "utf-8-sig", "replace")
-        is_xml = head.lstrip().startswith("<")
-        if is_utf16 and not is_xml:
-            raw = raw.decode("utf-16").encode()
         return xliff.parse(raw) if is_xml else po.parse(raw, source_lang)
     except expat.ExpatError as error:
         raise FormatError(name_of(path), error.lineno, f"not XML ({error}): must be XLIFF") from None

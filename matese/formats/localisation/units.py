@@ -15,9 +15,9 @@ class Unit:
     """A text and its translation.
 
     Attributes:
-        name: as messages show it.
+        name: as messages show it, after its kind.
         line: in the file.
-        source: without inline code.
+        source: without inline code; None if the file has translations only.
         target: likewise.
         lang_pair: "en-de_AT"; None if the file does not say it.
         notes: our notes.
@@ -26,13 +26,14 @@ class Unit:
         is_finished: whether the file calls the translation finished, or says nothing of it.
         context: what the file says to translators, such as `msgctxt` and notes that are not ours; "" if nothing.
         codes: the inline codes of source and target; None if there are none.
+        kind: what the file calls it.
         not_understood: what the file says of the translation that the reader does not understand: for each, a reason
             and what is allowed, as `RowIssues.ignore` takes them.
     """
 
     name: str
     line: int
-    source: str
+    source: str | None
     target: str
     lang_pair: str | None
     notes: Sequence[Note]
@@ -41,6 +42,7 @@ class Unit:
     is_finished: bool = True
     context: str = ""
     codes: Codes | None = None
+    kind: str = "unit"
     not_understood: Sequence[tuple[str, str]] = ()
 
     @property

@@ -1,0 +1,227 @@
+r"""Subtitles: SubRip (SRT), which can only be read, and WebVTT (VTT), which also holds notes. A cue is a segment.
+
+The wrapped lines of a cue are joined by a space; without one between characters of East Asian scripts, which have no
+spaces. Tags (`<i>`, `<v Bob>`, `{\an8}`) are not part of the text; in VTT, `&lt;` and its like are characters.
+
+In VTT, ratings are notes (`notes`) in comments: a block "NOTE" before its cue, or before the first cue if it is of the
+whole file. Everything else of the file stays as it is.
+
+Files are cut into cues here, because pysubs2 takes a last line of digits for the number of a cue, and the names and
+comments of VTT for text.
+"""
+
+from __future__ import annotations
+
+import codecs
+import html
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matese.errors import FormatError, InputError
+from matese.files import name_of, not_utf8
+from matese.formats.localisation import notes
+from matese.formats.localisation.units import LocalisationFile, Unit, splice
+
+_TIMES = re.compile(r"^[ \t]*(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->")
+_TAG = re.compile(r"\{\\[^}]*\}|</?(?:[a-zA-Z][^<>]*|\d[\d:.]*)>")
+_NOTE = re.compile(r"NOTE(?:[ \t\n]|$)")
+
+
+def parse(raw: bytes, path: str | Path) -> LocalisationFile:
+    """Returns the cues of a file. Raises FormatError if it has none, or is not UTF-8."""
+    name = name_of(path)
+    try:
+        text = raw.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(name, raw.count(b"\n", 0, error.start) + 1, not_utf8(error)) from None
+    offset = len(codecs.BOM_UTF8) if raw.startswith(codecs.BOM_UTF8) else 0
+    file = _of_vtt(_Vtt(text, offset, raw)) if text.startswith("WEBVTT") else _of_srt(text)
+    if not file.units:
+        raise FormatError(
+            name, None, "has no cue: must be SRT or VTT, with a line such as 00:00:01,000 --> 00:00:03,000"
+        )
+    return file
+
+
+def _of_srt(text: str) -> LocalisationFile:
+    lines = text.replace("\r\n", "\n").split("\n")
+    starts = [number for number, line in enumerate(lines) if _TIMES.match(line)]
+    units = {}
+    for number, start in enumerate(starts):
+        is_last = number == len(starts) - 1
+        payload = lines[start + 1 : None if is_last else starts[number + 1]]
+        if not is_last and payload and payload[-1].strip().isdecimal():
+            payload = payload[:-1]  # the number of the next cue
+        units[number] = _unit(payload, start + 1, number)
+
+    def refuse(_: object = None) -> bytes:
+        raise InputError("SRT has no place for notes: write another format, such as VTT, JSONL or CSV")
+
+    return LocalisationFile(units, refuse, refuse, refuse)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines of a VTT file between empty ones.
+
+    Attributes:
+        start: its first byte.
+        end: the byte after its last line.
+        line: number of its first line, from 1.
+        lines: without their ends.
+    """
+
+    start: int
+    end: int
+    line: int
+    lines: Sequence[str]
+
+    @property
+    def times(self) -> int | None:
+        """The number of the line with the times of a cue, from 0; None if it is no cue."""
+        return next((number for number, line in enumerate(self.lines[:2]) if _TIMES.match(line)), None)
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is a comment."""
+        return _NOTE.match(self.lines[0]) is not None
+
+
+def _of_vtt(vtt: _Vtt) -> LocalisationFile:
+    return LocalisationFile(
+        vtt.units, vtt.add, vtt.correct, vtt.without_ours, has_header=vtt.has_cues, header=vtt.header
+    )
+
+
+class _Vtt:
+    """A VTT file: its blocks, cues and notes."""
+
+    def __init__(self, text: str, offset: int, raw: bytes) -> None:
+        """Reads the text of a file, whose first byte is at `offset` of its bytes."""
+        self.raw = raw
+        self.header: list[str] = []
+        self._end = "\r\n" if "\r\n" in text else "\n"
+        self._blocks = list(_blocks(text, offset))
+        self._cues: list[tuple[_Block, int]] = []
+        of_cues: list[list[notes.Note]] = [[]]
+        for block in self._blocks:
+            lines = _comment(block)
+            if (times := block.times) is not None:
+                self._cues.append((block, times))
+                of_cues.append([])
+            elif block.is_note and notes.name_in(lines):
+                self.header += lines
+            elif block.is_note:
+                of_cues[-1] += notes.split(lines)
+        self.units = {
+            number: _unit(block.lines[times + 1 :], block.line + times, number, of_cue, has_entities=True)
+            for number, ((block, times), of_cue) in enumerate(zip(self._cues, of_cues[:-1], strict=True))
+        }
+
+    @property
+    def has_cues(self) -> bool:
+        """Whether there is a cue, before which notes can stand."""
+        return bool(self._cues)
+
+    def add(self, notes_by_unit: Mapping[int, Sequence[str]]) -> bytes:
+        """Returns the file with notes; those of the whole file stand first."""
+        pieces: dict[int, str] = defaultdict(str)
+        for index, of_unit in sorted(notes_by_unit.items()):
+            for note in of_unit:
+                if "-->" in note:
+                    raise InputError(
+                        f"the note {note!r} has -->, which no comment of VTT can hold: write another format"
+                    )
+                body = note.replace("\n", self._end)
+                pieces[self._cues[max(index, 0)][0].start] += f"NOTE{self._end}{body}{self._end}{self._end}"
+        return splice(self.raw, ((place, place, piece) for place, piece in pieces.items()))
+
+    def correct(self, translations: Mapping[int, str]) -> bytes:
+        """Returns the file with other texts, each in one line, in place of those of cues."""
+        pieces = []
+        for index, text in translations.items():
+            block, times = self._cues[index]
+            start = block.start
+            for _ in range(times + 1):
+                start = self.raw.index(b"\n", start) + 1
+            pieces.append((start, block.end, html.escape(text, quote=False) + self._end))
+        return splice(self.raw, pieces)
+
+    def without_ours(self) -> bytes:
+        """Returns the file without the notes that `notes.is_ours` finds."""
+        of_file = notes.name_in(self.header)
+        removed = []
+        for block in (block for block in self._blocks if block.is_note):
+            lines = _comment(block)
+            found = list(notes.split(lines))
+            if found and all(notes.is_ours(note, of_file) for note in found):
+                removed.append((block.start, _after_empty_lines(self.raw, block.end), ""))
+        return splice(self.raw, removed)
+
+
+def _comment(block: _Block) -> list[str]:
+    """Returns the lines of a comment, without the word NOTE."""
+    first = block.lines[0].removeprefix("NOTE").strip()
+    return [*([first] if first else []), *block.lines[1:]]
+
+
+def _after_empty_lines(raw: bytes, place: int) -> int:
+    match = re.compile(rb"(?:[ \t]*\r?\n)*").match(raw, place)
+    return match.end() if match else place
+
+
+def _blocks(text: str, offset: int) -> Iterator[_Block]:
+    """Yields the blocks of a file that begins at a byte."""
+    lines: list[str] = []
+    start = at = offset
+    first = 1
+    for number, line in enumerate(text.split("\n"), start=1):
+        length = len(line.encode()) + 1
+        content = line.removesuffix("\r")
+        if content.strip():
+            if not lines:
+                start = at
+                first = number
+            lines.append(content)
+        elif lines:
+            yield _Block(start, at, first, tuple(lines))
+            lines = []
+        at += length
+    if lines:
+        yield _Block(start, at - 1, first, tuple(lines))
+
+
+def _in_one_line(lines: Iterable[str]) -> str:
+    r"""Returns the lines of a cue in one.
+
+    >>> _in_one_line(["We stayed", "for long "]), _in_one_line(["我们", "留下"])
+    ('We stayed for long', '我们留下')
+    """
+    joined = ""
+    for line in filter(None, map(str.strip, lines)):
+        is_close = joined and _is_wide(joined[-1]) and _is_wide(line[0])
+        joined += line if is_close or not joined else f" {line}"
+    return joined
+
+
+def _is_wide(character: str) -> bool:
+    # Hangul is wide, too, but has spaces.
+    is_hangul = unicodedata.name(character, "").startswith("HANGUL")
+    return unicodedata.east_asian_width(character) in "WF" and not is_hangul
+
+
+def _unit(
+    lines: Sequence[str],
+    line: int,
+    number: int,
+    of_cue: Sequence[notes.Note] = (),
+    *,
+    has_entities: bool = False,
+) -> Unit:
+    text = _in_one_line(_TAG.sub("", "\n".join(lines)).split("\n"))
+    name = f"{number + 1} (line {line})"
+    return Unit(name, line, None, html.unescape(text) if has_entities else text, None, of_cue, kind="cue")

@@ -1,0 +1,141 @@
+"""SRT and VTT: cues are segments; VTT holds notes, and SRT none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
+from matese.errors import FormatError, InputError, UsageError
+from matese.formats import detection, file_endings, segments, writing
+from matese.formats.format import ReadOptions, WriteOptions
+
+SRT = """1
+00:00:01,000 --> 00:00:03,000
+{\\an8}Wo habt <i>ihr</i>
+geschlafen?
+
+2
+00:00:04,000 --> 00:00:06,000
+
+3
+00:00:07,000 --> 00:00:08,000
+1 < 2 {x}
+24
+"""
+VTT = """WEBVTT - Titel
+
+STYLE
+::cue { color: red }
+
+NOTE made by hand
+
+intro
+00:01.000 --> 00:03.000 align:start
+<v Bob>Wo habt ihr
+geschlafen &amp; gegessen?
+
+zwei
+00:04.000 --> 00:06.000
+我们
+留下
+"""
+TEXTS = ["Wo habt ihr geschlafen & gegessen?", "我们留下"]
+
+
+def put(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_cues_are_segments(tmp_path: Path, end: str, encoding: str) -> None:
+    srt = put(tmp_path / "a.srt", SRT.replace("\n", end), encoding)
+    vtt = put(tmp_path / "a.vtt", VTT.replace("\n", end), encoding)
+    assert (detection.detect(srt), detection.detect(vtt)) == ("srt", "vtt")
+    read = list(detection.read(srt, ReadOptions(untranslated=True)))
+    assert [rating.segment.hypothesis for rating in read] == ["Wo habt ihr geschlafen?", "", "1 < 2 {x} 24"]
+    assert [rating.segment.line for rating in read] == [2, 7, 10]
+    assert [rating.segment.hypothesis for rating in detection.read(vtt)] == TEXTS
+    assert {(rating.errors, rating.segment.source) for rating in read} == {(None, None)}
+
+
+def test_empty_cues_are_counted(tmp_path: Path) -> None:
+    issues: list[str] = []
+    path = put(tmp_path / "a.srt", SRT)
+    read = list(detection.read(path, ReadOptions(lambda issue: issues.append(issue.reason))))
+    assert [rating.segment.key and rating.segment.key.index for rating in read] == [0, 2]
+    assert issues == ["unit without a translation"]
+
+
+def test_pairs_of_subtitles(tmp_path: Path) -> None:
+    hypothesis = put(tmp_path / "de.vtt", VTT)
+    source = put(tmp_path / "en.srt", SRT.partition("\n3\n")[0])
+    for systems in (
+        segments.from_texts([str(hypothesis)], source=str(source)),
+        segments.from_files([str(hypothesis)], sources=[str(source)])[0],
+    ):
+        (system,) = systems
+        assert [(one.hypothesis, one.source) for one in system.read()] == [
+            (TEXTS[0], "Wo habt ihr geschlafen?"),
+            (TEXTS[1], ""),
+        ]
+    put(source, SRT)
+    with pytest.raises(InputError, match=r"de\.vtt has 2 cues and .*en\.srt 3: cue i of each must be one segment"):
+        segments.from_texts([str(hypothesis)], source=str(source))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_notes_in_vtt(tmp_path: Path, end: str) -> None:
+    template = put(tmp_path / "a.vtt", VTT.replace("\n", end))
+    first, second = detection.read(template)
+    marked = [
+        Rating(first.segment, "anna", (ErrorSpan(0, 2, Severity.MAJOR, "Style"),), unplaced=(UnplacedError(None),)),
+        Rating(second.segment, "anna", ()),
+    ]
+    output = tmp_path / "b.vtt"
+    writing.write(marked, output, "vtt", WriteOptions(template=template))
+    assert list(detection.read(output)) == [
+        Rating(rating.segment, "anna", rating.errors, unplaced=rating.unplaced)
+        for rating, one in zip(marked, detection.read(output), strict=True)
+        if one.segment.hypothesis == rating.segment.hypothesis
+        for rating in [Rating(one.segment, rating.rater, rating.errors, unplaced=rating.unplaced)]
+    ]
+    written = output.read_bytes().decode()
+    kept = [line for line in written.split(end) if line and line not in VTT.replace("\n", end).split(end)]
+    assert kept == [
+        "NOTE",
+        '[matese] "anna" (translations without a note have no errors)',
+        "NOTE",
+        "[matese]",
+        "Major error (Style): »Wo« [0..2]",
+        "Error without a place",
+    ]
+
+
+def test_notes_of_a_model_replace_earlier_ones(tmp_path: Path) -> None:
+    template = put(tmp_path / "a.vtt", VTT)
+    once = tmp_path / "b.vtt"
+    for source, target in ((template, once), (once, tmp_path / "c.vtt")):
+        texts = list(detection.read(source))
+        rated = [Rating(one.segment, "matese|model:x", (ErrorSpan(0, 1, Severity.MINOR),)) for one in texts]
+        writing.write(rated, target, "vtt", WriteOptions(template=source))
+    assert (tmp_path / "c.vtt").read_bytes() == once.read_bytes()
+
+
+def test_srt_has_no_place_for_notes(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="SRT"):
+        file_endings.format_of("a.srt", None)
+
+
+@pytest.mark.parametrize("text", ["WEBVTT\n", "1\n00:00:01,000 --> x\n", "WEBVTT\n\n00:00:01,000 --> 00:0"])
+def test_what_is_cut_off(tmp_path: Path, text: str) -> None:
+    with pytest.raises(FormatError):
+        list(detection.read(put(tmp_path / "a.srt", text)))
+
+
+def test_subtitles_in_another_encoding(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"latin|1252"):
+        list(detection.read(put(tmp_path / "a.srt", SRT.replace("Wo", "Wö"), "latin-1")))
