@@ -79,5 +79,5 @@ def load(language: str) -> Catalogue:
     plural = _PLURAL.search(raw.decode())
     assert plural is not None
     units = po.parse(raw).units.values()
-    targets = {(unit.source, unit.form): unit.target for unit in units if unit.is_translated}
+    targets = {(unit.source or "", unit.form): unit.target for unit in units if unit.is_translated}
     return Catalogue(language, targets, gettext.c2py(plural[1].strip()))
