@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add(group, Request, "before")
     groups.add_raters(parser, Request)
     group = parser.add_argument_group("writing")
-    fields.add(group, Request, "as_rater", "weights", "method", "score", "system", "template")
+    fields.add(group, Request, "as_rater", "all_reviewed", "weights", "method", "score", "system", "template")
 
 
 def request(args: argparse.Namespace) -> Request:

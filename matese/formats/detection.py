@@ -41,8 +41,8 @@ def detect(path: str | Path) -> str:
     if name := next((form.name for form in TABLE if form.matches(head)), None):
         return name
     if "\0" not in head.text and re.match(r"\s*[^\s{\[<][^\t\n]*(\n|$)", head.text):
-        given = "give it with --hyp, --src or --ref; where ratings are needed, the output of matese tag for it"
-        raise FormatError(name_of(path), None, f"holds lines of text, neither a table nor ratings: {given}")
+        problem = "a text file: give it with --hyp, --src or --ref, or mark it first with matese tag --hyp"
+        raise FormatError(name_of(path), None, problem)
     line = None if head.files else 1
     raise FormatError(name_of(path), line, f"format not recognised: must be {one_of(READ)}")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from matese import mqm
-from matese.annotation import Placed, Rating
+from matese.annotation import Rating, SegmentKey
 from matese.errors import InputError, one_of
 from matese.tasks import notices, sinks, texts
 from matese.tasks.request import function, option, required
@@ -17,7 +17,8 @@ from matese.tasks.values import File, Number, OneOf, Penalties, Text
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
-    from matese.formats.format import ReadOptions
+    from matese.formats.format import Format, ReadOptions
+    from matese.formats.person_review import Reviewed
 
 _FIRST = Number(": 0 or 1", lambda value: value in (0, 1), "N")
 _SHIFT = Number(" without decimals", lambda value: value == int(value), "N")
@@ -56,8 +57,9 @@ class Request(texts.Reading, texts.Raters, texts.JoinedTexts):
         predictions: Label Studio: read the marks of models instead of people's annotations.
         test_set: test set, for files that do not state it.
         texts: submissions of WMT 2026: the test set, which has the texts.
-        as_rater: rater of all ratings that are written, instead of the raters in IN, whose confidences and expected
-            scores are left out.
+        as_rater: the person who rated, instead of the raters in IN, whose confidences and expected scores are left out;
+            so are ratings of a model that the person has neither reviewed (a column reviewed) nor changed.
+        all_reviewed: --as-rater has reviewed every row, also those that the column reviewed does not name.
         before: the marks that the raters saw: report how many they kept, changed, removed and added.
         weights: penalties of errors: matese, google, unbabel or no-omissions, or a YAML file (default: matese).
         method: name of the submission or campaign (default: matese).
@@ -79,6 +81,7 @@ class Request(texts.Reading, texts.Raters, texts.JoinedTexts):
     test_set: str | None = option(None, Text())
     texts: str | None = option(None, File())
     as_rater: str | None = option(None, Text())
+    all_reviewed: bool = False
     before: str | None = option(None, File())
     weights: mqm.AnyWeights = option("matese", Penalties())
     method: str = option("matese", Text())
@@ -121,7 +124,8 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
     with texts.counting_issues(request.reading, is_strict=request.strict) as how:
         ratings: Iterable[Rating] = detection.read(request.input, how, name=request.from_)
-        ratings = _of_raters(request, texts.with_texts(ratings, request))
+        reviewed = None if request.as_rater is None else _reviewed(request, how)
+        ratings = _of_raters(request, texts.with_texts(ratings, request), reviewed)
         if request.before is not None:
             form_of_input = request.from_ or detection.detect(request.input)
             ratings = _with_edits(ratings, request.before, how, form=form_of_input)
@@ -129,20 +133,20 @@ def run(request: Request, stream: TextIO | None = None) -> None:
         template = None if request.template is None else Path(request.template)
         writing = WriteOptions(mqm.find_weights(request.weights), request.method, template, request.score, table)
         sinks.write_ratings(ratings, request.output, form or "", writing, strict=request.strict, stream=stream)
+        if reviewed is not None and reviewed.notice:
+            notices.info(reviewed.notice)
 
 
 convert = function(Request, run)
 
 
-def _of_raters(request: Request, ratings: Iterable[Rating]) -> Iterable[Rating]:
+def _of_raters(request: Request, ratings: Iterable[Rating], reviewed: Reviewed | None) -> Iterable[Rating]:
     """Returns the ratings of one rater, or of all of them merged, perhaps under another name."""
     if request.rater is not None:
         ratings = _of(request.rater, ratings)
     if request.merge is not None:
         ratings = texts.one_per_segment(list(ratings), request, name=request.input)
-    if request.as_rater is None:
-        return ratings
-    return _each_once(_by(request.as_rater, rating) for rating in ratings)
+    return ratings if reviewed is None else _each_once(reviewed.of(ratings))
 
 
 def _of(rater: str, ratings: Iterable[Rating]) -> Iterator[Rating]:
@@ -177,36 +181,41 @@ def _each_once(ratings: Iterable[Rating]) -> Iterator[Rating]:
         yield rating
 
 
-def _by(rater: str, rating: Rating) -> Rating:
-    """Returns the rating as that of a rater; the confidences and the expected score of another one are left out."""
-    if rating.rater in (None, rater):
-        return replace(rating, rater=rater)
-    return replace(
-        rating,
-        rater=rater,
-        errors=None if rating.errors is None else tuple(map(_sure, rating.errors)),
-        source_errors=tuple(map(_sure, rating.source_errors)),
-        omissions=tuple(map(_sure, rating.omissions)),
-        estimate=None,
-        error_free=None,
-    )
+def _reviewed(request: Request, how: ReadOptions) -> Reviewed:
+    """Returns what makes the ratings those of `--as-rater`."""
+    from matese.formats import detection
+    from matese.formats.person_review import Reviewed
+    from matese.formats.registry import BY_NAME
+
+    shown: dict[tuple[SegmentKey | None, str | None], Rating] = {}
+    if request.before is not None:
+        form = BY_NAME[request.from_ or detection.detect(request.input)]
+        shown = {_place(rating): rating for rating in _held(request.before, how, form)}
+    return Reviewed(request.as_rater or "", lambda rating: shown.get(_place(rating)), is_all=request.all_reviewed)
 
 
-def _sure(error: Placed) -> Placed:
-    return replace(error, confidence=None)
+def _place(rating: Rating) -> tuple[SegmentKey | None, str | None]:
+    """Returns what tells the segment of a rating from others."""
+    segment = rating.segment
+    return segment.key, segment.hypothesis if segment.key is None or segment.key.index is None else None
+
+
+def _held(before: str, how: ReadOptions, form: Format) -> Iterator[Rating]:
+    """Yields the ratings of a file, as far as a format can hold them."""
+    from matese.formats import detection
+    from matese.formats.capabilities import Reducer
+
+    reducer = Reducer(form.capabilities, adapt=form.adapt)
+    given = detection.read(before, replace(how, columns={}, first_segment=None))
+    yield from (held for rating in given if (held := reducer.reduce(rating)) is not None)
 
 
 def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions, *, form: str) -> Iterator[Rating]:
     """Yields the ratings; tells at the end how they differ from those in a file, as their format can hold these."""
     from matese.evaluation.spans import annotation_changes
-    from matese.formats import detection
-    from matese.formats.capabilities import Reducer
     from matese.formats.registry import BY_NAME
 
     after = list(ratings)
-    reducer = Reducer(BY_NAME[form].capabilities, adapt=BY_NAME[form].adapt)
-    given = detection.read(before, replace(how, columns={}, first_segment=None))
-    shown = (held for rating in given if (held := reducer.reduce(rating)) is not None)
-    changes = annotation_changes.measure(shown, after)
+    changes = annotation_changes.measure(_held(before, how, BY_NAME[form]), after)
     yield from after
     notices.info(str(changes))

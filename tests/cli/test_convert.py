@@ -121,7 +121,7 @@ def test_what_a_format_cannot_hold_nobody_has_removed(run: Run, folder: Path, fo
         (["spans.jsonl", "-", "--to", "word-tags"], "word-tags is a folder"),
         (["spans.jsonl", ".", "--to", "word-tags"], "output . exists: word-tags writes a folder"),
         (["spans.jsonl", "tasks.json", "--to", "label-studio"], "tasks.json: label-studio writes a folder"),
-        (["spans.jsonl", ".", "--to", "csv"], "output . is a directory"),
+        (["spans.jsonl", ".", "--to", "csv"], "output .: is a directory"),
         (["spans.jsonl", "no/out", "--to", "csv"], "output no/out"),
         (["spans.jsonl", "out", "--to", "seg-rating"], "segment 1 of system A has two ratings"),
     ],

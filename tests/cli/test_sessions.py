@@ -88,7 +88,7 @@ COMPARING = [
     ),
     Situation(
         "report mt.txt --output x.html",
-        ("mt.txt: a text file: mark it first with matese tag, or give it with --hyp",),
+        ("mt.txt: a text file: give it with --hyp, --src or --ref, or mark it first with matese tag --hyp",),
         code=2,
     ),
     Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1 (at most 0)",), code=1),

@@ -16,12 +16,13 @@ from matese import mqm, severities
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.errors import InputError
 from matese.formats.format import rating_of
+from matese.formats.person_review import REVIEWED
 from matese.formats.row_issues import RowIssues
 
 ERRORS = "marked errors"
 NUMBER = "row"
 SCORES = ("score", "expected score")
-ADDED = (ERRORS, *SCORES, NUMBER)
+ADDED = (ERRORS, REVIEWED, *SCORES, NUMBER)
 """Headings of the columns that follow the user's."""
 NO_ERRORS = "no errors"
 _LABELS = tuple(map(severities.label, severities.EVERY))
@@ -32,7 +33,8 @@ Major in source: »word« - words of the source
 Major missing from source: »word« - words that the translation lacks
 Minor without a place - an error of the whole text
 {NO_ERRORS} - the translation is right
-An empty cell: nobody has judged the translation."""
+An empty cell: nobody has judged the translation.
+Mark a row as {REVIEWED} (x) when you have looked at it and changed nothing."""
 _QUOTES = ("»«", "«»", "›‹", "‹›", "“”", "„“", "„”", "””", "‘’", "‚‘", "’’", '""', "''", "「」", "『』")
 _QUOTED = "|".join(f"{re.escape(first)}.*{re.escape(last)}" for first, last in map(tuple, _QUOTES))
 _PLACE = r"(?P<place>\s+in\s+source|\s+missing\s+from\s+(?:source|reference\s+\d+))?"

@@ -29,6 +29,7 @@ from matese import mqm, severities
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
+from matese.formats import person_review
 from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, csv_table, jsonl, readable_sheet
@@ -193,6 +194,7 @@ def _write_readable(sheet: Any, ratings: Sequence[Rating], options: WriteOptions
         cells = [
             *(column.cell(sheet, rating) for column in given),
             _text_cell(sheet, readable_sheet.text(rating)),
+            None,  # for people to tick
             None if rating.errors is None else mqm.score(rating, options.weights),
             mqm.expected_score(rating),
             number,
@@ -329,6 +331,10 @@ def _corrected(path: str | Path, options: ReadOptions) -> Iterator[Rating]:
                 _text(row[readable_sheet.ERRORS]), before, _text(row[own["hypothesis"]]), issues
             )
             extra = _extra({name: cell for name, cell in row.items() if name not in needed}, rating)
+            ticked = Segment("", extra={person_review.REVIEWED: row.get(person_review.REVIEWED)})
+            is_changed = person_review.marks(rating) != person_review.marks(before)
+            if person_review.is_of_model(rating) and (is_changed or person_review.is_ticked(ticked)):
+                rating = person_review.by(None, rating)
             yield replace(rating, segment=replace(rating.segment, line=line, extra=extra))
 
 

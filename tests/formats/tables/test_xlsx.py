@@ -13,6 +13,7 @@ from matese import ErrorSpan, Estimate, FormatError, InputError, Omission, Ratin
 from matese.cli import main
 from matese.formats import detection, writing
 from matese.formats.format import ReadOptions, TableStyle, WriteOptions
+from matese.formats.person_review import Reviewed
 from matese.formats.row_issues import RowIssue
 from matese.formats.tables import xlsx
 from tests.formats import reading
@@ -56,10 +57,10 @@ def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
     sheet = book.worksheets[0]
     rows = [[cell.value for cell in row] for row in sheet]
     texts = ["source", "hypothesis", "reference 1"]
-    assert rows[0] == [*texts, "note", "marked errors", "score", "expected score", "row"]
-    assert rows[1][4:] == [MARKED, -12, -3.5, 1]
-    assert rows[2][4:] == ["no errors", 0, None, 2]
-    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("A2", "A1:H3")
+    assert rows[0] == [*texts, "note", "marked errors", "reviewed", "score", "expected score", "row"]
+    assert rows[1][4:] == [MARKED, None, -12, -3.5, 1]
+    assert rows[2][4:] == ["no errors", None, 0, None, 2]
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("A2", "A1:I3")
     coloured = [(part.text, part.font.color.rgb) for part in rows[1][1] if not isinstance(part, str)]
     assert [words for words, _ in coloured] == ["Hund", "Hund"]
     assert len({colour for _, colour in coloured}) == 2
@@ -70,7 +71,7 @@ def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
     [
         ("no errors", ()),
         (" Minor: »Hund« ", (ErrorSpan(4, 8, MINOR),)),
-        ("Major Accuracy: »Hund«", (ErrorSpan(17, 21, MAJOR, "Accuracy", 0.75),)),
+        ("Major Accuracy: »Hund«", (ErrorSpan(17, 21, MAJOR, "Accuracy"),)),
         ("Critical Style/Odd: »der Hund«\r\nMajor: »=1«", (
             ErrorSpan(13, 21, Severity.CRITICAL, "Style/Odd"), ErrorSpan(28, 30, MAJOR))),
         ("Undecided: »sahen«", (ErrorSpan(22, 27, None),)),
@@ -84,7 +85,7 @@ def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
 def test_words_are_found_again(tmp_path: Path, cell: str | None, errors: tuple[ErrorSpan, ...] | None) -> None:
     rating, other = edited(tmp_path, marked_errors=cell)
     assert rating.errors == errors
-    assert (rating.omissions, rating.unplaced, rating.rater) == ((), (), RATING.rater)
+    assert (rating.omissions, rating.unplaced, rating.rater, rating.estimate) == ((), (), None, None)
     assert other.errors == ()
 
 
@@ -165,7 +166,7 @@ def test_further_sheets_are_reported(tmp_path: Path) -> None:
         list(detection.read(tmp_path / "in.xlsx", ReadOptions(columns={"hypothesis": ["target"]})))
 
 
-OURS = ["marked errors", "score", "expected score", "row"]
+OURS = ["marked errors", "reviewed", "score", "expected score", "row"]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_columns_of_the_input_keep_their_places(
         assert main(["tag", "--checks", "only", *files, *(options if number == 1 else [])]) in (0, None)
         first = openpyxl.load_workbook(tmp_path / f"{number}.xlsx").worksheets[0]
         header, *lines = ([cell.value for cell in row] for row in first)
-        assert (header[-4:], [header[:-4], *(line[:-4] for line in lines)]) == (OURS, written)
+        assert (header[-5:], [header[:-5], *(line[:-5] for line in lines)]) == (OURS, written)
         read = next(iter(detection.read(tmp_path / f"{number}.xlsx"))).segment.extra or {}
         assert {name.removeprefix("input_"): value for name, value in read.items() if value is not None} == others
 
@@ -278,3 +279,29 @@ def test_other_columns_with_lists_are_json_in_both_sheets(tmp_path: Path) -> Non
     xlsx.save([Rating(segment, "r", ())], tmp_path / "a.xlsx", WriteOptions())
     (rating,) = xlsx.read(tmp_path / "a.xlsx")
     assert rating.segment.extra == {"tags": '{"a": ["ä", null]}'}
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_of_person"),
+    [
+        ({}, False),
+        ({"reviewed": "x"}, True),
+        ({"reviewed": "No"}, False),
+        ({"reviewed": True}, True),
+        ({"note": "b"}, False),
+        ({"marked errors": "no errors"}, True),
+        ({"marked errors": None}, True),
+        ({"hypothesis": "Die Katze", "marked errors": "no errors"}, True),
+    ],
+)
+def test_marks_are_a_person_s_only_in_rows_that_were_reviewed_or_changed(
+    tmp_path: Path, changes: dict[str, object], is_of_person: bool
+) -> None:
+    path = tmp_path / "a.xlsx"
+    writing.write([RATING], path, "xlsx")
+    change(path, changes)
+    (rating,) = detection.read(path)
+    assert rating.rater == (None if is_of_person else RATING.rater)
+    by_bob = Reviewed("bob")
+    assert [one.rater for one in by_bob.of([rating])] == ["bob"] * is_of_person
+    assert (by_bob.n_left_out, by_bob.notice is None) == (int(not is_of_person), is_of_person)

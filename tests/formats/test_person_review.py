@@ -1,0 +1,58 @@
+"""A model's marks are a person's only if somebody has reviewed or changed them, in every file that comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.formats import detection, writing
+from matese.formats.format import WriteOptions
+from matese.formats.person_review import Reviewed
+
+MODEL = "matese|model:mini@1|version:1"
+SPAN = ErrorSpan(4, 8, Severity.MAJOR, "Style", 0.5)
+RATINGS = [
+    Rating(Segment("Der Hund schläft.", "The cat sleeps.", key=SegmentKey(index=number)), MODEL, errors)
+    for number, errors in enumerate([(SPAN,), ()])
+]
+PO = """msgid ""
+msgstr "Language: de\\nX-Source-Language: en\\nContent-Type: text/plain; charset=UTF-8\\n"
+
+msgid "The cat sleeps."
+msgstr "Der Hund schläft."
+
+msgctxt "b"
+msgid "The cat sleeps."
+msgstr "Der Hund schläft."
+"""
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "tsv", "xlsx", "po", "doccano", "pearmut"])
+def test_nobody_has_looked_at_the_marks(tmp_path: Path, form: str) -> None:
+    template = tmp_path / "messages.po"
+    template.write_text(PO, encoding="utf-8")
+    path = tmp_path / f"out.{form}"
+    writing.write(RATINGS, path, form, WriteOptions(template=template if form == "po" else None))
+    read = list(detection.read(path, name=form))
+    reviewed = Reviewed("bob")
+    assert list(reviewed.of(read)) == []
+    assert reviewed.n_left_out == 2
+    assert [one.rater for one in Reviewed("bob", is_all=True).of(read)] == ["bob", "bob"]
+
+
+def test_what_counts_as_reviewed() -> None:
+    ticked = Rating(Segment("a", extra={"reviewed": "x"}), MODEL, ())
+    of_anna = Rating(Segment("b"), "anna", ())
+    of_nobody = Rating(Segment("c"), None, (ErrorSpan(0, 1, Severity.MINOR),))
+    changed = Rating(Segment("d"), MODEL, ())
+    same = Rating(Segment("e"), MODEL, (ErrorSpan(0, 1, Severity.MINOR, confidence=0.5),))
+    shown = {
+        "d": Rating(Segment("d"), MODEL, (ErrorSpan(0, 1, Severity.MINOR),)),
+        "e": Rating(Segment("e"), MODEL, (ErrorSpan(0, 1, Severity.MINOR, confidence=0.25),)),
+    }
+    reviewed = Reviewed("bob", lambda rating: shown.get(rating.segment.hypothesis))
+    kept = list(reviewed.of([ticked, of_anna, of_nobody, changed, same]))
+    assert [(rating.segment.hypothesis, rating.rater) for rating in kept] == [(name, "bob") for name in "abcd"]
+    assert "left out: 1 rating of a model" in (reviewed.notice or "")
