@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from matese import mqm
-from matese.annotation import AnyError, Placed, Rating, Segment
+from matese.annotation import AnyError, Placed, Rating, Segment, UnplacedError
 from matese.errors import counted
 
 REVIEWED = "reviewed"
@@ -92,7 +92,7 @@ def marks(rating: Rating) -> tuple[object, ...]:
 
 
 def _plain(error: AnyError) -> AnyError:
-    return error if not hasattr(error, "confidence") else replace(error, confidence=None)
+    return error if isinstance(error, UnplacedError) else replace(error, confidence=None)
 
 
 def _sure(error: Placed) -> Placed:

@@ -26,7 +26,7 @@ from tests.formats.score_files import make
 
 SOURCE = "The cat sleeps."
 TEXT = "Der Hund schläft."
-Kind = Literal["region", "label", "note", "state"]
+Kind = Literal["region", "label", "note", "state", "key", "column"]
 MARKED = {"start": 4, "end": 8, "text": "Hund"}
 
 
@@ -119,6 +119,9 @@ def in_xliff(note: str) -> str:
     return f'<note from="matese">{note.replace("# ", "").rstrip()}</note>'
 
 
+KNOWN_SPANS = f'"error_spans": [{mark(severity="major")}]'
+
+
 def in_vtt(note: str) -> str:
     """A note of PO as one of VTT."""
     return f"NOTE\n{note.replace('# ', '')}\n"
@@ -157,6 +160,8 @@ CASES = [
     Case("xliff", "note", XLIFF, in_xliff(NOTE), in_xliff(NOTE + "# Really bad.\n"),
          in_xliff("# [matese]\n# Really bad.\n")),
     Case("vtt", "note", VTT, in_vtt(NOTE), in_vtt(NOTE + "# Really bad.\n"), in_vtt("# [matese]\n# Really bad.\n")),
+    Case("pearmut", "key", PEARMUT.replace('"error_spans": [@]', "@"), KNOWN_SPANS,
+         KNOWN_SPANS + ', "rejected": true', '"error_spans": [], "comment": "All wrong."'),
     Case("xliff", "state", XLIFF.replace("<target>", "<target @>").replace("@</trans", in_xliff(NOTE) + "</trans"),
          "", 'state="odd"', 'state="odd"'),
     Case("doccano", "state", f'{{"text": "{TEXT}", @}}',
@@ -271,3 +276,22 @@ def test_an_unknown_annotation_is_reported(case: Case, tmp_path: Path) -> None:
             assert issues
             assert all(rating.errors is None or rating.all_errors for rating in ratings)
             assert {issue.kind for issue in issues} <= {"ignored", "skipped", "assumed"}
+
+
+def test_a_known_error_beside_an_unknown_one_is_kept(tmp_path: Path) -> None:
+    issues: list[RowIssue] = []
+    path = tmp_path / "spans.tsv"
+    path.write_text(SPANS_2023.replace("@", LISTS[1]), encoding="utf-8")
+    (rating,) = detection.read(path, ReadOptions(issues.append))
+    assert ([str(error.severity) for error in rating.all_errors], len(issues)) == (["Severity.MAJOR"], 1)
+
+
+@pytest.mark.parametrize("state", ['state="odd"', 'state="translated" state-qualifier="rejected-grammar"'])
+def test_a_note_makes_no_unit_free_of_errors_whose_state_is_not_understood(tmp_path: Path, state: str) -> None:
+    path = tmp_path / "a.xlf"
+    note = in_xliff('# [matese] "anna": no errors')
+    path.write_text(XLIFF.replace("<target>", f"<target {state}>").replace("@", note), encoding="utf-8")
+    issues: list[RowIssue] = []
+    ratings = list(detection.read(path, ReadOptions(issues.append)))
+    assert issues
+    assert [rating.errors for rating in ratings] == [None] * len(ratings)

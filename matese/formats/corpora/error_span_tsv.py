@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -66,7 +67,12 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         source, target = fields[4:6]
         has_places = quoting == "none" or _has_places(written, quoting, issues)
         errors: list[AnyError] = []
-        for start, end, severity in marks:
+        for start, end, name in marks:
+            if name not in severities.NAMES:
+                allowed = f"must be {one_of(severities.NAMES)}, or {NO_ERROR} alone"
+                issues.ignore("unknown severity", f"{name!r} {allowed}")
+                continue
+            severity = Severity(name)
             if not has_places:
                 place = None
             elif quoting == "counted":
@@ -74,7 +80,8 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
             else:
                 place = _place(start, end, target, options, issues)
             errors.append(UnplacedError(severity) if place is None else ErrorSpan(*place, severity))
-        yield rating_of(Segment(target, source, key=key), rater, errors)
+        rating = rating_of(Segment(target, source, key=key), rater, errors)
+        yield replace(rating, errors=None) if marks and not errors else rating
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -161,8 +168,8 @@ def _place_in_file(fields: Sequence[str], issues: RowIssues) -> tuple[str, int |
     return f"{document}-{index}-{rater}", None, None
 
 
-def _marks(start_ids: str, end_ids: str, errors: str) -> list[tuple[int, int, Severity]]:
-    """Returns start, end and severity of each error that a row lists; the offsets may not fit the text."""
+def _marks(start_ids: str, end_ids: str, errors: str) -> list[tuple[int, int, str]]:
+    """Returns start, end and severity of each error that a row lists; any of them may be impossible."""
     starts = start_ids.split()
     ends = end_ids.split()
     names = errors.casefold().split()
@@ -173,12 +180,8 @@ def _marks(start_ids: str, end_ids: str, errors: str) -> list[tuple[int, int, Se
         if [*starts, *ends] != ["-1", "-1"]:
             raise UnusableRowError("place without an error", f"{starts[0]}..{ends[0]} must be -1 and -1 for {NO_ERROR}")
         return []
-    if unknown := [name for name in names if name not in severities.NAMES]:
-        allowed = f"must be {one_of(severities.NAMES)}, or {NO_ERROR} alone"
-        raise UnusableRowError("unknown severity", f"{unknown[0]!r} {allowed}")
     try:
-        marks = zip(map(int, starts), map(int, ends), map(Severity, names), strict=True)
-        return list(marks)
+        return list(zip(map(int, starts), map(int, ends), names, strict=True))
     except ValueError as error:
         allowed = f"{error}; start_ids and end_ids must be integers"
         raise UnusableRowError("offset is not a number", allowed) from None

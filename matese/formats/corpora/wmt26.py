@@ -36,7 +36,7 @@ import msgspec
 
 from matese import mqm, severities
 from matese.annotation import ErrorFree, ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity, UnplacedError
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
 from matese.formats import languages, validation
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
@@ -81,7 +81,7 @@ class _Line(msgspec.Struct):
     src: str | None = None
     ref: _Reference | None = None
     hyps: dict[str, str | None] | None = None
-    task1_pred: dict[str, _Errors | None] | None = None
+    task1_pred: dict[str, dict[str, Any] | None] | None = None
     task2_pred: dict[str, float | None] | None = None
     task3_pred: dict[str, int | None] | None = None
 
@@ -137,11 +137,16 @@ def _ratings(line: _Line, of_test_set: _Line, key: SegmentKey, issues: RowIssues
 
 def _rating(line: _Line, system: str, segment: Segment, issues: RowIssues) -> Rating:
     """Returns the predictions for one translation."""
-    marked = (line.task1_pred or {}).get(system)
+    given = (line.task1_pred or {}).get(system)
+    marked = None if given is None else validation.convert(given, _Errors)
     marks: list[ErrorSpan | UnplacedError] = []
     n_given = 0
+    for name, value in (given or {}).items():
+        if name not in _Errors.__struct_fields__ and value not in (None, [], ""):
+            n_given += 1
+            issues.ignore(f"unknown key {name!r} of task1_pred", f"must be {one_of(_Errors.__struct_fields__)}")
     if marked is not None:
-        if marked.errors is None:
+        if marked.errors is None and not n_given:
             n_given += 1
             issues.ignore("prediction without a list of errors", "task1_pred must have errors: [] if there are none")
         for error in marked.errors or ():

@@ -286,6 +286,8 @@ def _ratings(
         if of_file and all(note.rater for note in unit.notes):
             is_understood = not unit.not_understood and all(rating.errors is not None for rating in ratings)
             ratings.insert(0, Rating(segment, rater, () if is_understood else None))
+        if unit.not_understood:  # no note makes it free of errors
+            ratings = [one if one.all_errors else replace(one, errors=None) for one in ratings]
         yield from ratings or [Rating(segment, None, None)]
     except FormatError:
         raise

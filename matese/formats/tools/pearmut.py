@@ -37,7 +37,7 @@ from typing import Any
 import msgspec
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, UsageError
+from matese.errors import InputError, UsageError, one_of
 from matese.files import name_of
 from matese.formats import json_stream, languages, validation
 from matese.formats.capabilities import Capabilities
@@ -86,6 +86,9 @@ class _Item(msgspec.Struct):
     validation: Any = None
 
 
+_REMARKS = ("comment", "comments", "rejected")
+"""Keys of an item that say something about its translation."""
+_NOTHING: tuple[object, ...] = (None, "", [], {}, False)
 _RESET = "__RESET__"
 _SKIPPED = "submit_skip"
 _SEPARATOR = "_#_"
@@ -192,11 +195,28 @@ def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
         raise InputError("item and annotation must be lists of equal length")
     for item, annotation in zip(items, annotations, strict=True):
         if annotation is not None and not (isinstance(item, dict) and "form" in item):
+            given = validation.convert(annotation, dict[str, Any])
             by_system = {
                 shown: None if rated is None else validation.convert(rated, _Annotation)
-                for shown, rated in validation.convert(annotation, dict[str, Any]).items()
+                for shown, rated in given.items()
             }
-            yield from _ratings(validation.convert(item, _Item), by_system, user, issues)
+            unknown = {shown for shown, rated in given.items() if _has_unknown(rated, _Annotation, issues)}
+            if any(item.get(name) for name in _REMARKS):
+                issues.ignore("remark on an item", "must have error spans only")
+                unknown |= given.keys()
+            for rating in _ratings(validation.convert(item, _Item), by_system, user, issues):
+                shown = (rating.segment.key or SegmentKey()).system
+                is_unknown = any(name.removeprefix("system ") == shown for name in unknown)
+                yield replace(rating, errors=None) if is_unknown and not rating.all_errors else rating
+
+
+def _has_unknown(rated: object, kind: type[msgspec.Struct], issues: RowIssues) -> bool:
+    """Reports keys of an annotation that are not understood, and hold something."""
+    values = rated.items() if isinstance(rated, dict) else ()
+    names = [name for name, value in values if name not in kind.__struct_fields__ and value not in _NOTHING]
+    for name in names:
+        issues.ignore(f"unknown key {name!r} of an annotation", f"must be {one_of(kind.__struct_fields__)}")
+    return bool(names)
 
 
 def _ratings(
