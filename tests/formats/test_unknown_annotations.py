@@ -295,3 +295,28 @@ def test_a_note_makes_no_unit_free_of_errors_whose_state_is_not_understood(tmp_p
     ratings = list(detection.read(path, ReadOptions(issues.append)))
     assert issues
     assert [rating.errors for rating in ratings] == [None] * len(ratings)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "tsv", "xlsx", "parquet"])
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("esa_spans", [{"start_i": 4, "end_i": 7, "severity": "major"}]),
+        ("completion", [{"span_no": 0, "span_severity": "Very High"}]),
+        ("label", [MARKED | {"labels": ["Major"]}]),
+    ],
+)
+def test_errors_in_a_column_of_another_name_are_reported(
+    tmp_path: Path, form: str, column: str, value: list[object]
+) -> None:
+    row = json.dumps({"mt": TEXT, "src": SOURCE, column: value})
+    path = PUT.get(form, _as_text)(row, tmp_path / form)
+    with pytest.raises(FormatError, match=f"{column} not read as errors"):
+        list(detection.read(path, name=form))
+    issues: list[RowIssue] = []
+    (rating,) = detection.read(path, ReadOptions(issues.append), name=form)
+    assert (rating.errors, [(issue.kind, issue.reason) for issue in issues]) == (
+        None,
+        [("ignored", f"{column} not read as errors")],
+    )
+    assert len(list(detection.read(path, ReadOptions(only_texts=True), name=form))) == 1

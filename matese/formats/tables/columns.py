@@ -11,6 +11,7 @@ language is the hypothesis, or the reference if another column holds the hypothe
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +21,10 @@ from typing import Any
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, near_miss, one_of, unknown
+from matese.files import name_of
 from matese.formats import languages
-from matese.formats.format import Columns
-from matese.formats.row_issues import located
+from matese.formats.format import Columns, ReadOptions
+from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import jsonl
 from matese.formats.tables.headings import COMMENT, NAMES, REFERENCE, TRANSLATED_NAMES, plain, role_of
 from matese.text import parse_whole_number
@@ -38,6 +40,8 @@ _OF_RATINGS = {"source_errors", "omissions", "unplaced", "overall", "estimate", 
 _ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0+$")
 """Ends the numbers of a column of which pandas has read a part as missing."""
 _MARKED = re.compile("<v>.*?</v>", re.DOTALL)
+_OF_ERRORS = ("start", "severity", "span", "error")
+"""Parts of the names of keys that lists of errors have in files of other tools."""
 _KEYS_OF_TEXTS = {"hypothesis": "hypothesis", "source": "source", "reference": "references"}
 ROLES = (*NAMES, "reference", COMMENT)
 """What a column can hold."""
@@ -108,6 +112,7 @@ def ratings(
     *,
     naming: str = _OPTION,
     unit: str = "row",
+    options: ReadOptions | None = None,
 ) -> Iterator[Rating]:
     """Yields the ratings of rows.
 
@@ -118,6 +123,8 @@ def ratings(
         lang_pair: of texts by language ("en-de").
         naming: how the user names a column, for messages: a template of the role and the column; "" if in no way.
         unit: what the numbers of rows count.
+        options: how the file is read; with it, columns that may hold errors in the form of another tool are reported,
+            unless only texts are wanted.
 
     Raises:
         FormatError: at the first row that is not a translation or rating.
@@ -133,7 +140,33 @@ def ratings(
                 for rating in _layout_of(flat, chosen, naming).ratings(flat, number, unit):
                     if not chosen:
                         _check_plain(rating.segment, naming)
+                    if options is not None and not options.only_texts:
+                        _report_unread(rating.segment, RowIssues(name_of(path), options.report, number))
                     yield rating
+
+
+def _report_unread(segment: Segment, issues: RowIssues) -> None:
+    """Reports other columns that hold errors in a form that is not ours: the rating lacks them."""
+    for name, value in (segment.extra or {}).items():
+        if _may_be_errors(value):
+            issues.ignore(
+                f"{name} not read as errors", "must be errors as in our JSONL (docs/formats.md), or be left out"
+            )
+
+
+def _may_be_errors(value: object) -> bool:
+    """Whether a value is a list of objects with places or severities.
+
+    >>> [_may_be_errors(value) for value in ('[{"start": 4, "end": 8}]', [{"severity": "x"}], "[{a}]", [{"id": 1}])]
+    [True, True, False, False]
+    """
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return False
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, Mapping) and any(part in str(name).casefold() for name in first for part in _OF_ERRORS)
 
 
 def _check_plain(segment: Segment, naming: str) -> None:

@@ -118,7 +118,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         try:
             rows = read_rows(lines, path, options)
             yield from columns.ratings(
-                rows, path, options.columns, options.lang_pair, naming=options.naming, unit="line"
+                rows, path, options.columns, options.lang_pair, naming=options.naming, unit="line", options=options
             )
         finally:
             lines.detach()  # standard input stays open

@@ -31,7 +31,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each row."""
     if head_of(path, _HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         rows = ((element.line, element.value) for element in json_stream.read(path))
-        yield from columns.ratings(rows, path, options.columns, options.lang_pair, unit="line")
+        yield from columns.ratings(rows, path, options.columns, options.lang_pair, unit="line", options=options)
         return
     lines = read_lines(path)
     for number, line in enumerate(lines, start=1):
@@ -46,4 +46,6 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         if rating is not None:
             yield rating
         else:
-            yield from columns.ratings([(number, row)], path, options.columns, options.lang_pair, unit="line")
+            yield from columns.ratings(
+                [(number, row)], path, options.columns, options.lang_pair, unit="line", options=options
+            )

@@ -70,7 +70,9 @@ def save_dataset(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -
 def read_parquet(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
     check_installed("parquet", "pyarrow", extra="tables")
-    yield from columns.ratings(enumerate(_rows_of_parquet(path), start=1), path, reading.columns, reading.lang_pair)
+    yield from columns.ratings(
+        enumerate(_rows_of_parquet(path), start=1), path, reading.columns, reading.lang_pair, options=reading
+    )
 
 
 def read_dataset(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
@@ -78,7 +80,9 @@ def read_dataset(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Ra
     check_installed("hf-dataset", "datasets", extra="tables")
     if not is_data_set(FileHead("", files=tuple(os.listdir(path)))):
         raise FormatError(name_of(path), None, "no data set; give a folder that Dataset.save_to_disk wrote")
-    yield from columns.ratings(enumerate(_rows_of_dataset(path), start=1), path, reading.columns, reading.lang_pair)
+    yield from columns.ratings(
+        enumerate(_rows_of_dataset(path), start=1), path, reading.columns, reading.lang_pair, options=reading
+    )
 
 
 def _rows_of_parquet(path: str | Path) -> Iterator[object]:

@@ -279,7 +279,9 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         for cells, row in _merged_cells(path):
             what = f"cells {cells} are merged, and all but the first are read as empty; unmerge them and fill each"
             RowIssues(name_of(path), options.report, row).assume(what)
-        yield from columns.ratings(_rows(path, options.columns), path, options.columns, options.lang_pair)
+        yield from columns.ratings(
+            _rows(path, options.columns), path, options.columns, options.lang_pair, options=options
+        )
 
 
 def _technical_header(path: str | Path) -> list[str] | None:
