@@ -58,11 +58,11 @@ def choose(text: str) -> Choice:
     words = [word.strip() for word in text.split(",")]
     allowed = one_of((ALSO, ONLY, NONE, *NAMES))
     if unknown := [word for word in words if word not in (ALSO, ONLY, NONE, *NAMES)]:
-        raise UsageError(f"--checks: unknown value {unknown[0]!r}, must be {allowed}; several are separated by commas")
+        raise UsageError(f"unknown value {unknown[0]!r}, must be {allowed}; several are separated by commas")
     if NONE in words and len(words) > 1:
-        raise UsageError("--checks: none stands alone")
+        raise UsageError("none stands alone")
     if ALSO in words and ONLY in words:
-        raise UsageError("--checks: also (beside a model) or only (without it), not both")
+        raise UsageError("also (beside a model) or only (without it), not both")
     named = tuple(rule for rule in TABLE if rule.name in words)
     return Choice(() if NONE in words else named or TABLE, ONLY not in words)
 

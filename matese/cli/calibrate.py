@@ -9,6 +9,7 @@ from matese.tasks import calibrate
 from matese.tasks.calibrate import Request
 
 SUMMARY = "write a copy of a model with calibrated confidences"
+USUAL = ("output", "error-free", "every")
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
   matese calibrate runs/mini/model dev.jsonl --error-free esa.jsonl --every 6 --output runs/mini/calibrated
