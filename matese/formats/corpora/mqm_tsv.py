@@ -209,7 +209,9 @@ def _open(path: str | Path, options: ReadOptions) -> _Table:
     names = mqm_names(header)
     missing = [name for name in COLUMNS if name not in names]
     if len(COLUMNS) - len(missing) < LEAST_MQM_COLUMNS:
-        raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}")
+        is_of_spreadsheet = len(header) == 1 and any(mark in header[0] for mark in ",;")
+        advice = "; a spreadsheet has saved it as CSV: save it as text, tab delimited" if is_of_spreadsheet else ""
+        raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}{advice}")
     if missing:
         raise FormatError(name_of(path), 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
     if several := [name for name in COLUMNS if names.count(name) > 1]:
