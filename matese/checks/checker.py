@@ -49,25 +49,47 @@ def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating
     placeholder stays whole.
     """
     findings = check(rating.segment, chosen)
-    known = {(error.severity, error.category) for error in rating.unplaced if error.words is None}
-    new = (error for error in findings.unplaced if error.words or (error.severity, error.category) not in known)
     return replace(
         rating,
         rater=f"{rating.rater}|{_signature(rating.segment, chosen)}",
         errors=_joined(rating.segment, rating.errors or (), findings.errors or ()),
         omissions=_joined(rating.segment, rating.omissions, findings.omissions),
-        unplaced=(*rating.unplaced, *new),
+        unplaced=(*rating.unplaced, *_new_unplaced(rating, findings)),
     )
+
+
+def n_new(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> int:
+    """Returns the number of findings on words that a rating does not mark, or of errors without a place that it lacks.
+
+    >>> from matese.annotation import ErrorSpan, Severity
+    >>> segment = Segment("Es kostet 15 €.", "It costs €17.")
+    >>> n_new(Rating(segment, "r", ())), n_new(Rating(segment, "r", (ErrorSpan(10, 14, Severity.MAJOR),)))
+    (1, 0)
+    """
+    findings = check(rating.segment, chosen)
+    errors = [error for error in findings.errors or () if not _same(rating.segment, error, rating.errors or ())]
+    omissions = [one for one in findings.omissions if not _same(rating.segment, one, rating.omissions)]
+    return len(errors) + len(omissions) + len(_new_unplaced(rating, findings))
+
+
+def _new_unplaced(rating: Rating, findings: Rating) -> tuple[UnplacedError, ...]:
+    known = {(error.severity, error.category) for error in rating.unplaced if error.words is None}
+    return tuple(error for error in findings.unplaced if error.words or (error.severity, error.category) not in known)
 
 
 def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed]) -> tuple[Placed, ...]:
     """Returns the spans and the findings; those of the same words become one span, so that no word costs twice."""
     joined = list(spans)
     for finding in findings:
-        same = [span for span in joined if _overlap(span, finding) or _is_same_number(segment, span, finding)]
+        same = _same(segment, finding, joined)
         joined = [span for span in joined if span not in same]
         joined.append(_merged(finding, same) if same else finding)
     return tuple(joined)
+
+
+def _same(segment: Segment, finding: Placed, spans: Sequence[Placed]) -> list[Placed]:
+    """Returns the spans that mark what a finding marks."""
+    return [span for span in spans if _overlap(span, finding) or _is_same_number(segment, span, finding)]
 
 
 def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:

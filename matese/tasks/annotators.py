@@ -351,7 +351,7 @@ class BesideChecks(_Around):
 
 
 class Unchecked(_Around):
-    """Another annotator, and a count of what rules would find, where nothing was said about them."""
+    """Another annotator, and a count of what rules would add, where nothing was said about them."""
 
     def __init__(self, inner: Marker) -> None:
         super().__init__(inner)
@@ -365,7 +365,7 @@ class Unchecked(_Around):
         for rating, tokens in self.inner.annotate(segments):
             if self._n_left and rating.errors is not None:
                 self._n_left -= 1
-                self._n_found += len(checker.check(rating.segment).all_errors)
+                self._n_found += checker.n_new(rating)
             yield rating, tokens
 
     def tell(self) -> None:
@@ -373,7 +373,7 @@ class Unchecked(_Around):
         if self._n_found:
             where = "" if self._n_left else f" in the first {_MOST_LOOKED_AT:,} segments"
             found = counted(self._n_found, "finding")
-            notices.info(f"rule-based checks have {found}{where}, which are not added; --checks also adds them")
+            notices.info(f"not added: {found} of rule-based checks{where} (--checks also adds such findings)")
 
 
 class Resumed(_Around):

@@ -238,7 +238,7 @@ def test_long_line_is_counted(run: Run, folder: Path) -> None:
     long = "das ist gut " * 100
     write(folder / "mt.txt", long, "das")
     write(folder / "ref.txt", "das", "das")
-    ran = run(*JSONL, *FILES)
+    ran = run(*JSONL, *FILES, "--checks", "none")
     assert objects(ran.out)[0]["hypothesis"] == long
     assert ran.err.startswith("matese: 1 of 2 segments is too long for the model")
     assert ran.err.count("\n") == 1
@@ -306,7 +306,7 @@ def test_checks_alone_need_no_model(run: Run, folder: Path) -> None:
     assert objects(run(*CHECKS, "--src", "src.txt", "--only-errors").out)[1]["index"] == 1
     # Without a source too, in the terminal as well.
     *_, row, signature, _ = run("tag", "--checks", "only", "--hyp", "mt.txt").out.split("\n")
-    assert row.split()[:5] == ["mt", "3", "1", "1", "0"]
+    assert row.split() == ["mt", "3", "1", "1", "0", "1", "-8.33", "[-25.00,", "0.00]"]
     assert signature.startswith("matese|checks:all|lang_pair:unknown|")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 from hypothesis import strategies as st
 
 from matese.annotation import (
@@ -51,7 +49,16 @@ def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
 def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
     texts = [(None, segment.source), *enumerate(segment.references)]
     return tuple(
-        Omission("source" if number is None else "reference", number, *astuple(span)[:5], rule=span.rule)
+        Omission(
+            "source" if number is None else "reference",
+            number,
+            span.start,
+            span.end,
+            span.severity,
+            span.category,
+            span.confidence,
+            rule=span.rule,
+        )
         for number, text in texts
         for span in draw(spans(text or ""))
     )

@@ -82,7 +82,7 @@ class MeaningTargets(HeadTargets):
 def means_the_same(rating: Rating) -> bool:
     """Whether people found a translation free of errors, or with Minor ones alone.
 
-    Minor errors "don't lead to loss of meaning" by the guidelines of WMT's MQM raters (Freitag et al. 2021, table 11).
+    Minor errors "don't lead to loss of meaning" by the guidelines of WMT's MQM raters (Freitag et al. 2021).
     """
     return rating.errors is not None and all(
         error.severity in (Severity.NEUTRAL, Severity.MINOR) for error in rating.all_errors
