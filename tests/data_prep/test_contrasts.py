@@ -13,6 +13,7 @@ from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 KINDS = {
     *("negation", "number", "time", "role", "antonym", "related", "contradiction"),
     *("omission", "addition", "name", "modality", "quantity", "place"),
+    "short",  # interface strings and everyday sentences with any of these differences
 }
 
 

@@ -407,8 +407,12 @@ def test_omissions_are_learned_by_heart(train: Train, tmp_path: Path, capfd: pyt
         for text, omissions in ((hypothesis, (missing,)), (reference.replace(".", ""), ())):
             given.append(Rating(Segment(text, None, (reference,)), "hand", (), omissions=omissions))
     ratings = write_ratings(tmp_path / "omissions.jsonl", tuple(given))
-    # The head reads detached states, so it takes longer than the others.
-    settings = SETTINGS.replace("score: {}", "score: {}, omissions: {}").replace("max_epochs: 60", "max_epochs: 300")
+    # The head cannot change the states that it reads, so it learns more slowly than the others.
+    settings = (
+        SETTINGS.replace("score: {}", "score: {}, omissions: {}")
+        .replace("learning_rate: 3e-3", "learning_rate: 2e-2\n  encoder_learning_rate: 3e-3")
+        .replace("max_epochs: 60", "max_epochs: 100")
+    )
     assert train("run", "--train", str(ratings), "--dev", str(ratings), text=settings) == 0
     annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
     made = annotator.annotate_segments(rating.segment for rating in given)

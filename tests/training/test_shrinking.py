@@ -23,7 +23,7 @@ from matese.training import shrinking
 from tests.conftest import TinyModelFactory
 from tests.training.material import RATINGS, write_ratings
 
-COMET = Path(__file__).parent / "model" / "released" / "comet"
+COMET = Path(__file__).parent.parent / "model" / "released" / "comet"
 SEGMENTS = tuple(Segment(one.segment.hypothesis, one.segment.source, one.segment.references[:1]) for one in RATINGS)
 
 
