@@ -9,7 +9,7 @@ from itertools import chain
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import ErrorFree, ErrorSpan, Segment, Severity
+from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, Severity
 from matese.errors import InputError
 from matese.model.texts.encoding import InputKind
 
@@ -122,7 +122,7 @@ def decide_by_rule(segment: Segment) -> ErrorFree | None:
 
 
 def decide(
-    detector: ErrorFreeDetector, segment: Segment, features: Features, marked: Iterable[ErrorSpan] = ()
+    detector: ErrorFreeDetector, segment: Segment, features: Features, marked: Iterable[ErrorSpan | Omission] = ()
 ) -> ErrorFree:
     """Returns the decision for a segment. One in which a Major error is marked is never free of errors.
 
@@ -130,7 +130,7 @@ def decide(
         detector: for the kind of input and the language pair.
         segment: the segment.
         features: of the segment.
-        marked: what is marked in the hypothesis.
+        marked: what is marked in the hypothesis, and missing in it.
     """
     if (decided := decide_by_rule(segment)) is not None:
         return decided
@@ -141,6 +141,6 @@ def decide(
     return ErrorFree(probability >= threshold, round(probability, 4))
 
 
-def has_major(errors: Iterable[ErrorSpan]) -> bool:
+def has_major(errors: Iterable[ErrorSpan | Omission]) -> bool:
     """Whether one of the errors is Major or worse."""
     return any(error.severity is not None and error.severity >= Severity.MAJOR for error in errors)

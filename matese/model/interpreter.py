@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from matese import mqm
-from matese.annotation import ErrorFree, ErrorSpan, Estimate, Rating, Scale, UnplacedError
+from matese.annotation import ErrorFree, ErrorSpan, Estimate, Omission, Rating, Scale, UnplacedError
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free, joining
 from matese.model.config import ModelConfig
@@ -155,14 +155,14 @@ class Interpreter:
                 omissions=marked.omissions,
                 unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
                 estimate=Estimate(score, self.scale),
-                error_free=_error_free(model_input, prediction, errors, decoding.error_free),
+                error_free=_error_free(model_input, prediction, (*errors, *marked.omissions), decoding.error_free),
             )
 
 
 def _error_free(
     model_input: ModelInput,
     prediction: Prediction,
-    errors: Sequence[ErrorSpan],
+    errors: Sequence[ErrorSpan | Omission],
     detectors: Sequence[ErrorFreeDetector],
 ) -> ErrorFree | None:
     """Returns whether a segment is free of errors; None if there is no detector for such inputs."""

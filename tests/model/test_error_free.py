@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.annotation import ErrorFree, ErrorSpan, Segment, SegmentKey, Severity
+from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, SegmentKey, Severity
 from matese.errors import InputError
 from matese.model import error_free
 from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
@@ -82,6 +82,11 @@ def test_a_segment_with_a_major_mark_is_never_free_of_errors(severity: Severity 
     marks = (ErrorSpan(0, 3, Severity.MINOR), ErrorSpan(4, 6, severity))
     found = error_free.decide(DETECTOR, Segment("Das Museum", SOURCE), (0.0, 0.0, -9.0), marks)
     assert found == (ErrorFree(True, 0.7311) if expected else ErrorFree(False, 0.0))
+
+
+def test_a_segment_that_lacks_words_of_a_major_omission_is_never_free_of_errors() -> None:
+    missing = (Omission("source", None, 0, 3, Severity.MAJOR),)
+    assert not error_free.decide(DETECTOR, Segment("Das Museum", SOURCE), (0.0, 0.0, -9.0), missing).label
 
 
 @pytest.mark.parametrize(
