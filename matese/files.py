@@ -201,7 +201,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
     After an error or Ctrl-C nothing is left and `path` is as it was. If the process is killed, `path` is the old or the
     new one; but a directory that is replaced stands for a moment beside it, as `.NAME.old`, from where the next
     replacement puts it back. A symbolic link stays one: the file it points to is replaced. A replaced file keeps its
-    permissions. A device or pipe cannot be replaced: `path` itself is yielded.
+    permissions; a new one, and each in a directory, has those of the umask, whatever wrote it. A device or pipe cannot
+    be replaced: `path` itself is yielded.
 
     Raises:
         OSError: if the replacement fails.
@@ -215,10 +216,15 @@ def replacing(path: str | Path) -> Iterator[Path]:
         _settle(target)
         yield temporary
         if temporary.is_dir():
+            mode = _usual_mode(target.parent)
+            for file in temporary.rglob("*"):
+                if file.is_file() and not file.is_symlink():
+                    os.chmod(file, mode)
             _replace_directory(temporary, target)
             return
-        if target.is_file():
-            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        if temporary.exists():
+            is_old = target.is_file()
+            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) if is_old else _usual_mode(target.parent))
         with naming(str(path)), open(temporary, "r+b") as stream:  # Windows flushes only what may be written
             os.fsync(stream.fileno())  # some file systems notice only now that the disk is full
         os.replace(temporary, target)
@@ -242,6 +248,16 @@ def beside(output: str | Path) -> Path:
 def is_temporary(path: Path) -> bool:
     """Whether a killed process left this file or directory, which was to replace another one."""
     return path.name.startswith(_TEMPORARY)
+
+
+def _usual_mode(folder: Path) -> int:
+    """Returns the permissions of a new file; the umask itself can only be read by setting it, for all threads."""
+    probe = folder / f"{_TEMPORARY}{secrets.token_hex(4)}.tmp"
+    probe.touch(exist_ok=False)
+    try:
+        return stat.S_IMODE(probe.stat().st_mode)
+    finally:
+        probe.unlink()
 
 
 def _replace_directory(new: Path, target: Path) -> None:

@@ -218,6 +218,25 @@ def test_what_is_replaced_stays_after_an_error(tmp_path: Path, is_directory: boo
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+@pytest.mark.parametrize(("umask", "usual"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+def test_files_have_the_permissions_of_the_umask_whatever_wrote_them(tmp_path: Path, umask: int, usual: int) -> None:
+    (tmp_path / "old").touch()
+    (tmp_path / "old").chmod(0o604)
+    before = os.umask(umask)
+    try:
+        for name in ("old", "new", "folder/a"):
+            with replacing(tmp_path / Path(name).parts[0]) as temporary:
+                file = temporary / "a" if "/" in name else temporary
+                file.parent.mkdir(exist_ok=True)
+                os.close(os.open(file, os.O_CREAT, 0o400))
+                os.chmod(file, 0o600)  # as safetensors does
+    finally:
+        os.umask(before)
+    written = {name: (tmp_path / name).stat().st_mode & 0o777 for name in ("old", "new", "folder/a")}
+    assert written == {"old": 0o604, "new": usual, "folder/a": usual}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "new", "old"]
+
+
 @pytest.mark.parametrize("failing", [1, 2])
 def test_an_old_directory_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
     (tmp_path / "model").mkdir()

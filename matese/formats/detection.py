@@ -16,7 +16,7 @@ from matese.files import UTF16_MARKS, head_of, name_of
 from matese.formats import languages, signs
 from matese.formats.format import STRICT, ReadOptions, renumbered
 from matese.formats.registry import BY_NAME, READ, TABLE
-from matese.formats.row_issues import RowIssue, located
+from matese.formats.row_issues import RowIssue, RowIssues, located
 from matese.formats.signs import FileHead
 from matese.formats.tables import headings
 
@@ -41,7 +41,9 @@ def detect(path: str | Path) -> str:
     if name := next((form.name for form in TABLE if form.matches(head)), None):
         return name
     if "\0" not in head.text and re.match(r"\s*[^\s{\[<][^\t\n]*(\n|$)", head.text):
-        problem = "a text file: give it with --hyp, --src or --ref, or mark it first with matese tag --hyp"
+        problem = (
+            "a text file: give it with --hyp, --src or --ref; where ratings are expected, mark it with matese tag --hyp"
+        )
         raise FormatError(name_of(path), None, problem)
     line = None if head.files else 1
     raise FormatError(name_of(path), line, f"format not recognised: must be {one_of(READ)}")
@@ -104,12 +106,16 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
     start = form.first_segment if options.first_segment is None else options.first_segment
     rating = None
     skipped: list[RowIssue] = []
-    stated: set[str] = set()
+    systems: set[str] = set()
+    lang_pairs: set[str] = set()
     try:
-        for number, rating in enumerate(reader(path, _noting_first_skip(options, skipped)), start=1):
+        for rating in reader(path, _noting_first_skip(options, skipped)):
             with located(path, None):
-                _check_single(rating, stated, options)
-                completed = _completed(renumbered(rating, -start), options, number)
+                _check_single(rating, systems, options)
+                _check_lang_pair(
+                    rating, lang_pairs, RowIssues(name_of(path), options.report, rating.segment.line or 1), options
+                )
+                completed = _completed(renumbered(rating, -start), options)
             yield completed
         if rating is None and skipped:
             raise FormatError(name_of(path), skipped[0].line or None, f"every row is skipped: {skipped[0].reason}")
@@ -151,20 +157,38 @@ def _check_single(rating: Rating, stated: set[str], options: ReadOptions) -> Non
         )
 
 
-def _completed(rating: Rating, options: ReadOptions, number: int) -> Rating:
+def _check_lang_pair(rating: Rating, stated: set[str], issues: RowIssues, options: ReadOptions) -> None:
+    """Reports a language pair of the file that is not the one of the options; `stated` are those before.
+
+    Raises:
+        InputError: if the file has several pairs, so that it is not merely one that is stated wrongly.
+    """
+    key = rating.segment.key
+    if options.lang_pair is None or key is None or key.lang_pair is None:
+        return
+    stated.add(key.lang_pair)
+    if all(languages.agree(pair, options.lang_pair) for pair in stated):
+        return
+    if len(stated) > 1:
+        problem = f"has {' and '.join(sorted(stated))}: must be in {options.lang_pair} (--lang-pair) alone"
+        raise FormatError(issues.path, issues.line, problem)
+    reason = f"states {key.lang_pair}, read as {options.lang_pair} (--lang-pair)"
+    issues.repair(reason, f"must be in {options.lang_pair}")
+
+
+def _completed(rating: Rating, options: ReadOptions) -> Rating:
     """Returns a rating with test set, language pair and system of the options.
 
-    The file's own test set and language pair have precedence; its system is renamed.
+    The file's own test set has precedence, and its language pair if that agrees; its system is renamed.
     """
     if options.lang_pair is None and options.test_set is None and options.system is None:
         return rating
     key = rating.segment.key or SegmentKey()
-    if options.lang_pair and key.lang_pair and not languages.agree(key.lang_pair, options.lang_pair):
-        raise InputError(f"number {number} is {key.lang_pair}: must be {options.lang_pair} (--lang-pair)")
+    is_right = key.lang_pair and (options.lang_pair is None or languages.agree(key.lang_pair, options.lang_pair))
     completed = replace(
         key,
         test_set=key.test_set or options.test_set,
-        lang_pair=key.lang_pair or options.lang_pair,
+        lang_pair=key.lang_pair if is_right else options.lang_pair,
         system=options.system or key.system,
     )
     return rating if completed == key else replace(rating, segment=replace(rating.segment, key=completed))

@@ -276,7 +276,7 @@ def _is_text(path: str) -> bool:
 
 def _stands_for_lines(path: str) -> bool:
     """Whether a file is one of subtitles, whose cues are segments."""
-    return os.path.isfile(path) and BY_NAME[detection.detect(path)].stands_for_lines
+    return os.path.isfile(path) and not _is_text(path) and BY_NAME[detection.detect(path)].stands_for_lines
 
 
 class _Context:

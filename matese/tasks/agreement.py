@@ -55,7 +55,7 @@ def run(request: Request, stream: TextIO | None = None) -> RaterAgreement:
         from matese.formats.format import ReadOptions
         from matese.render import agreement_report, tables
 
-        named = rated.named(request.ratings, "ratings", ReadOptions(lang_pair=request.lang_pair))
+        named = rated.named(request.ratings, "ratings", ReadOptions(lang_pair=request.lang_pair, naming=""))
         measured = raters.measure(named.ratings, request.options())
         notices.info(*measured.notices, *tables.undefined({**measured.pooled, **measured.alpha}))
         outputs.write_text(*agreement_report.text(measured, is_all=request.all), look=request.look)

@@ -154,7 +154,7 @@ def _read(request: Request) -> list[NamedRatings]:
     """Returns the gold ratings, with the texts of their test set, and the predictions."""
     from matese.formats.format import ReadOptions
 
-    how = ReadOptions(lang_pair=request.lang_pair)
+    how = ReadOptions(lang_pair=request.lang_pair, naming="")
     gold = rated.named(request.gold, "gold", how)
     gold = replace(gold, ratings=list(texts.with_texts(gold.ratings, request)), tokens=None)
     predicted = rated.named(request.predicted, "prediction", how)

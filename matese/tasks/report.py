@@ -73,7 +73,7 @@ def _page(request: Request) -> str:
     from matese.formats.format import ReadOptions
     from matese.render import report_page
 
-    how = ReadOptions(lang_pair=request.lang_pair)
+    how = ReadOptions(lang_pair=request.lang_pair, naming="")
     systems = rated.systems(rated.as_systems(request.ratings), how, must_be_rated=False)
     if request.summary:
         return _summary(request, systems)

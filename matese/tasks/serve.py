@@ -16,7 +16,7 @@ from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Model
 from matese.tasks.request import option
 from matese.tasks.texts import require
-from matese.tasks.values import File, Text, Whole
+from matese.tasks.values import File, Several, Text, Whole
 
 _LAST_PORT = 65535
 _Systems = Mapping[str, Sequence[Rating]]
@@ -30,6 +30,7 @@ class Request(Model):
         file: ratings or translations, in any format that matese convert reads: show and correct their marks.
         output: JSONL file for the corrected ratings (default: FILE with the ending .reviewed.jsonl).
         lang_pair: language pair, such as en-de or english-german, for files that do not state it.
+        columns: columns of FILE with unusual names, such as hypothesis=mt reference=gold comment=remarks.
         host: address to listen on (default: 127.0.0.1, this machine only).
         port: port; 0 for any free one (default: 8000).
         max_segments: segments (default: 128).
@@ -40,6 +41,7 @@ class Request(Model):
     file: str | None = option(None, File())
     output: str | None = option(None, File("JSONL"))
     lang_pair: str | None = option(None, Text("PAIR"))
+    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
     host: str = option("127.0.0.1", Text("ADDRESS"))
     port: int = option(8000, Whole(0))
     max_segments: int = option(Limits.segments, Whole(1))
@@ -55,7 +57,8 @@ class Request(Model):
 def run(request: Request) -> None:
     """Serves until Ctrl-C."""
     is_review = request.file is not None
-    require(is_review or not (request.output or request.lang_pair), "--output and --lang-pair need FILE")
+    of_file = request.output or request.lang_pair or request.columns
+    require(is_review or not of_file, "--output, --lang-pair and --columns need FILE")
     require(request.port <= _LAST_PORT, f"--port {request.port}: must be {_LAST_PORT} at most")
     for package in ("starlette", "uvicorn", "swagger_ui", "prometheus_client"):
         check_installed("matese serve", package, extra="serve")
@@ -87,7 +90,7 @@ def _review(request: Request, file: str) -> None:
         require(is_loopback, f"--host {request.host}: must be an address of this machine alone, to correct FILE")
         from matese.serving import marking, review, server
 
-        how = texts.read_options(texts.Reading(lang_pair=request.lang_pair))
+        how = texts.read_options(texts.Reading(lang_pair=request.lang_pair, columns=request.columns))
         systems = texts.systems([file], how, must_be_rated=False)
         reviewed = review.Review(systems, target, request.penalties)
         if marking.is_unmarked(systems):

@@ -51,7 +51,7 @@ def test_what_can_be_read_only_once_is_jsonl() -> None:
 
 def test_neither(tmp_path: Path) -> None:
     for text in ("Das ist ein Satz.\n", "\n  ฉันชอบ|||", "0.5"):
-        with pytest.raises(FormatError, match=r"ratings: a text file: give it with --hyp, --src or --ref, or mark it"):
+        with pytest.raises(FormatError, match=r"ratings: a text file: give it with --hyp, --src or --ref; where"):
             detection.detect(write(tmp_path, text))
     for text in ("\n", " <a>", "a\tb\n", "PNG\r\n\x00"):
         with pytest.raises(FormatError, match="ratings:1: format not recognised: must be mtme, mqm-tsv"):

@@ -50,6 +50,17 @@ SegmentName = int | str
 """The segment's number, from 0, or DOCUMENT/NUMBER if numbers start again in each document."""
 
 
+def _not_a_score(line: str, n_fields: int) -> str:
+    """Returns what is wrong with a line that has no system and score."""
+    names = next(csv.reader([line]))
+    if len(names) < 2:
+        return f"{n_fields} fields: a line must be a system and its score, separated by white space"
+    lacking = [name for name in ("system", "score") if name not in names]
+    noun = "column" if len(lacking) == 1 else "columns"
+    problem = f"a CSV without the {noun} {' and '.join(lacking)}"
+    return f"{problem}: rename those of {', '.join(names)} that hold them"
+
+
 def label(name: SegmentName) -> str:
     """Returns what readers call a segment: they count from 1.
 
@@ -177,7 +188,7 @@ def read_positional(path: str | Path, name: str, *, is_segments: bool | None) ->
         with located(path, number):
             fields = line.split()
             if len(fields) != 2:
-                raise InputError(f"{len(fields)} fields; a line needs a system and its score")
+                raise InputError(_not_a_score(line, len(fields)))
             scores.setdefault(fields[0], []).append(to_score(fields[1]))
             if len(scores[fields[0]]) == 2:
                 lines[fields[0]] = number

@@ -234,7 +234,9 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     source_lang = reading.lang_pair.partition("-")[0] if reading.lang_pair else "en"
     file = _open(path, source_lang)
     if file.lacks_source_lang and not reading.lang_pair:
-        ways = "--lang-pair de-fr, or X-Source-Language: de in its header, if it is German"
+        target = next((unit.lang_pair.partition("-")[2] for unit in file.units.values() if unit.lang_pair), "it")
+        example, name = ("fr", "French") if target.partition("_")[0] == "de" else ("de", "German")
+        ways = f"--lang-pair {example}-{target}, or X-Source-Language: {example} in its header, if it is {name}"
         RowIssues(name_of(path), reading.report, 1).assume(
             f"the source language is not named: English is assumed ({ways})"
         )

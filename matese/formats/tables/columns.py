@@ -42,6 +42,13 @@ _ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0+$")
 _MARKED = re.compile("<v>.*?</v>", re.DOTALL)
 _OF_ERRORS = ("start", "severity", "span", "error")
 """Parts of the names of keys that lists of errors have in files of other tools."""
+_WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+")
+"""Of a name: "mtA" and "model1_Translation" have two."""
+_NO_TEXT = frozenset(
+    {"by", "comment", "date", "engine", "id", "lang", "language", "length", "locale", "method", "model", "name"}
+    | {"quality", "score", "status", "system", "time", "type"}
+)
+"""Last words of the names of columns that say something about a text."""
 _KEYS_OF_TEXTS = {"hypothesis": "hypothesis", "source": "source", "reference": "references"}
 ROLES = (*NAMES, "reference", COMMENT)
 """What a column can hold."""
@@ -309,23 +316,26 @@ def _no_translations(names: Sequence[str], free: Sequence[str], naming: str, *, 
     for name in free:
         if matches := difflib.get_close_matches(name.casefold(), usual, n=1, cutoff=0.8):
             similar[name] = matches[0]
-    # Of columns with names of the user's own, the first two may be source and translation.
-    source = free[0] if not has_source and not similar and len(free) > 1 else None
-    hint = ""
-    if similar:
-        hypothesis, meant = next(iter(similar.items()))
-        hint = f"; {hypothesis!r} is almost {meant!r}"
-    elif source is not None:
-        hypothesis = free[1]
-    else:
-        hypothesis = free[0] if free else "NAME"
+    meant = list(similar)[:1] or _resembling(free, "hypothesis")
+    hint = f"; {meant[0]!r} is almost {similar[meant[0]]!r}" if similar else ""
     allowed = f"must be {one_of(usual)}"
-    if naming == _OPTION:
-        allowed += f", or named, such as by {naming.format('hypothesis', _quoted(hypothesis))}"
-        allowed += "" if source is None else f" source={_quoted(source)}"
-    elif naming:
-        allowed += f", or named, such as by {naming.format('hypothesis', hypothesis)}"
+    if naming:
+        shown = ",".join(map(_quoted, meant if naming == _OPTION else meant[:1])) or "NAME"
+        allowed += f", or named, such as by {naming.format('hypothesis', shown)}"
+        sources = [] if has_source or not meant else _resembling(free, "source")
+        allowed += f" source={_quoted(sources[0])}" if sources and naming == _OPTION else ""
     return InputError(f"no column of translations among {', '.join(names) or 'none'}{hint}: {allowed}")
+
+
+def _resembling(names: Iterable[str], role: str) -> list[str]:
+    """Returns the names that say that a column holds texts of a role; of others, nothing is known.
+
+    >>> _resembling(["translation_method", "model1_translation", "mtA", "system_id"], "hypothesis")
+    ['model1_translation', 'mtA']
+    """
+    usual = {*NAMES[role], *TRANSLATED_NAMES[role]}
+    words = {name: [word.casefold() for word in _WORD.findall(name)] for name in names}
+    return [name for name, parts in words.items() if usual.intersection(parts) and parts[-1] not in _NO_TEXT]
 
 
 def _named(names: Iterable[str], aliases: Iterable[str]) -> list[str]:

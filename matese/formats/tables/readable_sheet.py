@@ -1,9 +1,9 @@
 """The sheet of a workbook that people read and correct: texts, and errors in words, one per line of a cell.
 
 An error is "Major: »word«", "Minor Style: »word«", "Major in source: »word«", "Major missing from source: »word«" or
-"Major without a place"; people may use any quotation marks and any case. A corrected line names its words, which must
-stand in the text once; a line that is as it was written stands for the error that it was written for, with its place
-and confidence.
+"Major without a place"; people may use any quotation marks, or none, and any case. A corrected line names its
+words, which must stand in the text once; a line that is as it was written stands for the error that it was written for,
+with its place and confidence.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ _PLACE = r"(?P<place>\s+in\s+source|\s+missing\s+from\s+(?:source|reference\s+\d
 _WORDS = rf"(?:\s*[:：]\s*(?P<quoted>{_QUOTED})|(?P<unplaced>\s+without\s+a\s+place))"
 _SEVERITY = "|".join(_LABELS)
 _LINE = re.compile(rf"(?P<severity>{_SEVERITY})(?:\s+(?P<category>.*?))??{_PLACE}{_WORDS}", re.DOTALL | re.IGNORECASE)
+_BARE = re.compile(
+    rf"(?P<severity>{_SEVERITY})(?:\s+(?P<category>[^:：]*?))??{_PLACE}\s*[:：]\s*(?P<bare>.+)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A line whose words have no quotation marks."""
 _BORDER = re.compile(rf"\n(?=(?:{_SEVERITY})\b)", re.IGNORECASE)
 
 
@@ -75,7 +80,7 @@ def corrected(cell: str, before: Rating, hypothesis: str, issues: RowIssues) -> 
         issues: of the row.
 
     Raises:
-        InputError: if a line is not understood, or its words do not stand in the text once.
+        InputError: if lines are not understood, or their words do not stand in the text once; names all of them.
     """
     is_same = "".join(hypothesis.split()) == "".join(before.segment.hypothesis.split())
     segment = before.segment if is_same else replace(before.segment, hypothesis=hypothesis)
@@ -95,18 +100,37 @@ def corrected(cell: str, before: Rating, hypothesis: str, issues: RowIssues) -> 
     for line, error in lines(before):
         if error is not None and (is_same or not isinstance(error, ErrorSpan)):
             known.setdefault(_plain(line), []).append(error)
+    errors, source_errors = _marks(left, segment, known)
+    return rating_of(segment, before.rater, errors, source_errors, overall=before.overall, estimate=estimate)
+
+
+def _marks(
+    given: Iterable[str], segment: Segment, known: dict[str, list[AnyError]]
+) -> tuple[list[AnyError], list[ErrorSpan]]:
+    """Returns the errors of lines, and those in the source; `known` are the errors of lines that may be untouched.
+
+    Raises:
+        InputError: if lines are not understood; names all of them.
+    """
     errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
-    for line in left:
+    problems: list[str] = []
+    for line in given:
         if known.get(_plain(line)):
             errors.append(known[_plain(line)].pop(0))
             continue
-        is_source, error = _parse(line, segment)
+        try:
+            is_source, error = _parse(line, segment)
+        except InputError as problem:
+            problems.append(str(problem))
+            continue
         if is_source and isinstance(error, ErrorSpan):
             source_errors.append(error)
         else:
             errors.append(error)
-    return rating_of(segment, before.rater, errors, source_errors, overall=before.overall, estimate=estimate)
+    if problems:
+        raise InputError("; ".join(problems))
+    return errors, source_errors
 
 
 def _title(error: AnyError) -> str:
@@ -131,16 +155,19 @@ def _is_untranslated(line: str) -> bool:
 
 def _parse(line: str, segment: Segment) -> tuple[bool, AnyError]:
     """Returns whether an error is in the source, and the error."""
-    match = _LINE.fullmatch(line)
+    match = _LINE.fullmatch(line) or _BARE.fullmatch(line)
     if match is None:
         allowed = f'"Major: »words«", "Minor without a place" or "{NO_ERRORS}", with one of {", ".join(_LABELS)}'
         raise InputError(f"{ERRORS} has {line!r}: must be such as {allowed}")
     severity = severities.parse_optional(match["severity"])
     category = match["category"]
-    if match["unplaced"]:
+    parts = match.groupdict()
+    if parts.get("unplaced"):
         return False, UnplacedError(severity, category)
     place = _plain(match["place"] or "").casefold()
-    words = match["quoted"][1:-1].strip()  # as French quotation marks have spaces inside
+    words = (
+        parts["bare"].strip() if "bare" in parts else match["quoted"][1:-1].strip()
+    )  # as French quotation marks have spaces inside
     if not place or place == "in source":
         name = "source" if place else "translation"
         start, end = _find(words, (segment.source or "") if place else segment.hypothesis, name)

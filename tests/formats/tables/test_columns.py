@@ -17,6 +17,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, UsageError
 from matese.formats import detection, segments, writing
 from matese.formats.format import ReadOptions
+from matese.formats.row_issues import RowIssue
 from matese.formats.tables import columns, jsonl, xlsx
 
 GERMAN = Segment("Ein Haus.", "A tree.", ("Ein Baum.",))
@@ -201,8 +202,16 @@ def test_named_columns_that_are_refused(tmp_path: Path) -> None:
 def test_language_pairs_that_differ(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("lp,system,mt\nen-de,A,x\nen-ru,A,y\n", encoding="utf-8")
-    with pytest.raises(FormatError, match=r"a\.csv: number 2 is en-ru: must be en-de \(--lang-pair\)"):
-        list(detection.read(path, ReadOptions(lang_pair="eng-deu")))
+    for reading in (ReadOptions(lang_pair="eng-deu"), ReadOptions(print, lang_pair="en-ru")):
+        with pytest.raises(FormatError, match=r"a\.csv:3: has en-de and en-ru"):
+            list(detection.read(path, reading))
+    path.write_text("lp,mt\nde-en,x\nde-en,y\n", encoding="utf-8")
+    issues: list[RowIssue] = []
+    wrong = list(detection.read(path, ReadOptions(issues.append, lang_pair="en-de")))
+    assert [rating.segment.key and rating.segment.key.lang_pair for rating in wrong] == ["en-de", "en-de"]
+    assert [(issue.kind, issue.line) for issue in issues] == [("repaired", 2), ("repaired", 3)]
+    with pytest.raises(FormatError, match=r"a\.csv:2: states de-en"):
+        list(detection.read(path, ReadOptions(lang_pair="en-de")))
     path.write_text("lp,mt\nen-de_AT,x\n,y\n", encoding="utf-8")
     pairs = [
         rating.segment.key and rating.segment.key.lang_pair

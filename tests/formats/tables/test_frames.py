@@ -52,7 +52,7 @@ def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
         annotator.annotate(frame)
     for names, hint in (
         (("output", "mt"), r'can both be the hypothesis; choose one with columns=\{"hypothesis": "mt"\}'),
-        (("a", "b"), r'columns=\{"hypothesis": "b"\}$'),
+        (("a", "b_translation"), r'columns=\{"hypothesis": "b_translation"\}$'),
     ):
         with pytest.raises(FormatError, match=hint):
             annotator.annotate(pandas.DataFrame({name: ["a"] for name in names}))

@@ -78,6 +78,8 @@ def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
         ("minor : « sahen »\nMAJOR Style: “sahen”", (ErrorSpan(22, 27, MINOR), ErrorSpan(22, 27, MAJOR, "Style"))),
         ('Major: "sahen"\nmajor：「sahen」', (ErrorSpan(22, 27, MAJOR), ErrorSpan(22, 27, MAJOR))),
         ("Minor: ‘sahen’\nMinor: „sahen“\nMinor: 'sahen'", (ErrorSpan(22, 27, MINOR),) * 3),
+        ("minor: sahen\nMajor Style: Der Hund", (ErrorSpan(22, 27, MINOR), ErrorSpan(0, 8, MAJOR, "Style"))),
+        ("Minor Style/Odd: und der Hund ", (ErrorSpan(9, 21, MINOR, "Style/Odd"),)),
         ("No errors", ()),
         (None, None),
     ],
@@ -223,6 +225,8 @@ def test_columns_of_the_input_keep_their_places(
         {"marked_errors": "Critical: »Hund«"},  # twice
         {"marked_errors": "Serious: »Hund«"},
         {"marked_errors": "Hund"},
+        {"marked_errors": "Minor: Hund"},
+        {"marked_errors": "Minor: Suppen"},
         {"marked_errors": "Major missing from reference 2: »Katze«"},
         {"hypothesis": "Die Katze"},  # whose errors are still those of the old text
         {"row": 2},
