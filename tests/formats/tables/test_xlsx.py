@@ -78,7 +78,7 @@ def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
         ("minor : « sahen »\nMAJOR Style: “sahen”", (ErrorSpan(22, 27, MINOR), ErrorSpan(22, 27, MAJOR, "Style"))),
         ('Major: "sahen"\nmajor：「sahen」', (ErrorSpan(22, 27, MAJOR), ErrorSpan(22, 27, MAJOR))),
         ("Minor: ‘sahen’\nMinor: „sahen“\nMinor: 'sahen'", (ErrorSpan(22, 27, MINOR),) * 3),
-        ("minor: sahen\nMajor Style: Der Hund", (ErrorSpan(22, 27, MINOR), ErrorSpan(0, 8, MAJOR, "Style"))),
+        ("minor: sahen\nMajor Style: Der Hund", (ErrorSpan(0, 8, MAJOR, "Style"), ErrorSpan(22, 27, MINOR))),
         ("Minor Style/Odd: und der Hund ", (ErrorSpan(9, 21, MINOR, "Style/Odd"),)),
         ("No errors", ()),
         (None, None),
