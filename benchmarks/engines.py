@@ -6,6 +6,11 @@ The table shows the processor time of `matese tag` for 1 and 10 segments with a 
 the segments per second of processor time after that; and the share of segments whose marks are those of torch. Each
 figure is from the fastest of several runs, in which the engines take turns. Processor time hardly depends on other load
 of the machine. numpy is measured on the number of segments up to which `matese` chooses it.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.engines --host [--data data/prepared/wmt22-test.jsonl]
+
+measures what a network costs beside its own work, which matters where a GPU does that: reading, tokenising, batching,
+decoding, counting and writing, see `benchmarks.host_path`. Without data, the examples are repeated.
 """
 
 from __future__ import annotations
@@ -31,10 +36,19 @@ _FEW = (1, 10)
 
 def main() -> None:
     """Prints the table."""
-    parser = markdown.parser(__doc__, "--model", "--data")
+    parser = markdown.parser(__doc__, "--model")
+    parser.add_argument("--data", type=Path, help="gold Ratings, JSONL")
+    parser.add_argument("--host", action="store_true", help="measure the host beside a network that answers at once")
     parser.add_argument("--segments", type=int, default=300, help="default: %(default)s")
     parser.add_argument("--runs", type=int, default=3, help="runs of each command; default: %(default)s")
     options = parser.parse_args()
+    if options.host:
+        from benchmarks import host_path
+
+        host_path.print_tables(options.model, options.data, n_segments=options.segments, n_runs=options.runs)
+        return
+    if options.data is None:
+        parser.error("--data is needed without --host")
     with tempfile.TemporaryDirectory() as folder:
         print(f"Model: `{matese.load(options.model).name}`.\n")
         rows = measure(Path(folder), options)
