@@ -19,6 +19,7 @@ from matese.severities import Severity as Severity
 Scale = Literal["mqm", "esa", "da", "z", "hter", "0-1", "comet"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1, and the own
 value of a COMET model, of which only the order is defined: higher is better."""
+_SCALES = get_args(Scale)
 
 
 class AnnotationError(ValueError):
@@ -471,10 +472,11 @@ def _check_severity(severity: Severity | None) -> None:
 
 
 def _check_whole(name: str, scale: Scale, *numbers: float | None) -> None:
-    if scale not in get_args(Scale):
-        raise AnnotationError(f"scale {scale!r}: must be one of {', '.join(get_args(Scale))}")
-    if unusable := [number for number in numbers if number is not None and not math.isfinite(number)]:
-        raise AnnotationError(f"{name} {unusable[0]}: must be a finite number")
+    if scale not in _SCALES:
+        raise AnnotationError(f"scale {scale!r}: must be one of {', '.join(_SCALES)}")
+    for number in numbers:
+        if number is not None and not math.isfinite(number):
+            raise AnnotationError(f"{name} {number}: must be a finite number")
 
 
 def _check_confidence(confidence: float | None) -> None:

@@ -129,9 +129,9 @@ def untrained(segment: Segment, lang_pairs: tuple[str, ...]) -> str | None:
         return None
     pair = segment.key.lang_pair if segment.key else None
     if pair is not None:
-        return None if any(agree(pair, trained) for trained in lang_pairs) else pair
+        return None if _is_one_of(pair, lang_pairs) else pair
     for text, known in zip((segment.source, segment.hypothesis), _known_scripts(lang_pairs), strict=True):
-        if (script := _script(text or "")) and script not in known:
+        if text and not known.has_all(text) and (script := _script(text)) and script not in known.names:
             return f"the {script.capitalize()} script"
     return None
 
@@ -149,7 +149,12 @@ def with_few_ratings(segment: Segment, few_ratings: tuple[str, ...]) -> str | No
     'en-es_MX'
     """
     pair = segment.key.lang_pair if segment.key else None
-    return pair if pair is not None and any(agree(pair, few) for few in few_ratings) else None
+    return pair if pair is not None and _is_one_of(pair, few_ratings) else None
+
+
+@lru_cache
+def _is_one_of(pair: str, others: tuple[str, ...]) -> bool:
+    return any(agree(pair, other) for other in others)
 
 
 def few_ratings_note(names: Iterable[str]) -> str:
@@ -157,11 +162,33 @@ def few_ratings_note(names: Iterable[str]) -> str:
     return f"the model learned {', '.join(sorted(names))} from few ratings by people: its marks are less reliable there"
 
 
+class _Scripts:
+    """The scripts of some languages, by their names as the names of characters begin."""
+
+    def __init__(self, langs: Iterable[str]) -> None:
+        self.names = frozenset[str]().union(*map(_of_language, langs))
+        self._usual: set[str] = set()  # characters that were met: of these scripts, or no letters
+
+    def has_all(self, text: str) -> bool:
+        """Whether all letters of a text are of these scripts. That is quicker to see than which script most are of."""
+        if self._usual.issuperset(text):
+            return True
+        for character in set(text) - self._usual:
+            if character.isalpha() and _script_of(character) not in self.names:
+                return False
+            self._usual.add(character)
+        return True
+
+
 @lru_cache
-def _known_scripts(lang_pairs: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """Returns the scripts of the sources and of the targets, as the names of characters begin."""
+def _known_scripts(lang_pairs: tuple[str, ...]) -> tuple[_Scripts, _Scripts]:
+    """Returns the scripts of the sources and of the targets."""
     sources, targets = zip(*(pair.split("-") for pair in lang_pairs), strict=True)
-    return frozenset().union(*map(_of_language, sources)), frozenset().union(*map(_of_language, targets))
+    return _Scripts(sources), _Scripts(targets)
+
+
+def _script_of(letter: str) -> str:
+    return unicodedata.name(letter, "").partition(" ")[0]
 
 
 def _of_language(lang: str) -> frozenset[str]:
@@ -174,5 +201,5 @@ def _of_language(lang: str) -> frozenset[str]:
 def _script(text: str) -> str | None:
     """Returns the script of most letters of a text, as the names of characters begin; None without letters."""
     letters = [character for character in text if character.isalpha()][:_LETTERS]
-    counts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    counts = Counter(map(_script_of, letters))
     return next((script for script, _ in counts.most_common(1)), None)

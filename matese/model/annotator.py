@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -68,26 +68,6 @@ class Counts:
     few_ratings: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
-    def plus(self, result: PredictedRating, config: ModelConfig) -> Counts:
-        """Returns the counts with one more result of a model of these settings."""
-        segment = result.rating.segment
-        language = languages.untrained(segment, config.lang_pairs)
-        sparse = languages.with_few_ratings(segment, config.few_ratings)
-        has_text = any(text.strip() for text in (segment.source or "", *segment.references))
-        texts = result.model_input.inputs.replace("+", " and ")
-        n_references = len(segment.references)
-        if n_references > 1:
-            texts = texts.replace("reference", f"{n_references} references")
-        return replace(
-            self,
-            n_segments=self.n_segments + 1,
-            windowed=self.windowed + result.prediction.is_windowed,
-            blank=self.blank + (result.prediction.is_blank and has_text),
-            read={**self.read, texts: self.read.get(texts, 0) + 1},
-            untrained=_with(self.untrained, language),
-            few_ratings=_with(self.few_ratings, sparse),
-        )
-
     @property
     def warnings(self) -> list[str]:
         """One sentence about languages that the model was not trained on, if there are any."""
@@ -107,8 +87,53 @@ class Counts:
         return [*self.warnings, *sparse, *batches, *special, *mixed]
 
 
-def _with(names: tuple[str, ...], name: str | None) -> tuple[str, ...]:
-    return names if name is None or name in names else (*names, name)
+class _Tally:
+    """Counts segments one by one, on top of those that were counted before."""
+
+    def __init__(self, config: ModelConfig, before: Counts) -> None:
+        self._config = config
+        self._n_segments = before.n_segments
+        self._windowed = before.windowed
+        self._blank = before.blank
+        self._blank_texts = before.blank_texts
+        self._read = Counter(before.read)
+        self._untrained = dict.fromkeys(before.untrained)
+        self._few_ratings = dict.fromkeys(before.few_ratings)
+
+    def add(self, result: PredictedRating, *, has_blank: bool) -> None:
+        """Counts a result; `has_blank` is whether a blank text of its segment was left out."""
+        segment = result.rating.segment
+        prediction = result.prediction
+        self._n_segments += 1
+        self._windowed += prediction.is_windowed
+        self._blank_texts += has_blank
+        if prediction.is_blank:
+            self._blank += any(text.strip() for text in (segment.source or "", *segment.references))
+        self._read[_read_texts(result.model_input.inputs, len(segment.references))] += 1
+        if (language := languages.untrained(segment, self._config.lang_pairs)) is not None:
+            self._untrained[language] = None
+        if (sparse := languages.with_few_ratings(segment, self._config.few_ratings)) is not None:
+            self._few_ratings[sparse] = None
+
+    def counts(self, lowered_batch_tokens: int | None) -> Counts:
+        """Returns the counts so far."""
+        return Counts(
+            n_segments=self._n_segments,
+            windowed=self._windowed,
+            blank=self._blank,
+            blank_texts=self._blank_texts,
+            read=dict(self._read),
+            untrained=tuple(self._untrained),
+            few_ratings=tuple(self._few_ratings),
+            lowered_batch_tokens=lowered_batch_tokens,
+        )
+
+
+@cache
+def _read_texts(inputs: InputKind, n_references: int) -> str:
+    """Returns how segments are read, for people."""
+    texts = inputs.replace("+", " and ")
+    return texts.replace("reference", f"{n_references} references") if n_references > 1 else texts
 
 
 def load(
@@ -387,7 +412,7 @@ class Annotator:
         self.weights = weights
         self.name = name
         self.config = predictor.config
-        self._counts = Counts()
+        self._tally = _Tally(self.config, Counts())
         self._origin = origin
 
     def __repr__(self) -> str:
@@ -401,11 +426,11 @@ class Annotator:
     @property
     def counts(self) -> Counts:
         """How many segments were handled in a special way so far."""
-        return replace(self._counts, lowered_batch_tokens=self.predictor.lowered_batch_tokens)
+        return self._tally.counts(self.predictor.lowered_batch_tokens)
 
     def count_on(self, counts: Counts) -> None:
         """Continues from the counts of an earlier run, whose segments are not annotated again."""
-        self._counts = counts
+        self._tally = _Tally(self.config, counts)
 
     def with_decoding(self, decoding: Decoding) -> Annotator:
         """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""
@@ -429,7 +454,7 @@ class Annotator:
         Raises:
             ModelError: if the segment lacks a text that the model needs.
         """
-        return self._model_input(segment).inputs
+        return self._inputs(segment.without_blanks())
 
     @overload
     def annotate(
@@ -482,11 +507,12 @@ class Annotator:
             places = ", ".join(map(str, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
             problem = f"{len(lacking):,} of {len(segments):,} hypotheses lack it (numbers from 0: {places})"
             raise ModelError(f"model {self.name} needs {self.needed}: {problem}")
-        before = self._counts
+        before = self.counts
         ratings = Ratings(self.annotate_segments(segments))
-        if new := self._counts.untrained[len(before.untrained) :]:
+        after = self.counts
+        if new := after.untrained[len(before.untrained) :]:
             warnings.warn(languages.untrained_warning(new), UserWarning, stacklevel=2)
-        if n_blank := self._counts.blank_texts - before.blank_texts:
+        if n_blank := after.blank_texts - before.blank_texts:
             warnings.warn(agreeing(n_blank, len(ratings), _SPECIAL["blank_texts"]), UserWarning, stacklevel=2)
         return frames.with_ratings(hypotheses, ratings, self.weights) if is_table else ratings
 
@@ -507,22 +533,22 @@ class Annotator:
     def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating]:
         """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
         has_blanks: deque[bool] = deque()  # of the segments that were taken some batches ahead
+        signature = cache(self.signature)
 
         def inputs() -> Iterator[ModelInput]:
             for number, segment in enumerate(segments, start=1):
-                model_input = self._model_input(segment, number)
-                has_blanks.append(model_input.segment is not segment)
-                yield model_input
+                read = segment.without_blanks()
+                has_blanks.append(read is not segment)
+                kind = self._inputs(read, number)
+                yield ModelInput.of(read, kind, signature(kind, len(read.references)))
 
         for result in self.predictor.annotate(inputs(), self.decoding):
-            counts = self._counts.plus(result, self.config)
-            self._counts = replace(counts, blank_texts=counts.blank_texts + has_blanks.popleft())
-            signature = self.signature(result.model_input.inputs, len(result.rating.segment.references))
-            yield replace(result, rating=replace(result.rating, rater=signature))
+            self._tally.add(result, has_blank=has_blanks.popleft())
+            yield result
 
     def check_texts(self, segment: Segment) -> None:
         """Raises a ModelError if a segment lacks a text that the model needs."""
-        self._model_input(segment)
+        self._inputs(segment.without_blanks())
 
     def can_read(self, segment: Segment) -> bool:
         """Whether a segment has the texts that the model needs."""
@@ -535,12 +561,11 @@ class Annotator:
         least = [name for name in self.config.texts.inputs if "+" not in name] or self.config.texts.inputs
         return " or ".join(f"a {name.replace('+', ' and a ')}" for name in least)
 
-    def _model_input(self, segment: Segment, number: int | None = None) -> ModelInput:
-        """Returns the input for a segment; `number` is its place among those given, for the message."""
-        segment = segment.without_blanks()
+    def _inputs(self, segment: Segment, number: int | None = None) -> InputKind:
+        """Returns which texts of a segment without blanks are read; `number` is its place among those given."""
         usable = usable_inputs(segment, self.config.texts.inputs)
         if usable:
-            return ModelInput.of(segment, usable[0])
+            return usable[0]
         texts = {"source": segment.source is not None, "reference": bool(segment.references)}
         present = " and ".join(name for name, is_there in texts.items() if is_there) or "neither"
         place = "" if number is None else f" for translation {number}"

@@ -95,8 +95,11 @@ class Interpreter:
             combine: scores embeddings with the network; None if the network reads no text alone.
         """
         distinct = dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings)
-        rows_of = {reading: self.rows(reading) for reading in distinct}
-        read = {reading: [rows[row] for row in own] for reading, own in rows_of.items() if own[0] in rows}
+        read = {}
+        for reading in distinct:
+            own = self.rows(reading)
+            if own[0] in rows:
+                read[reading] = [rows[row] for row in own]
         joint = joining.of_rows(self.heads, list(read.values()), decoding=decoding, combine=combine)
         readings = dict(zip(read, joint, strict=True))
         return [
@@ -130,12 +133,13 @@ class Interpreter:
         changed = predictions
         for head in self.heads:
             changed = head.change(model_inputs, changed, decoding)
-        return [replace(each, score=round(each.score or 0.0, self._scorer.digits)) for each in changed]
+        digits = self._scorer.digits
+        return [each.scored(round(each.score or 0.0, digits)) for each in changed]
 
     def decode(
         self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
     ) -> Iterator[Rating]:
-        """Yields a rating for each prediction that `change` returned, without the name of a rater.
+        """Yields a rating for each prediction that `change` returned.
 
         Raises:
             ModelError: if a score is NaN or infinite.
@@ -150,7 +154,7 @@ class Interpreter:
             errors = without_overlap(marked.errors)
             yield Rating(
                 model_input.segment,
-                rater=None,
+                rater=model_input.rater,
                 errors=errors if self._finds_errors else None,
                 omissions=marked.omissions,
                 unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
@@ -166,6 +170,8 @@ def _error_free(
     detectors: Sequence[ErrorFreeDetector],
 ) -> ErrorFree | None:
     """Returns whether a segment is free of errors; None if there is no detector for such inputs."""
+    if not detectors:
+        return None
     key = model_input.segment.key
     detector = error_free.find(detectors, model_input.inputs, key.lang_pair if key else None)
     if detector is None:

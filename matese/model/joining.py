@@ -60,16 +60,22 @@ def of_readings(heads: Sequence[Head], model_input: ModelInput, predictions: Seq
 
     The expected score is that of the last head that has one.
     """
-    outputs = []
-    score = 0.0
-    for head in heads:
-        output = head.over_readings(model_input, [prediction.outputs.get(head.output) for prediction in predictions])
-        if output is None:
-            continue
-        outputs.append(output)
-        expected = head.expected_score(output)
-        score = score if expected is None else expected
-    return _joint(predictions, Outputs.of(outputs), score)
+    outputs = Outputs.of(
+        [
+            head.over_readings(model_input, [prediction.outputs.get(head.output) for prediction in predictions])
+            for head in heads
+        ]
+    )
+    return _joint(predictions, outputs, _expected_score(heads, outputs))
+
+
+def _expected_score(heads: Sequence[Head], outputs: Outputs) -> float:
+    for head in reversed(heads):
+        said = outputs.by_type.get(head.output)
+        expected = None if said is None else head.expected_score(said)
+        if expected is not None:
+            return expected
+    return 0.0
 
 
 def of_models(heads: Sequence[Head], predictions: Sequence[Prediction], score: float) -> Prediction:

@@ -83,24 +83,28 @@ class ModelInput:
         segment: the segment, unchanged.
         inputs: which texts are read besides the hypothesis.
         readings: one for each reference that is read.
+        rater: whom the rating names as its rater: the model's signature.
     """
 
     segment: Segment
     inputs: InputKind
     readings: tuple[Reading, ...]
+    rater: str | None = None
 
     @classmethod
-    def of(cls, segment: Segment, inputs: InputKind) -> ModelInput:
+    def of(cls, segment: Segment, inputs: InputKind, rater: str | None = None) -> ModelInput:
         """Returns the input for a segment: one reading for each reference if references are read."""
         source = None if inputs == "reference" else segment.source
         references = [None] if inputs == "source" else segment.references
-        return cls(segment, inputs, tuple(Reading(segment.hypothesis, source, text) for text in references))
+        return cls(segment, inputs, tuple([Reading(segment.hypothesis, source, text) for text in references]), rater)
 
     @property
     def n_tokens(self) -> int:
         """Estimate of the tokens that the model reads: a third of the characters."""
-        texts = [text for reading in self.readings for text in (reading.hypothesis, *reading.contexts)]
-        return sum(map(len, texts)) // 3 + 1
+        n_characters = 0
+        for reading in self.readings:
+            n_characters += len(reading.hypothesis) + len(reading.source or "") + len(reading.reference or "")
+        return n_characters // 3 + 1
 
 
 def with_inputs(segment: Segment, inputs: InputKind) -> Segment:

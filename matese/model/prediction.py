@@ -96,6 +96,10 @@ class Prediction:
         """The log-probabilities of a tagger's tags: (tokens, tags)."""
         return self.outputs[TagProbabilities].logs
 
+    def scored(self, score: float) -> Prediction:
+        """Returns the prediction with an expected score."""
+        return Prediction(self.hypothesis, self.ranges, self.outputs, score, self.is_windowed, self.is_blank)
+
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""
         probabilities = np.round(np.exp(self.log_probabilities), 6).tolist()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -218,9 +219,15 @@ def _n_bytes(value: Any) -> int:  # noqa: ANN401  (a row with its result, a data
         return size + sum(map(_n_bytes, value))
     if isinstance(value, Mapping):
         return size + sum(map(_n_bytes, value.values()))
-    if dataclasses.is_dataclass(value):
-        return size + sum(_n_bytes(getattr(value, field.name)) for field in dataclasses.fields(value))
+    for name in _field_names(value.__class__):
+        size += _n_bytes(getattr(value, name))
     return size
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Returns the names of a dataclass's fields; none of any other type."""
+    return tuple([field.name for field in dataclasses.fields(kind)]) if dataclasses.is_dataclass(kind) else ()
 
 
 def chunked(items: Iterable[A], size: Callable[[A], int], *, first: int, largest: int) -> Iterator[list[A]]:

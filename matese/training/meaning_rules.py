@@ -80,7 +80,7 @@ def _groups(judged: Sequence[Judged]) -> Iterator[tuple[FloatArray, FloatArray, 
         if np.isfinite(gold) and each.prediction.score is not None:
             key = each.rating.segment.key
             group = (key.test_set if key else None, each.lang_pair)
-            rows[group].append((gold, each.prediction.score, decoding.evidence(each.prediction)))
+            rows[group].append((gold, each.prediction.score, decoding.evidence([each.prediction])[0]))
     for own in rows.values():
         golds, scores, evidence = np.array(own).T
         if len(golds) >= _FEWEST and golds.std() > 0 and scores.std() > 0:

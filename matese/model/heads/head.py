@@ -139,9 +139,9 @@ class Head(ABC):
 
     def over_models(self, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
         """Returns the joint output of several models: by default, the mean; None if any has none."""
-        if any(output is None for output in outputs):
-            return None
-        return self.mean(outputs) if len(outputs) > 1 else outputs[0]
+        if len(outputs) == 1:
+            return outputs[0]
+        return None if any(output is None for output in outputs) else self.mean(outputs)
 
     def expected_score(self, output: Any) -> float | None:  # noqa: ANN401
         """Returns the expected score of a segment; None if the head has none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Categories(Head):
     ) -> Sequence[Marks]:
         """Returns the marks with a category for each error of the hypothesis."""
         return [
-            each._replace(errors=tuple(with_categories(prediction, each.errors)))
+            each._replace(errors=tuple(with_categories(prediction, each.errors))) if each.errors else each
             for prediction, each in zip(predictions, marks, strict=True)
         ]
 
@@ -80,4 +80,5 @@ def with_categories(prediction: Prediction, spans: Sequence[ErrorSpan]) -> Itera
             yield span
         else:
             total = said.logits[tokens_of(span, prediction.ranges)].sum(0)
-            yield replace(span, category=mqm.CATEGORIES[total.argmax()])
+            category = mqm.CATEGORIES[total.argmax()]
+            yield ErrorSpan(span.start, span.end, span.severity, category, span.confidence, span.votes, span.rule)

@@ -110,20 +110,31 @@ def apply(rule: MeaningRule, predictions: Sequence[Prediction]) -> list[Predicti
         predictions: of taggers with a meaning head; those without a score head stay as they are.
     """
     scored = np.array([prediction.score or 0.0 for prediction in predictions])
-    found = np.array([evidence(prediction) for prediction in predictions])
+    scores = lower_scores(rule, scored, np.array(evidence(predictions))).tolist()
     return [
-        prediction
-        if prediction.outputs.get(ExpectedScore) is None
-        else replace(prediction, outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
-        for prediction, score in zip(predictions, lower_scores(rule, scored, found).tolist(), strict=True)
+        _with_score(prediction, score) if score != before else prediction
+        for prediction, before, score in zip(predictions, scored.tolist(), scores, strict=True)
     ]
 
 
-def evidence(prediction: Prediction) -> float:
-    """Returns the logit of the segment plus the log odds of the most probable Major tag, bounded."""
-    major = np.exp(prediction.log_probabilities[:, [bio.B_MAJOR, bio.I_MAJOR]]).sum(-1).max(initial=0.0)
-    bounded = min(max(float(major), LEAST), 1 - LEAST)
-    return prediction.outputs[MeaningLogits].segment + math.log(bounded / (1 - bounded))
+def _with_score(prediction: Prediction, score: float) -> Prediction:
+    if prediction.outputs.get(ExpectedScore) is None:
+        return prediction
+    return replace(prediction, outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
+
+
+def evidence(predictions: Sequence[Prediction]) -> list[float]:
+    """Returns the logit of each segment plus the log odds of its most probable Major tag, bounded."""
+    rows = [prediction.log_probabilities for prediction in predictions]
+    majors = np.exp(np.concatenate([row[:, bio.B_MAJOR :] for row in rows])).sum(-1) if rows else np.zeros(0)
+    found = []
+    start = 0
+    for prediction, row in zip(predictions, rows, strict=True):
+        major = majors[start : start + len(row)].max(initial=0.0)
+        start += len(row)
+        bounded = min(max(float(major), LEAST), 1 - LEAST)
+        found.append(prediction.outputs[MeaningLogits].segment + math.log(bounded / (1 - bounded)))
+    return found
 
 
 def lower_scores(rule: MeaningRule, scores: FloatArray, found: FloatArray) -> FloatArray:

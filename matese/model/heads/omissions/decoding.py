@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,6 +18,8 @@ from matese.model.texts.encoding import Encoding, InputKind, Int32Array
 from matese.text import Range, edits, joins
 
 _OMISSION = "Accuracy/Omission"
+_NEARLY = 1 - 1e-9
+"""Leaves room for the rounding of a mean."""
 _MOST_WORDS = 3
 """Largest number of words of the hypothesis that count as a substitute for missing words."""
 
@@ -63,18 +65,20 @@ class Omissions(Head):
 
     def mean(self, outputs: Sequence[OmissionProbabilities]) -> OmissionProbabilities:
         """Returns the mean probabilities for one text."""
-        return replace(outputs[0], probabilities=np.mean([output.probabilities for output in outputs], axis=0))
+        first = outputs[0]
+        means = np.mean([output.probabilities for output in outputs], axis=0)
+        return OmissionProbabilities(first.reference, first.ranges, means)
 
     def over_readings(
         self, model_input: ModelInput, outputs: Sequence[OmissionProbabilities | None]
     ) -> OmissionProbabilities | None:
         """Returns the probabilities for the reference of which least is missing."""
         missing = [
-            replace(output, reference=None if reading.reference is None else number)
+            OmissionProbabilities(None if reading.reference is None else number, output.ranges, output.probabilities)
             for number, (reading, output) in enumerate(zip(model_input.readings, outputs, strict=True))
             if output is not None
         ]
-        return closest(missing)
+        return missing[0] if len(missing) == 1 else closest(missing)
 
     def over_models(self, outputs: Sequence[OmissionProbabilities | None]) -> OmissionProbabilities | None:
         """Returns the mean probabilities; None if the models found words of different references."""
@@ -98,6 +102,9 @@ class Omissions(Head):
         changed = []
         for model_input, prediction, each in zip(model_inputs, predictions, marks, strict=True):
             omissions, substitutes = decode(prediction, model_input.segment, decoding.min_omission_confidence)
+            if not omissions and not substitutes:
+                changed.append(each)
+                continue
             sure = [error for error in substitutes if (error.confidence or 0.0) >= decoding.min_confidence]
             changed.append(Marks((*each.errors, *sure), (*each.omissions, *omissions)))
         return changed
@@ -120,6 +127,10 @@ def join_missing(
         ModelError: if they contain NaN.
     """
     parts = [(encoding.context, said.probabilities) for encoding, said in windows if encoding.context is not None]
+    if len(parts) == 1 and parts[0][0].start == 0:
+        ((part, values),) = parts
+        check_numbers(values)
+        return OmissionProbabilities(0 if is_reference else None, part.ranges, values.astype(np.float64))
     n_tokens = max((part.start + len(part.ranges) for part, _ in parts), default=0)
     ranges = np.zeros((n_tokens, 2), dtype=np.int32)
     probabilities = np.full(n_tokens, np.inf)
@@ -157,7 +168,8 @@ def decode(
         min_confidence: least probability of a missing word, between 0 and 1.
     """
     missing = prediction.outputs.get(OmissionProbabilities)
-    if missing is None:
+    # Nearly all words are there: the mean over the tokens of a word is at most the largest of them.
+    if missing is None or missing.probabilities.max(initial=0.0) < min_confidence * _NEARLY:
         return (), ()
     omissions: list[Omission] = []
     substitutes: list[ErrorSpan] = []

@@ -77,6 +77,8 @@ def to_ranges(tags: Iterable[int]) -> Iterator[TagRange]:
     before = None
     position = -1
     for position, tag in enumerate(tags):
+        if tag == before == O:
+            continue
         begins = tag in (B_MINOR, B_MAJOR) or not may_follow(before, tag)
         if before in _SEVERITY and (begins or tag == O):
             yield TagRange(start, position, _SEVERITY[before])

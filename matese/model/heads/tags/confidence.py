@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from matese import text as texts
 from matese.errors import InputError
@@ -24,7 +25,7 @@ _LEAST = 1e-4
 
 def is_short(hypothesis: str) -> bool:
     """Whether a hypothesis has at most `SHORT` words."""
-    return texts.count_words(hypothesis) <= SHORT
+    return texts.count_words(hypothesis, most=SHORT + 1) <= SHORT
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,26 @@ class SpanConfidence:
             places, values = zip(*self.curve, strict=True)
             return float(np.interp(odds, places, values))
         return 1 / (1 + math.exp(-odds))
+
+    def of_all(self, probabilities: npt.NDArray[np.floating], n_tokens: npt.NDArray[np.integer]) -> list[float]:
+        """Returns `of` for several spans at once.
+
+        Args:
+            probabilities: (spans,), mean error probability of the tokens of each.
+            n_tokens: (spans,), number of tokens that share a character with each, at least 1.
+
+        >>> fitted = SpanConfidence("source", 0.1, 1, 0.5, 0)
+        >>> [round(one, 2) for one in fitted.of_all(np.array([0.2, 0.2]), np.array([1, 4]))]
+        [0.2, 0.33]
+        """
+        bounded = np.clip(probabilities, _LEAST, 1 - _LEAST)
+        odds = self.probability * np.log(bounded / (1 - bounded)) + self.length * np.log(n_tokens) + self.offset
+        if self.curve:
+            places, values = zip(*self.curve, strict=True)
+            confidences = np.interp(odds, places, values)
+        else:
+            confidences = 1 / (1 + np.exp(-odds))
+        return [float(one) for one in confidences]
 
     def of_segment(self, hypothesis: str, lang_pair: str | None) -> SpanConfidence:
         """Returns the same with the `major` that decides on the spans of a hypothesis."""

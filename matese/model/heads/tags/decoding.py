@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import accumulate, islice, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, dense
 from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.heads.tags import bio
-from matese.model.heads.tags.confidence import SpanConfidence, thresholds_of
+from matese.model.heads.tags.confidence import SpanConfidence, is_short, thresholds_of
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import FloatArray, Marks, Prediction, TagProbabilities, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
@@ -103,14 +104,17 @@ class Tags(Head):
                 decoding.min_confidence,
             ),
             whole_words=decoding.whole_words,
-            confidences=[_confidence(model_input, decoding) for model_input in model_inputs],
+            confidences=_confidences(model_inputs, decoding),
         )
         if decoding.span_budget is not None:
             marked = [
-                within_budget(spans, decoding.span_budget * -(prediction.score or 0.0))
+                within_budget(spans, decoding.span_budget * -(prediction.score or 0.0)) if spans else ()
                 for spans, prediction in zip(marked, predictions, strict=True)
             ]
-        return [each._replace(errors=(*each.errors, *spans)) for each, spans in zip(marks, marked, strict=True)]
+        return [
+            each._replace(errors=(*each.errors, *spans)) if spans else each
+            for each, spans in zip(marks, marked, strict=True)
+        ]
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what the spans depend on."""
@@ -124,11 +128,20 @@ class Tags(Head):
         return named
 
 
-def _confidence(model_input: ModelInput, decoding: Decoding) -> SpanConfidence | None:
-    """Returns the span confidence fitted for the input of a segment, with the severity of its language pair."""
-    fitted = decoding.confidence(model_input.inputs)
-    key = model_input.segment.key
-    return fitted and fitted.of_segment(model_input.segment.hypothesis, key.lang_pair if key else None)
+def _confidences(model_inputs: Sequence[ModelInput], decoding: Decoding) -> list[SpanConfidence | None]:
+    """Returns the span confidence fitted for the input of each segment, with the severity of its language pair."""
+    fitted = {one.inputs: one for one in decoding.confidences}
+    known: dict[tuple[InputKind, bool, str | None], SpanConfidence | None] = {}
+    found = []
+    for model_input in model_inputs:
+        key = model_input.segment.key
+        lang_pair = key.lang_pair if key else None
+        case = (model_input.inputs, is_short(model_input.segment.hypothesis), lang_pair)
+        if case not in known:
+            of_inputs = fitted.get(model_input.inputs)
+            known[case] = of_inputs and of_inputs.of_segment(model_input.segment.hypothesis, lang_pair)
+        found.append(known[case])
+    return found
 
 
 def score_of_tags(log_probabilities: FloatArray) -> float:
@@ -167,46 +180,117 @@ def decode(
         lowest if confidence is None else confidence.min_probability
         for lowest, confidence in zip(min_confidences, fitted, strict=True)
     ]
+    rows = _Rows.of(predictions)
     best = best_tags(
-        [
-            prediction.log_probabilities + _bias(prediction, probability, is_fitted=confidence is not None)
-            for prediction, probability, confidence in zip(predictions, least, fitted, strict=True)
-        ]
+        rows.split(rows.logs + _bias(rows, np.array(least), is_fitted=[one is not None for one in fitted]))
     )
-    decoded = []
-    rows = zip(predictions, best, least, fitted, min_confidences, strict=True)
-    for prediction, row_tags, probability, confidence, lowest in rows:
-        spans = _spans(prediction, row_tags, probability, whole_words)
-        if confidence is not None:
-            rated = _rated(prediction, spans, confidence)
-            spans = tuple(span for span in rated if (span.confidence or 0) >= lowest)
-        decoded.append(spans)
+    marked = [number for number, row_tags in enumerate(best) if row_tags.any()]  # most are free of errors
+    decoded: list[tuple[ErrorSpan, ...]] = [()] * len(predictions)
+    for number in marked:
+        correct = rows.correct[rows.starts[number] : rows.starts[number + 1]]
+        decoded[number] = _spans(predictions[number], correct, best[number], least[number], whole_words)
+    for confidence in {id(one): one for one in fitted if one is not None}.values():
+        own = [number for number in marked if fitted[number] is confidence and decoded[number]]
+        for number, spans in zip(own, _rated(rows, own, [decoded[number] for number in own], confidence), strict=True):
+            decoded[number] = tuple([span for span in spans if (span.confidence or 0) >= min_confidences[number]])
     return decoded
 
 
-def _bias(prediction: Prediction, probability: float, *, is_fitted: bool) -> FloatArray:
-    """Returns the term to add to the log-probabilities of the tags, (tokens, tags)."""
-    errors = 1 - np.exp(prediction.log_probabilities[:, bio.O])
-    least = np.full(len(errors), probability)
-    if is_fitted and len(errors):
-        edges = np.flatnonzero(np.diff(errors >= probability)) + 1
-        for run in np.split(np.arange(len(errors)), edges):
-            least[run] = max(probability, PEAK_SHARE * errors[run].max())
-    bias = np.zeros((len(errors), len(bio.TAGS)))
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The tokens of several hypotheses in one array.
+
+    Attributes:
+        logs: (tokens of all hypotheses, tags).
+        ranges: (tokens of all hypotheses, 2).
+        correct: (tokens of all hypotheses,), the probability of O.
+        starts: (hypotheses + 1,), the first token of each hypothesis, and the number of all tokens.
+    """
+
+    logs: FloatArray
+    ranges: TagNumbers
+    correct: FloatArray
+    starts: list[int]
+
+    @classmethod
+    def of(cls, predictions: Sequence[Prediction]) -> _Rows:
+        """Returns the tokens of some predictions."""
+        rows = [prediction.log_probabilities for prediction in predictions]
+        logs = np.concatenate([np.zeros((0, len(bio.TAGS))), *rows])
+        ranges = np.concatenate([np.zeros((0, 2), np.int32), *(prediction.ranges for prediction in predictions)])
+        return cls(logs, ranges, np.exp(logs[:, bio.O]), [0, *accumulate(map(len, rows))])
+
+    def split(self, values: FloatArray) -> list[FloatArray]:
+        """Returns the part of each hypothesis of an array with all tokens."""
+        return [values[start:end] for start, end in pairwise(self.starts)]
+
+
+def _bias(rows: _Rows, probabilities: FloatArray, *, is_fitted: Sequence[bool]) -> FloatArray:
+    """Returns the term to add to the log-probabilities of the tags, (tokens of all hypotheses, tags).
+
+    Args:
+        rows: the hypotheses.
+        probabilities: (hypotheses,), least error probability of a token in an error.
+        is_fitted: whether there is a fitted `SpanConfidence`, for each hypothesis.
+    """
+    errors = 1 - rows.correct
+    lengths = np.diff(rows.starts)
+    own = np.repeat(probabilities, lengths)
+    least = own
+    if len(errors) and any(is_fitted):
+        # Runs of tokens on the same side of p, which end with the hypothesis.
+        is_above = errors >= own
+        begins = np.append(True, is_above[1:] != is_above[:-1])
+        begins[[start for start in rows.starts if start < len(errors)]] = True
+        first = np.flatnonzero(begins)
+        highest = np.repeat(np.maximum.reduceat(errors, first), np.diff(np.append(first, len(errors))))
+        least = np.where(np.repeat(np.array(is_fitted), lengths), np.maximum(own, PEAK_SHARE * highest), own)
+    bias = np.zeros(rows.logs.shape)
     bias[:, bio.O] = np.log(least / (1 - least))
     return bias
 
 
-def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfidence) -> Iterator[ErrorSpan]:
-    """Yields the spans with their fitted confidence in place of the mean probability, and their fitted severity."""
-    for span in spans:
-        n_tokens = count_tokens(span, prediction.ranges)
-        rated = replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
-        if fitted.major is not None:
-            share = major_share(np.exp(prediction.log_probabilities[tokens_of(span, prediction.ranges)]))
-            is_major = share * (rated.confidence or 0.0) >= fitted.major
-            rated = replace(rated, severity=Severity.MAJOR if is_major else Severity.MINOR)
-        yield rated
+def _rated(
+    rows: _Rows, numbers: Sequence[int], found: Sequence[Sequence[ErrorSpan]], fitted: SpanConfidence
+) -> Iterator[list[ErrorSpan]]:
+    """Yields the spans with their fitted confidence in place of the mean probability, and their fitted severity.
+
+    Args:
+        rows: the tokens of all hypotheses.
+        numbers: of the hypotheses with these spans.
+        found: one or more spans of each of these hypotheses.
+        fitted: for these hypotheses.
+    """
+    if not numbers:
+        return
+    spans = [span for own in found for span in own]
+    owners = np.repeat(numbers, [len(own) for own in found])
+    first = np.array(rows.starts)[owners]
+    lengths = np.array(rows.starts)[owners + 1] - first
+    # For each span, all tokens of its hypothesis, one span after the other.
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    tokens = np.arange(ends[-1]) - np.repeat(begins - first, lengths)
+    starts_of_spans = np.repeat([span.start for span in spans], lengths)
+    ends_of_spans = np.repeat([span.end for span in spans], lengths)
+    ranges = rows.ranges[tokens]
+    is_inside = (ranges[:, 0] < ends_of_spans) & (ranges[:, 1] > starts_of_spans)
+    n_tokens = np.add.reduceat(is_inside.astype(np.int64), begins)
+    means = np.array([span.confidence or 0.0 for span in spans])
+    confidences = [round(one, 4) for one in fitted.of_all(means, np.maximum(n_tokens, 1))]
+    severities = [span.severity for span in spans]
+    if fitted.major is not None:
+        inside = np.where(is_inside[:, None], np.exp(rows.logs[tokens]), 0.0)
+        sums = np.add.reduceat(inside, begins)  # (spans, tags)
+        errors = sums[:, bio.O + 1 :].sum(1)
+        major = sums[:, [bio.B_MAJOR, bio.I_MAJOR]].sum(1)
+        shares = np.divide(major, errors, out=np.zeros(len(spans)), where=errors > 0)
+        are_major = (shares * np.array(confidences) >= fitted.major).tolist()
+        severities = [Severity.MAJOR if is_major else Severity.MINOR for is_major in are_major]
+    rated = zip(spans, severities, confidences, strict=True)
+    made = iter([ErrorSpan(span.start, span.end, level, confidence=value) for span, level, value in rated])
+    for own in found:
+        yield list(islice(made, len(own)))
 
 
 def major_share(probabilities: FloatArray) -> float:
@@ -262,18 +346,22 @@ def tokens_of(span: ErrorSpan, ranges: TagNumbers) -> npt.NDArray[np.bool_]:
 
 
 def _spans(
-    prediction: Prediction, tag_numbers: TagNumbers, min_confidence: float, whole_words: bool
+    prediction: Prediction,
+    correct: FloatArray,
+    tag_numbers: TagNumbers,
+    min_confidence: float,
+    whole_words: bool,
 ) -> tuple[ErrorSpan, ...]:
-    if not tag_numbers.any():  # free of errors, as most are
-        return ()
-    ranges = [(start, end) for start, end in prediction.ranges.tolist()]
+    """Returns the spans of a hypothesis; `correct`: (tokens,), the probability of O, `tag_numbers`: (tokens,)."""
+    ranges = prediction.ranges.tolist()
+    before = [0.0, *accumulate(correct.tolist())]
     spans = []
     for start, end, severity in bio.to_ranges(tag_numbers.tolist()):
         place = bio.characters_of(range(start, end), ranges)
-        confidence = 1 - np.exp(prediction.log_probabilities[start:end, bio.O]).mean()
+        confidence = 1 - (before[end] - before[start]) / (end - start)
         if place is not None and confidence >= min_confidence:
             place = texts.widen(*place, prediction.hypothesis) if whole_words else place
-            spans.append(ErrorSpan(*place, severity, confidence=round(float(np.clip(confidence, 0, 1)), 4)))
+            spans.append(ErrorSpan(*place, severity, confidence=round(min(max(confidence, 0.0), 1.0), 4)))
     return without_overlap(spans)
 
 
@@ -285,9 +373,11 @@ def best_tags(log_probabilities: Sequence[FloatArray]) -> list[TagNumbers]:
     Args:
         log_probabilities: (tokens, tags) for each hypothesis.
     """
-    order = sorted(range(len(log_probabilities)), key=lambda number: -len(log_probabilities[number]))
+    # O is the first tag and may follow any other: where it is the most probable tag of each token, so is the sequence.
+    others = [number for number, row in enumerate(log_probabilities) if row.argmax(1).any()]
+    order = sorted(others, key=lambda number: -len(log_probabilities[number]))
     lengths = np.array([len(log_probabilities[number]) for number in order])
-    best: list[TagNumbers] = [np.zeros(0, np.int64)] * len(order)
+    best: list[TagNumbers] = [np.zeros(len(row), np.int64) for row in log_probabilities]
     start = 0
     while start < len(order):
         end = start + max(1, _PADDED_TOKENS // max(1, int(lengths[start])))
