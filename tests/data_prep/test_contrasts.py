@@ -89,7 +89,7 @@ def test_our_own_contrasts() -> None:
                 assert row["kind"] in KINDS, path
                 assert all(text and text == text.strip() for text in row.values()), path
                 assert len({row["reference"], row["correct"], row["wrong"]}) == 3, (path, row)
-                sources.append(row["source"])
+                sources.append((path.stem, row["source"]))
     assert len(set(sources)) == len(sources) > 4500
     rated = list(contrasts.own())
     assert len(rated) == 4 * len(sources)

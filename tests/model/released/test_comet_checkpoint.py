@@ -185,7 +185,7 @@ BROKEN: dict[str, tuple[Breaker, str]] = {
         r"quality_head.2.weight is \(12, 24\): must be \(13",
     ),
     "more layers": (change_hparams(hidden_sizes=[24, 12, 6]), "2 tensors are missing .* quality_head.6"),
-    "layer beyond the encoder": (change_hparams(layer=9), "layer_mix 9: must be from 0 to 3"),
+    "layer beyond the encoder": (change_hparams(layer=9), "layers.mix 9: must be from 0 to 3"),
     "layer that is none": (change_hparams(layer="best"), "layer 'best'"),
     "one layer instead of the mix": (change_hparams(layer=2), "2 tensors are missing .* mix.gamma"),
     "unknown pooling": (change_hparams(pool="sum"), "pool 'sum'"),
