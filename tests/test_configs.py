@@ -96,6 +96,7 @@ def test_config_trains(name: str, data: Path, tmp_path: Path, monkeypatch: pytes
     overrides = [
         ("output", json.dumps(str(tmp_path / "run"))),
         ("training.max_steps", "3"),
+        ("training.accumulate", "1"),
         ("training.accelerator", "cpu"),
     ]
     # Of few segments, a share would leave nothing.

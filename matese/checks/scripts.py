@@ -20,7 +20,6 @@ FOREIGN = "Fluency/Character encoding/Script"
 # Fewer may be a name or a title.
 _LATIN_WORDS = 4
 _LATIN = "Latn"
-_GREEK = "Grek"
 # ISO 15924 has codes for groups of scripts.
 _MEMBERS = {
     "Jpan": ("Hani", "Hira", "Kana"),

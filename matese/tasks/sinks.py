@@ -245,15 +245,6 @@ def table_style(path: str, source_format: str | None, form: str, named: Sequence
     return BY_NAME[form].style_of(given, path, columns.parse(named))
 
 
-def model_directory(path: str) -> Path:
-    """Returns the directory of a new model; raises a UsageError if it holds anything but another model."""
-    directory = Path(path)
-    is_model = (directory / "config.json").is_file()
-    if directory.exists() and not is_model and (directory.is_file() or any(directory.iterdir())):
-        raise UsageError(f"--output {path}: give a new or empty directory, or one of a model")
-    return directory
-
-
 def check_apart(path: str | None, inputs: Iterable[str], option: str = "--output") -> None:
     """Raises a UsageError if the output would replace one of the inputs."""
     if path is None or is_device(path) or not os.path.exists(path):

@@ -88,11 +88,6 @@ def targets(config: Config) -> tuple[HeadTargets, ...]:
     return registry.targets(config.model)
 
 
-def part_of(targets: HeadTargets) -> str:
-    """Returns the name of a head's layers, and of the setting that switches it on."""
-    return next(head.part for head in registry.HEADS if head.name == targets.name)
-
-
 def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str) -> None:
     """Sets the weights of a model to those of another one, except for new heads; both then predict the same."""
     taken = {}

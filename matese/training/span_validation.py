@@ -82,11 +82,6 @@ def dev_batch(corpus: Corpus, draws: Sequence[Draw]) -> DevBatch:
     return DevBatch(_of_windows(corpus, readings, windows), windows, model_inputs, ratings)
 
 
-def window_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
-    """Returns a batch of all windows of the segments, each read with the drawn reference."""
-    return _of_windows(corpus, draws, list(map(corpus.windows, draws)))
-
-
 def _of_windows(corpus: Corpus, draws: Sequence[Draw], windows: Sequence[Sequence[Encoding]]) -> Batch:
     """Returns the windows with their tags; the other labels are not validated."""
     heads = [head for head in corpus.heads if head.name == "tags"]

@@ -41,7 +41,6 @@ _HUMAN_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>.+)\.(?:(?:sys|seg)\.s
 _REFERENCE_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>[^.]+)\.(?:txt|jsonl)")
 _SYSTEM_FILE = re.compile(r"(?P<name>.+)\.(?:txt|jsonl)")
 _RATED_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>.+)\.seg\.(?P<kind>rating|score)")
-_SCORE_FILE = re.compile(r"\.(seg|sys)\.(score|rating)(\.gz)?$")
 _METRIC_FILE = re.compile(r"(?P<name>.+-(?P<ref>[^-]+))\.(?:sys|seg)\.score")
 _SCALES: dict[str, Scale] = {"mqm": "mqm", "esa": "esa", "z": "z", "raw": "da", "da": "da"}
 """Scales by the last part of the name of human scores."""

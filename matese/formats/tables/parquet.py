@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
 _ROWS_AT_ONCE = 1000
-_MAGIC = "PAR1"
 
 
 def save_parquet(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:

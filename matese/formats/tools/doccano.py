@@ -44,7 +44,6 @@ CAPABILITIES = Capabilities(
 
 _Span = tuple[int, int, str | int]
 """Start, end, and the name or number of a label."""
-_LABEL_KEYS = ("label", "labels", "entities", "annotations")
 
 
 class _Entity(msgspec.Struct):

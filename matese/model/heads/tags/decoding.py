@@ -324,11 +324,6 @@ def within_budget(spans: Iterable[ErrorSpan], budget: float) -> tuple[ErrorSpan,
     return tuple(sorted(kept, key=lambda span: span.start))
 
 
-def allows_a_span(budget: float) -> bool:
-    """Whether `within_budget` takes any span: half of a Minor error."""
-    return budget >= mqm.MATESE.minor / 2
-
-
 def count_tokens(span: ErrorSpan, ranges: TagNumbers) -> int:
     """Returns the number of tokens that share a character with a span, at least 1.
 
