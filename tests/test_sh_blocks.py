@@ -35,7 +35,7 @@ NOT_RUN = {
     r"^matese (train|distil) ": "trains for hours: tests/test_configs.py trains each configuration for three steps",
     r"^python -m (benchmarks|data_prep|tests)\b|^python tests/|python -m benchmarks": "needs the public ratings",
     r"^awk |^grep |runs/small-estimator|fast/run": "needs a model that the lines before it train for hours",
-    r"^matese shrink ": "has the sizes of a large model: tests/test_shrinking.py",
+    r"^matese shrink ": "has the sizes of a large model: tests/training/test_shrinking.py",
     r"\.anna\.jsonl": "people correct a page between the commands: tests/test_corrections.py",
     r"appraise|^matese convert batch": "people annotate between the commands: tests/formats/tools",
 }
