@@ -133,7 +133,7 @@ def write(
         format: name of the format, as `matese convert --help-all` lists them; None for the format that the path ends
             in.
         weights: penalties for the scores in the file, or the name of a preset.
-        template: XLIFF and PO only: the file that the texts come from.
+        template: XLIFF, PO and XLSX only: the file that the texts come from.
         strict: raise an InputError if the format cannot hold everything.
 
     Raises:

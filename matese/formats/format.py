@@ -74,14 +74,15 @@ class TableStyle:
         delimiter: of the cells of a CSV.
         has_mark: whether it begins with a byte order mark.
         headings: names of the columns "hypothesis", "source" and "references", as far as they are others.
-        columns: XLSX only: names and roles of the columns of the table that came in, in their order; a role is "" if
-            the column has none. Ours follow.
+        workbook: XLSX only: the one that came in, into a copy of which the ratings are written.
+        chosen: columns of the workbook that the user has named.
     """
 
     delimiter: str = ","
     has_mark: bool = False
     headings: Mapping[str, str] = field(default_factory=dict)
-    columns: Sequence[tuple[str, str]] = ()
+    workbook: Path | None = None
+    chosen: Columns = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class WriteOptions:
         method: name of the submission, metric or campaign.
         table: CSV, TSV and XLSX only: separator, byte order mark and headings.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
-        template: XLIFF and PO only: the file that the texts come from; the errors are written into a copy of it.
+        template: XLIFF, PO and XLSX only: the file that the texts come from; the errors are written into a copy of it.
         report: XLIFF and PO only: called with a sentence about what else is not in the copy as it was in the template.
     """
 

@@ -65,7 +65,7 @@ class Request(texts.Reading, texts.Raters, texts.JoinedTexts):
         method: name of the submission or campaign (default: matese).
         score: wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score).
         system: name of the system, in place of the one that IN states.
-        template: xliff, po: the file that the texts come from.
+        template: xliff, po, xlsx: the file that the texts come from.
     """
 
     input: str = required(File())

@@ -1,10 +1,13 @@
 """Workbooks of spreadsheets (XLSX).
 
-We write two sheets. The first is for people (`readable_sheet`): the texts, the other columns of the input, the errors
-in words, which can be corrected there, and the scores. The second, "matese", has the columns of our CSV. A row of the
-first sheet names its row in the second, so that rows can be sorted and removed. The headings of source and translation
-are those of the input, in both sheets. Its columns keep their places, and ours follow. In any other workbook the first
-sheet is read, with the columns of our CSV or of a table of translations.
+We write into a copy of the workbook that the texts come from, or into a new one. The first sheet is for people: columns
+of ours follow (`readable_sheet`), with the errors in words, which can be corrected there, and the scores; the words of
+errors in the translations are in colour. All else stays: sheets, styles, headings and cells, but a formula in the first
+sheet becomes its value. A last sheet, "matese", has the columns of our CSV, each rating in the row that it has in the
+first sheet, and says there what the columns of that sheet hold. `row` in the first sheet names this row, so that rows
+can be sorted and removed. Where the ratings are not one for each row of the workbook, a new one is written.
+
+In any other workbook the first sheet is read, with the columns of our CSV or of a table of translations.
 
 A formula is read as the value that a spreadsheet program has stored with it. Without one it is refused, as is an error
 such as #N/A. An empty cell in a column of translations is an empty translation; any other empty cell is a missing
@@ -16,33 +19,38 @@ Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 
 from __future__ import annotations
 
+import copy
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, groupby, islice, repeat
+from dataclasses import replace
+from itertools import chain, groupby, repeat
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 from matese import mqm, severities
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
+from matese.annotation import Rating, Segment
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
-from matese.formats import person_review
+from matese.formats import person_review, validation
 from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, csv_table, jsonl, readable_sheet
-from matese.formats.tables.headings import role_of
+from matese.formats.tables.headings import COMMENT, role_of
 
 CAPABILITIES = replace(csv_table.CAPABILITIES, replaced=(("[\x00-\x08\x0b-\x1f\ufffe\uffff]", " "),))
 _TECHNICAL = "matese"
-_KEYS = ("index", "system", "hypothesis", "source")
-"""The first columns of the second sheet, whatever their headings."""
-_KEPT = ("source", "hypothesis")
-_REFERENCE = re.compile(r"reference \d+")
+_COLUMNS = "columns: "
+"""Begins the last heading of the second sheet: the headings of the first sheet, each with what it holds, as JSON."""
+_OURS = "matese "
+"""Begins what the columns that we add hold, and their headings where the name alone is taken."""
+_INPUT = "input_"
+_TEXTS = ("source", "hypothesis", "reference")
 _WIDE = 45
 _NARROW = 14
+_NO_TEXT = re.compile("[\x00-\x20\ufffe\uffff\\s]")
 _ESCAPED = re.compile(r"_x[0-9A-Fa-f]{4}_|^\s|\s$|\s\s|[\t\n\r]")
 _CONTROL = re.compile("_x(00[01][0-9A-Fa-f])_")
 """Control characters as Excel writes them, which openpyxl leaves as they are: a line end of Windows is `_x000D_` and a
@@ -54,88 +62,94 @@ _LARGEST = 1 << 28
 
 
 def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
-    """Writes the workbook."""
+    """Writes the workbook. Raises InputError if a template lacks a text."""
     check_installed("xlsx", "openpyxl", extra="excel")
-    import openpyxl
-
     written = list(ratings)
-    headings = _headings(written, options.table.headings)
-    options = replace(options, table=TableStyle(headings=headings, columns=options.table.columns))
-    book = openpyxl.Workbook(write_only=True)
-    try:
-        _write_readable(book.create_sheet("translations"), written, options)
-        sheet = book.create_sheet(_TECHNICAL)
-        for row in csv_table.rows(written, options):
-            sheet.append([_text_cell(sheet, cell) for cell in row])
-    except InputError:
-        for unfinished in book.worksheets:  # which openpyxl would otherwise complain about when they are collected
-            unfinished.close()
-        raise
+    table = options.table if options.template is None else style_of(options.template, {})
+    lines = None if table.workbook is None else _lines_of(written, table.workbook, table.chosen)
+    if options.template is not None and lines is None:
+        allowed = "must be a workbook whose first sheet has each translation, with its source, in one row"
+        raise InputError(f"template {options.template}: {allowed}")
+    if table.workbook is None or lines is None:
+        book, held = _new_book(written, table.headings)
+        lines = list(range(2, len(written) + 2))
+    else:
+        book, held = _copied_book(table.workbook, table.chosen)
+    held = _with_ours(book.worksheets[0], held, written, lines, options.weights)
+    _add_technical(book, held, written, lines, options)
     book.save(path)
 
 
 def style_of(path: str | Path, chosen: Columns) -> TableStyle:
     """Returns how a workbook is written, for one that comes from it; `chosen`: columns that the user has named."""
     names = [name for cell in next(_cells(path), ()) if (name := _text(cell).strip())]
-    if not chosen and _technical_header(path) is not None:
-        headings = _own_headings(path)
-        roles = {name: role for role, name in headings.items()}
-        others = [name for name in names if name not in readable_sheet.ADDED]
+    if not chosen and (held := _held(path)) is not None:
         return TableStyle(
-            headings=headings, columns=[(name, roles.get(name) or role_of(name) or "") for name in others]
+            headings={role: name for name, role in held.items() if role in _TEXTS[:2]}, workbook=Path(path)
         )
     headings = columns.headings(names, chosen, is_read_by_name=False)
-    return TableStyle(headings=headings, columns=columns.with_roles(names, chosen))
+    if not chosen and columns.holds_ratings(dict.fromkeys(names, "")):
+        return TableStyle(headings=headings)
+    return TableStyle(headings=headings, workbook=Path(path), chosen=chosen)
 
 
-def _headings(ratings: Sequence[Rating], given: Mapping[str, str]) -> dict[str, str]:
-    """Returns the headings of source and translation that are not ours and that no other column has."""
-    others = {name for rating in ratings for name in rating.segment.extra or ()}
-    taken = {*others, *(f"input_{name}" for name in others), *readable_sheet.ADDED, *jsonl.KEYS}
-    return {
-        key: name
-        for key, name in given.items()
-        if key in _KEPT and name not in taken and not _REFERENCE.fullmatch(name)
-    }
+def _lines_of(ratings: Sequence[Rating], path: Path, chosen: Columns) -> list[int] | None:
+    """Returns the row of each rating in a workbook that has its texts; None if they are not one for a row."""
+    waiting: dict[tuple[str, ...], deque[int]] = {}
+    for given in read(path, ReadOptions(lambda issue: None, columns=chosen)):
+        waiting.setdefault(_texts_of(given.segment), deque()).append(given.segment.line or 0)
+    lines: list[int] = []
+    for rating in ratings:
+        if not (queue := waiting.get(_texts_of(rating.segment))):
+            return None
+        lines.append(queue.popleft())
+    return lines if len(set(lines)) == len(lines) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A column of the first sheet, before those that we add.
+def _texts_of(segment: Segment) -> tuple[str, ...]:
+    """Returns the texts of a segment as they are compared: white space and what no workbook can hold do not count."""
+    return tuple(_NO_TEXT.sub("", text or "") for text in (segment.hypothesis, segment.source))
 
-    Attributes:
-        heading: in the sheet.
-        role: of `columns.ROLES`; "" for one of the others.
-        name: of one of the others, in `Segment.extra`; "" if it is none.
-        reference: the number of the reference that it holds, from 0.
+
+def _new_book(ratings: Sequence[Rating], given: Mapping[str, str]) -> tuple[Any, dict[str, str]]:
+    """Returns a workbook with the texts and other columns in its first sheet, and what its columns hold.
+
+    Args:
+        ratings: one for each row.
+        given: headings of source and hypothesis, as far as they are not ours.
     """
+    import openpyxl
 
-    heading: str
-    role: str = ""
-    name: str = ""
-    reference: int = 0
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = "translations"
+    others = dict.fromkeys(name for rating in ratings for name in rating.segment.extra or ())
+    n_references = max((len(rating.segment.references) for rating in ratings), default=0)
+    held = {role if (name := given.get(role, role)) in others else name: role for role in _TEXTS[:2]}
+    held |= {f"reference {number + 1}": "reference" for number in range(n_references)}
+    if len({_of_key(rating.segment, "system") for rating in ratings}) > 1:
+        held["system"] = "system"
+    for name in others:
+        heading = f"{_INPUT}{name}" if name in held or name != name.strip() or not name else name
+        while heading in held:
+            heading = f"{_INPUT}{heading}"
+        held[heading] = f"={name}"
+    for number, (heading, role) in enumerate(held.items(), start=1):
+        _set(sheet.cell(1, number), heading)
+        _style(sheet, number, is_wide=role in _TEXTS)
+    for line, rating in enumerate(ratings, start=2):
+        references = iter(rating.segment.references)
+        for number, role in enumerate(held.values(), start=1):
+            value = next(references, "") if role == "reference" else _value_of(rating.segment, role)
+            _set(sheet.cell(line, number), value)
+    sheet.freeze_panes = "A2"
+    return book, held
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether it holds a text that is translated."""
-        return self.role in ("source", "hypothesis", "reference")
 
-    def cell(self, sheet: Any, rating: Rating) -> Any:  # noqa: ANN401  (of openpyxl)
-        """Returns the cell in the row of a rating."""
-        segment = rating.segment
-        extra = segment.extra or {}
-        if self.name and (extra.get(self.name) is not None or not self.role):
-            return _other_cell(sheet, extra.get(self.name))
-        match self.role:
-            case "source":
-                return _text_cell(sheet, segment.source or "")
-            case "hypothesis":
-                return _marked_cell(sheet, segment.hypothesis, rating.errors or ())
-            case "reference":
-                has_it = self.reference < len(segment.references)
-                return _text_cell(sheet, segment.references[self.reference] if has_it else "")
-            case _:
-                return _other_cell(sheet, _of_key(segment, self.role))
+def _value_of(segment: Segment, role: str) -> object:
+    if role.startswith("="):
+        return (segment.extra or {}).get(role[1:])
+    return getattr(segment, role) if role in _TEXTS else _of_key(segment, role)
 
 
 def _of_key(segment: Segment, role: str) -> object:
@@ -143,63 +157,91 @@ def _of_key(segment: Segment, role: str) -> object:
     return None if segment.key is None else getattr(segment.key, role)
 
 
-def _columns(ratings: Sequence[Rating], table: TableStyle) -> list[_Column]:
-    """Returns the columns of the first sheet that precede ours, in the order of the table that came in.
+def _copied_book(path: Path, chosen: Columns) -> tuple[Any, dict[str, str]]:
+    """Returns a workbook that came in, without earlier marks, and what the columns of its first sheet hold."""
+    import openpyxl
 
-    What that table lacks follows: texts, the system if there are several, and other columns.
-    """
-    others = dict.fromkeys(name for rating in ratings for name in rating.segment.extra or ())
-    n_references = max((len(rating.segment.references) for rating in ratings), default=0)
-    systems = {_of_key(rating.segment, "system") for rating in ratings}
-    texts = [_Column(table.headings.get(role, role), role) for role in _KEPT]
-    references = [_Column(f"reference {n + 1}", "reference", reference=n) for n in range(n_references)]
-    of_role = {column.role: iter([column]) for column in texts} | {"reference": iter(references)}
-    placed: list[_Column] = []
-    for name, role in table.columns:
-        if role in of_role:
-            placed += islice(of_role[role], 1)
-        elif role in SegmentKey.__dataclass_fields__:
-            heading = name if role_of(name) == role else role
-            placed.append(_Column(heading, role, name if name in others else ""))
-        else:  # a comment is kept under its role; a heading of a workbook of ours may not be the name
-            placed += [_Column(own, name=own) for own in (role or name, name.removeprefix("input_")) if own in others][
-                :1
-            ]
-    has_system = len(systems) == 1 or any(column.role == "system" for column in placed)
-    rest = [*texts, *references, *([] if has_system else [_Column("system", "system")])]
-    placed += [column for column in rest if column not in placed]
-    names = {column.name for column in placed}
-    placed += [_Column(name, name=name) for name in others if name not in names]
-    taken = {*readable_sheet.ADDED, *(column.heading for column in placed if column.role)}
-    return [
-        replace(column, heading=f"input_{column.name}")
-        if not column.role and (column.heading in taken or _REFERENCE.fullmatch(column.heading))
-        else column
-        for column in placed
-    ]
+    with open_binary(path) as stream:
+        book = openpyxl.load_workbook(stream, rich_text=True)
+        values = openpyxl.load_workbook(stream, data_only=True).worksheets[0]
+    sheet = book.worksheets[0]
+    for row in sheet:
+        for cell in row:
+            if cell.data_type == "f":
+                _set(cell, values[cell.coordinate].value)
+    held = None if chosen else _held(path)
+    if held is not None:
+        del book[_TECHNICAL]
+        for cell in [
+            cell for row in sheet for cell in row if held.get(_text(sheet.cell(1, cell.column).value)) in _TEXTS
+        ]:
+            if not isinstance(cell.value, str | int | float | None):  # the colours of earlier marks
+                _set(cell, str(cell.value))
+        return book, held
+    if _TECHNICAL in book.sheetnames:
+        raise InputError(f"{path}: a sheet is called {_TECHNICAL!r}, as the one that is added: rename it")
+    names = [name for cell in sheet[1] if (name := _text(cell.value).strip())]
+    roles = dict(columns.with_roles(names, chosen))
+    return book, {name: roles.get(name) or f"={name}" for name in names}
 
 
-def _write_readable(sheet: Any, ratings: Sequence[Rating], options: WriteOptions) -> None:  # noqa: ANN401  (of openpyxl)
-    given = _columns(ratings, options.table)
-    headings = [*(column.heading for column in given), *readable_sheet.ADDED]
-    sheet.freeze_panes = "A2"
-    for number in range(1, len(headings) + 1):
-        is_wide = headings[number - 1] == readable_sheet.ERRORS or (number <= len(given) and given[number - 1].is_wide)
-        sheet.column_dimensions[_letters(number)].width = _WIDE if is_wide else _NARROW
-    sheet.auto_filter.ref = f"A1:{_letters(len(headings))}{len(ratings) + 1}"
-    header = [_text_cell(sheet, name, is_bold=True) for name in headings]
-    header[headings.index(readable_sheet.ERRORS)].comment = _syntax()
-    sheet.append(header)
-    for number, rating in enumerate(ratings, start=1):
-        cells = [
-            *(column.cell(sheet, rating) for column in given),
-            _text_cell(sheet, readable_sheet.text(rating)),
-            None,  # for people to tick
-            None if rating.errors is None else mqm.score(rating, options.weights),
-            mqm.expected_score(rating),
-            number,
-        ]
-        sheet.append(cells)
+def _with_ours(
+    sheet: Any,  # noqa: ANN401  (of openpyxl)
+    held: Mapping[str, str],
+    ratings: Sequence[Rating],
+    lines: Sequence[int],
+    weights: mqm.Weights,
+) -> dict[str, str]:
+    """Writes our columns, and the words of errors in colour; returns what all columns hold."""
+    numbers = {name: cell.column for cell in sheet[1] if (name := _text(cell.value).strip())}
+    added = dict(held)
+    last = max((cell.column for row in sheet for cell in row if cell.value is not None), default=0)
+    places: dict[str, int] = {}
+    for name in readable_sheet.ADDED:
+        role = f"{_OURS}{name}"
+        heading = next((heading for heading, what in held.items() if what == role), None)
+        if heading is None:
+            heading = name if name not in held else role
+            last += 1
+            numbers[heading] = last
+            header = sheet.cell(1, last, heading)
+            if last > 1:
+                header._style = copy.copy(sheet.cell(1, last - 1)._style)
+            _style(sheet, last, is_wide=name == readable_sheet.ERRORS)
+            if name == readable_sheet.ERRORS:
+                header.comment = _syntax()
+            added[heading] = role
+        places[name] = numbers[heading]
+    for line in range(2, sheet.max_row + 1):
+        for name in readable_sheet.ADDED:
+            sheet.cell(line, places[name]).value = None
+    translations = next(numbers[name] for name, role in held.items() if role == "hypothesis")
+    for line, rating in zip(lines, ratings, strict=True):
+        score = None if rating.errors is None else mqm.score(rating, weights)
+        cells = (readable_sheet.text(rating), None, score, mqm.expected_score(rating), line)
+        for name, value in zip(readable_sheet.ADDED, cells, strict=True):
+            _set(sheet.cell(line, places[name]), value)
+        _paint(sheet.cell(line, translations), rating)
+    if sheet.auto_filter.ref or sheet.freeze_panes == "A2":
+        sheet.auto_filter.ref = f"A1:{_letters(max(numbers.values()))}{max(sheet.max_row, 1)}"
+    return added
+
+
+def _add_technical(
+    book: Any,  # noqa: ANN401  (of openpyxl)
+    held: Mapping[str, str],
+    ratings: Sequence[Rating],
+    lines: Sequence[int],
+    options: WriteOptions,
+) -> None:
+    """Adds the sheet with the columns of our CSV, each rating in its row of the first sheet."""
+    sheet = book.create_sheet(_TECHNICAL)
+    rows = csv_table.rows(ratings, replace(options, table=TableStyle()))
+    header = [*next(rows), f"{_COLUMNS}{json.dumps(held, ensure_ascii=False)}"]
+    for line, row in zip((1, *lines), chain([header], rows), strict=True):
+        for number, value in enumerate(row, start=1):
+            if value:
+                _set(sheet.cell(line, number), value)
 
 
 def _syntax() -> Any:  # noqa: ANN401  (of openpyxl)
@@ -207,11 +249,6 @@ def _syntax() -> Any:  # noqa: ANN401  (of openpyxl)
     from openpyxl.comments import Comment
 
     return Comment(readable_sheet.SYNTAX, _TECHNICAL, height=220, width=420)
-
-
-def _other_cell(sheet: Any, value: object) -> Any:  # noqa: ANN401  (of openpyxl)
-    """Returns a cell of a column of the input: a number as one."""
-    return value if isinstance(value, int | float) else _text_cell(sheet, _shown(value))
 
 
 def _shown(value: object) -> str:
@@ -226,31 +263,38 @@ def _letters(number: int) -> str:
     return str(get_column_letter(number))
 
 
-def _text_cell(sheet: Any, value: Any, *, is_bold: bool = False) -> Any:  # noqa: ANN401  (of openpyxl)
-    """Returns a cell that shows a text as it is. Raises InputError if the text is too long for a cell."""
-    from openpyxl.cell import WriteOnlyCell
+def _set(cell: Any, value: object) -> None:  # noqa: ANN401  (of openpyxl)
+    """Writes a number, or a text as it is. Raises InputError if the text is too long for a cell."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        cell.value = value
+        return
+    if len(text := _shown(value)) > _LONGEST:
+        raise InputError(f"a cell has {len(text):,} characters: xlsx holds at most {_LONGEST:,}; write csv")
+    cell.value = text or None
+    if text:
+        cell.data_type = "s"  # a text that begins with "=" is not a formula
+
+
+def _style(sheet: Any, number: int, *, is_wide: bool) -> None:  # noqa: ANN401  (of openpyxl)
+    """Sets width and alignment of a column of ours, with its heading in bold."""
     from openpyxl.styles import Alignment, Font
 
-    if len(text := str(value)) > _LONGEST:
-        raise InputError(f"a cell has {len(text):,} characters: xlsx holds at most {_LONGEST:,}; write csv")
-    cell = WriteOnlyCell(sheet, value=value or None)
-    if value:
-        cell.data_type = "s"  # a text that begins with "=" is not a formula
-    if sheet.title != _TECHNICAL:
-        cell.alignment = Alignment(wrap_text=True, vertical="top")
-    if is_bold:
-        cell.font = Font(bold=True)
-    return cell
+    dimension = sheet.column_dimensions[_letters(number)]
+    dimension.width = _WIDE if is_wide else _NARROW
+    dimension.alignment = Alignment(wrap_text=True, vertical="top")
+    if sheet.cell(1, number).font == Font():
+        sheet.cell(1, number).font = Font(bold=True)
 
 
-def _marked_cell(sheet: Any, text: str, spans: Iterable[ErrorSpan]) -> Any:  # noqa: ANN401
-    """Returns the cell of a translation, with the words of errors in colour; where spans overlap, the worst is seen."""
+def _paint(cell: Any, rating: Rating) -> None:  # noqa: ANN401  (of openpyxl)
+    """Shows the words of errors in a translation in colour; where spans overlap, the worst is seen."""
     from openpyxl.cell.rich_text import CellRichText, TextBlock
     from openpyxl.cell.text import InlineFont
 
-    ordered = sorted(spans, key=lambda span: severities.rank(span.severity))
-    if not ordered or _ESCAPED.search(text):  # which openpyxl writes in plain cells only
-        return _text_cell(sheet, text)
+    text = rating.segment.hypothesis
+    ordered = sorted(rating.errors or (), key=lambda span: severities.rank(span.severity))
+    if not ordered or _ESCAPED.search(text) or _text(cell.value) != text:  # which openpyxl writes in plain cells only
+        return
     colours: list[str] = [""] * len(text)
     for span in ordered:
         on_paper, _ = severities.TRAITS[span.severity].ink
@@ -260,17 +304,15 @@ def _marked_cell(sheet: Any, text: str, spans: Iterable[ErrorSpan]) -> Any:  # n
         places = list(run)
         piece = text[places[0] : places[-1] + 1]
         parts.append(TextBlock(InlineFont(color=colour, b=True, u="single"), piece) if colour else piece)
-    cell = _text_cell(sheet, text)
     cell.value = CellRichText(*parts)
     cell.data_type = "s"
-    return cell
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each row of the first sheet."""
     check_installed("xlsx", "openpyxl", extra="excel")
-    if not options.columns and _technical_header(path) is not None:
-        yield from _corrected(path, options)
+    if not options.columns and (held := _held(path)) is not None:
+        yield from _corrected(path, held, options)
     else:
         next(_cells(path), ())  # which checks the file
         if len(titles := _titles(path)) > 1:
@@ -297,47 +339,92 @@ def _technical_header(path: str | Path) -> list[str] | None:
     return header if titles[0] != _TECHNICAL and "errors" in header else None
 
 
-def _own_headings(path: str | Path) -> dict[str, str]:
-    """Returns the headings of the source and the translation in a workbook of ours."""
-    header = _technical_header(path) or ()
-    return {key: name for key, name in zip(_KEYS, header, strict=False) if key in _KEPT}
+def _held(path: str | Path) -> dict[str, str] | None:
+    """Returns what the columns of the first sheet hold in a workbook of ours; None if it is none."""
+    header = _technical_header(path)
+    last = header[-1] if header else ""
+    if not last.startswith(_COLUMNS):
+        return None
+    held: dict[str, str] = validation.from_json(last.removeprefix(_COLUMNS), dict[str, str])
+    return held
 
 
-def _corrected(path: str | Path, options: ReadOptions) -> Iterator[Rating]:
-    """Yields the rating of each row of the sheet for people, with what they have changed in it."""
-    own = _own_headings(path)
-    texts = {name: key for key, name in own.items()}
-    technical = _rows(path, {}, title=_TECHNICAL, renamed=texts)
-    given = dict(enumerate(columns.ratings(technical, path, {}, options.lang_pair), start=1))
+def _corrected(path: str | Path, held: Mapping[str, str], options: ReadOptions) -> Iterator[Rating]:
+    """Yields the rating of each row of the sheet for people, with what they have changed in it.
+
+    Raises a FormatError for all rows that are not understood, at the first of them.
+    """
+    technical = _rows(path, {}, title=_TECHNICAL)
+    given = {rating.segment.line: rating for rating in columns.ratings(technical, path, {}, options.lang_pair)}
     rows = _cells(path)
     headings = [_text(name).strip() for name in next(rows)]
-    needed = [*own.values(), readable_sheet.ERRORS, readable_sheet.NUMBER]
+    needed = {
+        name: role
+        for name, role in held.items()
+        if role in (*_TEXTS[:2], f"{_OURS}{readable_sheet.ERRORS}", f"{_OURS}{readable_sheet.NUMBER}")
+    }
     with located(path, 1):
-        _check_headings(headings, needed)
+        _check_headings(headings, list(needed))
+    problems: dict[int, str] = {}
     for line, cells in enumerate(rows, start=2):
         row = {name: cell for name, cell in zip(headings, chain(cells, repeat(None)), strict=False) if name}
-        if not any(map(_text, row.values())):
+        ours = {held[name]: cell for name, cell in row.items() if held.get(name) != "reference" and name in held}
+        if not any(_text(row[name]) for name in needed):
             continue
-        with located(path, line):
-            name = _text(row[readable_sheet.NUMBER])
-            before = given.pop(int(name), None) if name.isdecimal() else None
-            if before is None:
-                allowed = f"must be the number of a row of the sheet {_TECHNICAL}, once"
-                raise InputError(f"{readable_sheet.NUMBER} is {name!r}: {allowed}")
-            _check_unchanged(_text(row[own["source"]]), before.segment.source, own["source"])
-            for number, reference in enumerate(before.segment.references, start=1):
-                heading = f"reference {number}"
-                _check_unchanged(_text(row.get(heading, reference)), reference, heading)
-            issues = RowIssues(name_of(path), options.report, line)
-            rating = readable_sheet.corrected(
-                _text(row[readable_sheet.ERRORS]), before, _text(row[own["hypothesis"]]), issues
-            )
-            extra = _extra({name: cell for name, cell in row.items() if name not in needed}, rating)
-            ticked = Segment("", extra={person_review.REVIEWED: row.get(person_review.REVIEWED)})
-            is_changed = person_review.marks(rating) != person_review.marks(before)
-            if person_review.is_of_model(rating) and (is_changed or person_review.is_ticked(ticked)):
-                rating = person_review.by(None, rating)
-            yield replace(rating, segment=replace(rating.segment, line=line, extra=extra))
+        try:
+            with located(path, line):
+                number = _text(ours[f"{_OURS}{readable_sheet.NUMBER}"])
+                if not number and not _text(ours[f"{_OURS}{readable_sheet.ERRORS}"]):
+                    RowIssues(name_of(path), options.report, line).skip("row that was not marked", None)
+                    continue
+                before = given.pop(int(number), None) if number.isdecimal() else None
+                if before is None:
+                    allowed = f"must be the number of a row of the sheet {_TECHNICAL}, once"
+                    raise InputError(f"{readable_sheet.NUMBER} is {number!r}: {allowed}")
+                rating = _corrected_row(row, ours, held, before, RowIssues(name_of(path), options.report, line))
+                yield replace(rating, segment=replace(rating.segment, line=line))
+        except FormatError as error:
+            problems[line] = str(error).removeprefix(f"{name_of(path)}:{line}: ")
+    if problems:
+        first, *others = problems
+        raise FormatError(
+            name_of(path), first, "; ".join([problems[first], *(f"row {line}: {problems[line]}" for line in others)])
+        )
+
+
+def _corrected_row(
+    row: Mapping[str, object],
+    ours: Mapping[str, object],
+    held: Mapping[str, str],
+    before: Rating,
+    issues: RowIssues,
+) -> Rating:
+    """Returns the rating that a row of the first sheet says.
+
+    Args:
+        row: cells by heading.
+        ours: cells by what they hold; see `_held`.
+        held: what the columns hold.
+        before: the rating that was written into this row.
+        issues: of the row.
+
+    Raises:
+        InputError: if a cell is not understood.
+    """
+    segment = before.segment
+    if "source" in ours:
+        _check_unchanged(_text(ours["source"]), segment.source, "source")
+    shown = [_text(cell) for name, cell in row.items() if held.get(name) == "reference"]
+    if shown:
+        for number, (cell, text) in enumerate(zip(filter(None, shown), segment.references, strict=False), start=1):
+            _check_unchanged(cell, text, f"reference {number}")
+    errors = _text(ours[f"{_OURS}{readable_sheet.ERRORS}"])
+    rating = readable_sheet.corrected(errors, before, _text(ours["hypothesis"]), issues)
+    ticked = Segment("", extra={person_review.REVIEWED: ours.get(f"{_OURS}{person_review.REVIEWED}")})
+    is_changed = person_review.marks(rating) != person_review.marks(before)
+    if person_review.is_of_model(rating) and (is_changed or person_review.is_ticked(ticked)):
+        rating = person_review.by(None, rating)
+    return replace(rating, segment=replace(rating.segment, extra=_extra(row, held, rating)))
 
 
 def _check_headings(headings: Sequence[str], needed: Sequence[str]) -> None:
@@ -356,18 +443,16 @@ def _check_unchanged(cell: str, text: str | None, heading: str) -> None:
         raise InputError(f"{heading} has changed: must stay as it was; mark the new text again with matese tag")
 
 
-def _extra(row: Mapping[str, object], rating: Rating) -> dict[str, object] | None:
+def _extra(row: Mapping[str, object], held: Mapping[str, str], rating: Rating) -> dict[str, object] | None:
     """Returns the other columns: those that a person has changed or added as they are in the sheet."""
     extra = dict(rating.segment.extra or {})
-    renamed = {f"input_{name}": name for name in extra if f"input_{name}" not in extra}
     for heading, cell in row.items():
-        if heading in readable_sheet.ADDED or _REFERENCE.fullmatch(heading):
+        role = held.get(heading, f"={heading}")
+        name = role.removeprefix("=") if role.startswith("=") or role == COMMENT else heading
+        if not role.startswith("=") and name not in extra:
             continue
-        name = renamed.get(heading, heading)
-        role = role_of(name)
-        in_key = _of_key(rating.segment, role) if role in SegmentKey.__dataclass_fields__ else None
-        if in_key is not None and extra.get(name) is None and _text(cell) == str(in_key):
-            continue
+        if f"={_INPUT}{name}" not in held.values():  # the name that it has in the second sheet beside one of ours
+            extra.pop(f"{_INPUT}{name}", None)
         is_new = name not in extra or "".join(_text(cell).split()) != "".join(_shown(extra[name]).split())
         if is_new or isinstance(cell, int | float):
             extra[name] = None if _text(cell) == "" else _other_value(cell)
@@ -381,15 +466,14 @@ def _other_value(cell: object) -> object:
     return int(cell) if cell == int(cell) else cell
 
 
-def _rows(
-    path: str | Path, chosen: Columns, *, title: str | None = None, renamed: Mapping[str, str] | None = None
-) -> Iterator[tuple[int, object]]:
-    """Yields the rows of a sheet, whose columns get other names than their headings according to `renamed`."""
+def _rows(path: str | Path, chosen: Columns, *, title: str | None = None) -> Iterator[tuple[int, object]]:
+    """Yields the rows of a sheet."""
     rows = _cells(path, title)
-    headings = [_text(name).strip() for name in next(rows, ())]
-    if not any(headings) and any(map(any, rows)):
+    header = [_text(name).strip() for name in next(rows, ())]
+    if not any(header) and any(map(any, rows)):
         raise FormatError(name_of(path), 1, "row 1 is empty: must be the header; remove the empty rows above it")
-    header = [(renamed or {}).get(name, name) for name in headings]
+    if title is not None:
+        header = ["" if name.startswith(_COLUMNS) else name for name in header]
     to_row = csv_table.row_maker([name for name in header if name], path, chosen)
     translations = {
         *columns.joined(chosen.get("hypothesis", ()), header),

@@ -58,8 +58,8 @@ def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
     rows = [[cell.value for cell in row] for row in sheet]
     texts = ["source", "hypothesis", "reference 1"]
     assert rows[0] == [*texts, "note", "marked errors", "reviewed", "score", "expected score", "row"]
-    assert rows[1][4:] == [MARKED, None, -12, -3.5, 1]
-    assert rows[2][4:] == ["no errors", None, 0, None, 2]
+    assert rows[1][4:] == [MARKED, None, -12, -3.5, 2]
+    assert rows[2][4:] == ["no errors", None, 0, None, 3]
     assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("A2", "A1:I3")
     coloured = [(part.text, part.font.color.rgb) for part in rows[1][1] if not isinstance(part, str)]
     assert [words for words, _ in coloured] == ["Hund", "Hund"]
@@ -172,50 +172,93 @@ OURS = ["marked errors", "reviewed", "score", "expected score", "row"]
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "written", "others"),
+    ("rows", "options", "ours", "others"),
     [
         (
             [["Note", "mt", "row", "ID", "src", "ref"], ["a", "Hund", "x", "a7", "dog", "Hund"]],
             [],
-            [["Note", "mt", "input_row", "ID", "src", "reference 1"], ["a", "Hund", "x", "a7", "dog", "Hund"]],
+            [*OURS[:4], "matese row"],
             {"Note": "a", "row": "x", "ID": "a7"},
         ),
         (
             [["refA", "Doc", "hyp", "id", "refB", "domain", "score"], ["Hund", "d", "Hund", 7, "Rüde", "news", 0.5]],
             [],
-            [
-                ["reference 1", "Doc", "hyp", "id", "reference 2", "domain", "input_score", "source"],
-                ["Hund", "d", "Hund", 7, "Rüde", "news", 0.5, None],
-            ],
+            [*OURS[:2], "matese score", *OURS[3:]],
             {"score": 0.5},
         ),
         (
-            [["key", "my own", "B", "source", "A"], ["x", "ja", "Hündin", "dog", "Hund"]],
-            ["--columns", "hypothesis=A,B", "document=key", "comment=my own"],
-            [
-                ["document", "comment", "hypothesis", "source", "system"],
-                ["x", "ja", "Hund", "dog", "A"],
-                ["x", "ja", "Hündin", "dog", "B"],
-            ],
+            [["key", "my own", "B", "Original", None], ["x", "ja", "Hündin", "dog", None]],
+            ["--columns", "hypothesis=B", "document=key", "comment=my own"],
+            OURS,
             {"comment": "ja"},
         ),
     ],
 )
-def test_columns_of_the_input_keep_their_places(
-    tmp_path: Path, rows: list[list[object]], options: list[str], written: list[list[object]], others: dict[str, object]
+def test_the_workbook_that_came_in_is_kept(
+    tmp_path: Path, rows: list[list[object]], options: list[str], ours: list[str], others: dict[str, object]
 ) -> None:
     book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Texte"
     for row in rows:
-        book.active.append(row)
+        sheet.append(row)
+    sheet["A1"].font = openpyxl.styles.Font(italic=True)
+    sheet["A2"].number_format = "0.00"
+    sheet.column_dimensions["B"].width = 77
+    sheet["A2"].comment = openpyxl.comments.Comment("look", "anna")
+    book.create_sheet("Hilfe")["A1"] = "=1+1"
     book.save(tmp_path / "0.xlsx")
     for number in (1, 2):  # the second time from a workbook of ours
         files = ["--input", str(tmp_path / f"{number - 1}.xlsx"), "--output", str(tmp_path / f"{number}.xlsx")]
         assert main(["tag", "--checks", "only", *files, *(options if number == 1 else [])]) in (0, None)
-        first = openpyxl.load_workbook(tmp_path / f"{number}.xlsx").worksheets[0]
+        marked = openpyxl.load_workbook(tmp_path / f"{number}.xlsx")
+        assert marked.sheetnames == ["Texte", "Hilfe", "matese"]
+        first = marked.worksheets[0]
         header, *lines = ([cell.value for cell in row] for row in first)
-        assert (header[-5:], [header[:-5], *(line[:-5] for line in lines)]) == (OURS, written)
-        read = next(iter(detection.read(tmp_path / f"{number}.xlsx"))).segment.extra or {}
-        assert {name.removeprefix("input_"): value for name, value in read.items() if value is not None} == others
+        given = [[*row] for row in rows]
+        width = len([name for name in given[0] if name])
+        assert (header[-5:], [row[:width] for row in (header, *lines)]) == (ours, [row[:width] for row in given])
+        assert first["A1"].font.italic
+        assert first["A2"].number_format == "0.00"
+        assert (first["A2"].comment.text, first.column_dimensions["B"].width) == ("look", 77)
+        assert marked["Hilfe"]["A1"].value == "=1+1"
+        (read,) = detection.read(tmp_path / f"{number}.xlsx")
+        assert (read.segment.hypothesis, read.segment.source, read.segment.line) == (
+            rows[1][[name in ("mt", "hyp", "B") for name in rows[0]].index(True)],
+            "dog" if "dog" in rows[1] else None,
+            2,
+        )
+        assert {name: value for name, value in (read.segment.extra or {}).items() if value is not None} == others
+
+
+def test_ratings_of_another_file_go_into_a_template(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["src", "mt"], ["The dog", "Der Hund"], [None, None], ["A cat", "Ein Hund"], ["A cat", "Ein Hund"]):
+        book.active.append(row)
+    book.save(tmp_path / "in.xlsx")
+    ratings = [
+        Rating(Segment("Ein Hund", "A cat"), "anna", (ErrorSpan(4, 8, MAJOR),)),
+        Rating(Segment("Ein Hund", "A cat"), "anna", ()),
+    ]
+    options = WriteOptions(template=tmp_path / "in.xlsx")
+    writing.write(ratings, tmp_path / "out.xlsx", "xlsx", options)
+    issues: list[RowIssue] = []
+    back = list(detection.read(tmp_path / "out.xlsx", ReadOptions(issues.append)))
+    assert [(rating.errors, rating.segment.line) for rating in back] == [((ErrorSpan(4, 8, MAJOR),), 4), ((), 5)]
+    assert [(issue.kind, issue.line) for issue in issues] == [("skipped", 2)]
+    with pytest.raises(InputError, match="must be a workbook whose first sheet has each translation"):
+        writing.write([*ratings, ratings[0]], tmp_path / "out.xlsx", "xlsx", options)
+
+
+def test_all_bad_cells_are_reported(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    writing.write([RATING, RATING, replace(RATING, errors=())], path, "xlsx")
+    change(path, {"marked errors": "Minor: »Katze«\nSerious: »Hund«"})
+    change(path, {"marked errors": "Minor: Hund"}, row=4)
+    with pytest.raises(FormatError) as raised:
+        list(detection.read(path))
+    assert raised.value.line == 2
+    assert [part in str(raised.value) for part in ("Katze", "Serious", "row 4: »Hund« stands 2 times")] == [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -229,7 +272,7 @@ def test_columns_of_the_input_keep_their_places(
         {"marked_errors": "Minor: Suppen"},
         {"marked_errors": "Major missing from reference 2: »Katze«"},
         {"hypothesis": "Die Katze"},  # whose errors are still those of the old text
-        {"row": 2},
+        {"row": 9},
         {"row": None},
     ],
 )
