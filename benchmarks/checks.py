@@ -3,7 +3,13 @@
     MATESE_DATA=data/raw python -m benchmarks.checks --json benchmarks/results/checks.json
 
 The texts are NTREX-128: 1,997 English segments of news with human translations into 127 languages and variants. They
-are correct but for the slips that translators make, so that each finding counts as a false alarm. In the second part,
+are correct but for the slips that translators make, so that each finding counts as a false alarm. Variants of a
+language count as one, as they do for the rules. The even sources say where rules must be silent, and the odd ones give
+the figures:
+
+    MATESE_DATA=data/raw python -m benchmarks.checks --write-lists matese/checks/measured.py
+
+In the second part,
 each fault is put into every `--fault-every`-th segment of each language that has room for it. Placeholders, addresses
 and inline codes do not occur in news: they are put into source and translation, and such a pair is correct, too, until
 the fault changes the translation.
@@ -13,8 +19,10 @@ The tables have a row for each rule and fault. A finding on the correct text is 
 
 from __future__ import annotations
 
+import math
 import os
 import random
+import textwrap
 import time
 import unicodedata
 from collections import Counter
@@ -26,15 +34,32 @@ import regex
 
 from benchmarks import markdown
 from data_prep.store import Store
-from matese.annotation import Codes, InlineCode, Segment, SegmentKey
+from matese.annotation import Codes, InlineCode, Omission, Segment, SegmentKey, UnplacedError
 from matese.checks import checker, rules
+from matese.checks.rule import Rule
 from matese.errors import InputError
+from matese.text import languages_of
 
 FOLDER = "meaning/ntrex-128"
 _PREFIX = "NTREX-128/newstest2019-ref"
 _SOURCE = "NTREX-128/newstest2019-src.eng.txt"
 _GOAL_ALARMS = 1.0
 _GOAL_FOUND = 0.95
+_CHANCE = 0.05
+_N_WORST = 3
+_HALVES = {"even": slice(0, None, 2), "odd": slice(1, None, 2), "all": slice(None)}
+_MODULE = '''"""In which languages rules are sure, written by `python -m benchmarks.checks --write-lists`.
+
+Measured on the even sources of NTREX-128, whose translations are correct: a rule is silent where it has more than one
+finding in a thousand of them. `docs/mark.md` has figures of the odd ones.
+"""
+
+# ruff: noqa: SIM905  # a list would have a line for each language
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+'''
 _MIN_FAULTS = 20
 """A share of fewer faults says nothing about a language."""
 _WORD = regex.compile(r"(?w)\b[\p{L}\p{M}\p{N}'’]+\b")
@@ -53,6 +78,7 @@ _PLACEHOLDERS = (
     "$t(common.home)",
 )
 _TAGS = ("<b>{}</b>", "<0>{}</0>", '<a href="https://example.org/x">{}</a>')
+_FOREIGN = {"Cyrl": "слово", "Grek": "λέξη", "Deva": "शब्द", "Thai": "คำ"}
 _ADDRESSES = ("https://example.org/help/a-7", "www.example.com", "someone@example.org")
 
 
@@ -64,20 +90,28 @@ class Faulty:
     faulty: Segment
 
 
+Rules = Sequence[Rule]
 Fault = Callable[[Segment, random.Random, str], Faulty | None]
 """Puts a fault into a segment; the last argument is another language's translation. None if there is no room."""
 
 
 @dataclass
 class Counts:
-    """What the checks say about the texts of one language."""
+    """What the checks say about the texts of one language; alarms by rule, and by rule and category too."""
 
     n_segments: int = 0
     alarms: Counter[str] = field(default_factory=Counter)
+    categories: Counter[tuple[str, str]] = field(default_factory=Counter)
     n_faults: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)
     prepared_alarms: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, other: Counts) -> None:
+        """Adds what they say about other texts of the language."""
+        self.n_segments += other.n_segments
+        for name in ("alarms", "categories", "n_faults", "found", "prepared_alarms"):
+            getattr(self, name).update(getattr(other, name))
 
 
 def changed_digit(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
@@ -227,14 +261,15 @@ def untranslated(segment: Segment, _: random.Random, __: str) -> Faulty | None:
     return Faulty(segment, replace(segment, hypothesis=segment.source or ""))
 
 
-def half_translated(segment: Segment, _: random.Random, __: str) -> Faulty | None:
-    """The second half is the source's."""
-    source = segment.source or ""
-    cut = source.find(" ", len(source) // 2)
-    mine = segment.hypothesis.find(" ", len(segment.hypothesis) // 2)
-    if cut < 0 or mine < 0 or len(source) < 100:
+def foreign_word(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
+    """A word in a script that is neither Latin nor that of the text stands in the place of a word."""
+    words = list(_WORD.finditer(segment.hypothesis))
+    if not words:
         return None
-    return Faulty(segment, replace(segment, hypothesis=f"{segment.hypothesis[:mine]}{source[cut:]}"))
+    word = rng.choice(words)
+    others = [other for script, other in _FOREIGN.items() if not regex.search(rf"\p{{{script}}}", segment.hypothesis)]
+    text = _put(segment.hypothesis, word.start(), word.end(), rng.choice(others))
+    return Faulty(segment, replace(segment, hypothesis=text))
 
 
 def other_language(segment: Segment, _: random.Random, other: str) -> Faulty | None:
@@ -259,56 +294,112 @@ FAULTS: Mapping[str, tuple[str, Fault]] = {
     "word doubled": ("repetition", doubled_word),
     "third of the text doubled": ("repetition", repeated_phrase),
     "left untranslated": ("untranslated", untranslated),
-    "second half left untranslated": ("untranslated", half_translated),
+    "word in another script": ("scripts", foreign_word),
     "in another language": ("language", other_language),
     "blank": ("blank", blank),
 }
 """Each fault, the rule that should find it, and the function that puts it in."""
 
 
-def measure(segments: Sequence[Segment], others: Sequence[str], *, every: int, fault_every: int) -> Counts:
-    """Returns what the checks say about the translations of one language, and about some with faults."""
+def measure(
+    segments: Sequence[Segment], others: Sequence[str], *, indices: Sequence[int], fault_every: int, chosen: Rules
+) -> Counts:
+    """Returns what rules say about some of the translations into a language, and about some of these with faults."""
     counts = Counts()
-    for index, segment in enumerate(segments):
-        if index % every == 0:
-            counts.n_segments += 1
-            for name, example in found(segment).items():
-                counts.alarms[name] += 1
-                counts.examples.setdefault(name, []).append(f"{example} | {segment.source} | {segment.hypothesis}")
+    by_name = {rule.name: rule for rule in chosen}
+    for place, index in enumerate(indices):
+        segment = segments[index]
+        counts.n_segments += 1
+        findings = found(segment, chosen)
+        counts.alarms.update({rule for rule, _ in findings})
+        for (rule, category), example in findings.items():
+            counts.categories[rule, category] += 1
+            counts.examples.setdefault(rule, []).append(f"{example} | {segment.source} | {segment.hypothesis}")
         for name, (rule, put) in FAULTS.items():
-            if index % (1 if rule == "numbers" else fault_every):  # numbers are rare
+            if (
+                not fault_every or rule not in by_name or (rule != "numbers" and place % fault_every)
+            ):  # numbers are rare
                 continue
             rng = random.Random(f"{name}|{segment.key}")
             pair = put(segment, rng, others[index])
-            if pair is None or found(pair.correct).get(rule):
+            if pair is None or found(pair.correct, [by_name[rule]]):
                 counts.prepared_alarms[name] += pair is not None
                 continue
             counts.n_faults[name] += 1
-            counts.found[name] += rule in found(pair.faulty)
+            counts.found[name] += bool(found(pair.faulty, [by_name[rule]]))
     return counts
 
 
-def found(segment: Segment) -> dict[str, str]:
-    """Returns the rules that have a finding, each with the words of its first finding."""
-    rating = checker.check(segment)
-    words: dict[str, str] = {}
-    for error in rating.errors or ():
-        words.setdefault(error.rule or "", segment.hypothesis[error.start : error.end])
-    for omission in rating.omissions:
-        words.setdefault(omission.rule or "", f"-{omission.words(segment)}")
-    for unplaced in rating.unplaced:
-        words.setdefault(unplaced.rule or "", unplaced.words or "")
+def found(segment: Segment, chosen: Rules) -> dict[tuple[str, str], str]:
+    """Returns rule and category of the findings, each with the words of its first finding."""
+    words: dict[tuple[str, str], str] = {}
+    for error in checker.check(segment, chosen).all_errors:
+        match error:
+            case UnplacedError():
+                text = error.words or ""
+            case Omission():
+                text = error.words(segment)
+            case _:
+                text = segment.hypothesis[error.start : error.end]
+        words.setdefault((error.rule or "", error.category or ""), text)
     return words
 
 
+def silent_where(counts: Mapping[str, Counts]) -> dict[str, dict[str, list[str]]]:
+    """Returns by rule and category the languages in which it must say nothing, so that a rule keeps the goal.
+
+    Where a rule has more alarms than the goal allows, its category with most of them is left out, until it has not.
+    """
+    silent: dict[str, dict[str, list[str]]] = {}
+    for rule in rules.TABLE:
+        for lang, one in counts.items():
+            left = {category: one.categories[rule.name, category] for category in rule.categories}
+            while sum(left.values()) > allowed(one):
+                worst = max(left, key=left.__getitem__)
+                del left[worst]
+                silent.setdefault(rule.name, {}).setdefault(worst, []).append(lang)
+    return silent
+
+
+def allowed(counts: Counts) -> int:
+    """Returns the number of alarms that the goal allows: one in each thousand segments that was begun by half."""
+    return round(_GOAL_ALARMS * counts.n_segments / 1000)
+
+
+def beyond_chance(counts: Counts, n_alarms: int) -> bool:
+    """Whether a rule that keeps the goal would have so many alarms in at most one of twenty samples (Poisson)."""
+    mean = _GOAL_ALARMS * counts.n_segments / 1000
+    fewer = sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(n_alarms))
+    return 1 - fewer <= _CHANCE
+
+
+def write_lists(path: Path, counts: Mapping[str, Counts]) -> None:
+    """Writes the module of the languages in which rules are silent."""
+    lines = [_MODULE, f"LANGUAGES: frozenset[str] = {_listed(sorted(counts))}", '"""All that were measured."""']
+    lines.append("SILENT: Mapping[str, Mapping[str, frozenset[str]]] = {")
+    for rule, of_rule in silent_where(counts).items():
+        lines.append(f'    "{rule}": {{')
+        lines += [f'        "{category}": {_listed(sorted(langs))},' for category, langs in of_rule.items()]
+        lines.append("    },")
+    lines += ["}", '"""By rule and category, the languages in which it says nothing."""', ""]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def _listed(langs: Sequence[str]) -> str:
+    rows = textwrap.wrap(" ".join(langs), 100)
+    return f"frozenset(({' '.join(repr(row + ' ') for row in rows)}).split())"
+
+
 def languages(store: Store, *, is_reversed: bool) -> Iterator[tuple[str, list[Segment], list[str]]]:
-    """Yields name, segments and another language's texts of each language."""
+    """Yields name, segments and another language's texts of each translation."""
     names = [name for name in store.names(FOLDER) if name.startswith(_PREFIX)]
     texts = {
         name: [line.rstrip("\r") for line in lines] for name, lines in store.texts(FOLDER, [*names, _SOURCE]).items()
     }
     english = texts.pop(_SOURCE)
-    for place, (name, lines) in enumerate(sorted(texts.items())):
+    ordered = sorted(texts)
+    for place, name in enumerate(ordered):
+        lines = texts[name]
         code = name.removeprefix(_PREFIX).removesuffix(".txt").removeprefix("-2").removeprefix(".").replace("-", "_")
         pair = f"{code}-eng" if is_reversed else f"eng-{code}"
         rows = zip(lines, english, strict=True) if is_reversed else zip(english, lines, strict=True)
@@ -317,43 +408,54 @@ def languages(store: Store, *, is_reversed: bool) -> Iterator[tuple[str, list[Se
             for index, (source, hypothesis) in enumerate(rows)
         ]
         # Some languages on in the list: seldom a close relative.
-        other = sorted(texts)[(place + 41) % len(texts)]
-        yield code, segments, texts[other]
+        yield code, segments, texts[ordered[(place + 41) % len(ordered)]]
 
 
-def by_rule(counts: Mapping[str, Counts]) -> list[str]:
+def by_rule(counts: Mapping[str, Counts], chosen: Rules) -> list[str]:
     """Returns the table of rules: false alarms in a thousand correct segments, and languages beyond the goal."""
     rows = []
-    for rule in rules.NAMES:
-        rates = {code: 1000 * one.alarms[rule] / one.n_segments for code, one in counts.items()}
-        mean = sum(rates.values()) / len(rates)
-        worst = max(rates, key=rates.__getitem__)
-        beyond = sum(rate > _GOAL_ALARMS for rate in rates.values())
-        rows.append([f"`{rule}`", f"{mean:.2f}", f"{rates[worst]:.1f} ({worst})", str(beyond)])
-    return markdown.table(["rule", "false alarms per 1,000", "worst language", "languages above 1"], rows)
+    for rule in chosen:
+        speaking = {lang: one for lang, one in counts.items() if not rule.is_silent(lang)}
+        rates = {lang: 1000 * one.alarms[rule.name] / one.n_segments for lang, one in speaking.items()}
+        worst = [lang for lang in sorted(rates, key=lambda lang: -rates[lang])[:_N_WORST] if rates[lang]]
+        above = [lang for lang, one in speaking.items() if one.alarms[rule.name] > allowed(one)]
+        sure = [lang for lang in above if beyond_chance(counts[lang], counts[lang].alarms[rule.name])]
+        n_partly = sum(bool(rule.silent_categories(lang)) for lang in speaking)
+        rows.append(
+            [
+                f"`{rule.name}`",
+                f"{len(speaking)}{f' ({n_partly} in part)' if n_partly else ''}",
+                f"{sum(rates.values()) / max(1, len(rates)):.2f}",
+                ", ".join(f"{lang} {rates[lang]:.1f}" for lang in worst),
+                str(len(above)),
+                f"{len(sure)}{f' ({chr(44).join(sure)})' if sure else ''}",
+            ]
+        )
+    heads = ["rule", "languages", "alarms per 1,000", "worst", "above 1", "beyond chance"]
+    return markdown.table(heads, rows)
 
 
-def by_fault(counts: Mapping[str, Counts]) -> list[str]:
-    """Returns the table of faults: the share that is found, and languages below the goal."""
+def by_fault(counts: Mapping[str, Counts], chosen: Rules) -> list[str]:
+    """Returns the table of faults: the share that is found where the rule speaks, and languages below the goal."""
     rows = []
     for name, (rule, _) in FAULTS.items():
-        n_faults = sum(one.n_faults[name] for one in counts.values())
-        n_found = sum(one.found[name] for one in counts.values())
-        shares = {
-            code: one.found[name] / one.n_faults[name]
-            for code, one in counts.items()
-            if one.n_faults[name] >= _MIN_FAULTS
-        }
-        below = sum(share < _GOAL_FOUND for share in shares.values())
-        n_alarms = sum(one.prepared_alarms[name] for one in counts.values())
+        by_name = {row.name: row for row in chosen}
+        if rule not in by_name:
+            continue
+        speaking = {lang: one for lang, one in counts.items() if not by_name[rule].is_silent(lang)}
+        n_faults = sum(one.n_faults[name] for one in speaking.values())
+        n_found = sum(one.found[name] for one in speaking.values())
+        shares = [
+            one.found[name] / one.n_faults[name] for one in speaking.values() if one.n_faults[name] >= _MIN_FAULTS
+        ]
         rows.append(
             [
                 f"`{rule}`",
                 name,
                 f"{n_faults:,}",
                 f"{100 * n_found / max(1, n_faults):.1f} %",
-                f"{below} of {len(shares)}",
-                str(n_alarms),
+                f"{sum(share < _GOAL_FOUND for share in shares)} of {len(shares)}",
+                str(sum(one.prepared_alarms[name] for one in speaking.values())),
             ]
         )
     heads = ["rule", "fault", "faults", "found", "languages below 95 %", "alarms without the fault"]
@@ -361,9 +463,18 @@ def by_fault(counts: Mapping[str, Counts]) -> list[str]:
 
 
 def main() -> None:
-    """Prints the tables."""
+    """Prints the tables, or writes the lists of silence."""
     parser = markdown.parser(__doc__, "--every", "--json")
     parser.add_argument("--fault-every", type=int, default=10, metavar="K", help="put faults into every K-th segment")
+    parser.add_argument("--half", choices=_HALVES, default="odd", help="the sources that are measured (default: odd)")
+    parser.add_argument(
+        "--write-lists",
+        type=Path,
+        metavar="FILE",
+        help="write the languages in which rules are silent, from the even sources, and measure nothing",
+    )
+    parser.add_argument("--rules", nargs="+", choices=rules.NAMES, default=rules.NAMES, help="measure only these")
+    parser.add_argument("--all-speak", action="store_true", help="ignore the lists of silence")
     parser.add_argument(
         "--into-english", action="store_true", help="read the translations as sources of the English texts"
     )
@@ -375,28 +486,39 @@ def main() -> None:
     if "MATESE_DATA" not in os.environ:
         raise InputError("MATESE_DATA is not set: must be the folder with the raw data (docs/research/training.md)")
     store = Store(Path(os.environ["MATESE_DATA"]))
+    is_fitted = arguments.write_lists is not None
+    chosen: Rules = [rule for rule in rules.TABLE if rule.name in arguments.rules]
+    if is_fitted or arguments.all_speak:
+        chosen = [replace(rule, silent={}) for rule in chosen]
     counts: dict[str, Counts] = {}
     begun = time.process_time()
     for code, segments, others in languages(store, is_reversed=arguments.into_english):
         if arguments.only and code not in arguments.only:
             continue
-        name = code if code not in counts else f"{code}-2"
-        counts[name] = measure(segments, others, every=arguments.every, fault_every=arguments.fault_every)
-        for rule, examples in counts[name].examples.items():
-            print(
-                *(f"{name} {rule}: {example}" for example in examples[: arguments.show]),
-                sep="\n",
-                end="\n" * bool(arguments.show),
-            )
-    print(*by_rule(counts), "", *by_fault(counts), "", f"{time.process_time() - begun:.0f} s", sep="\n")
+        step = _HALVES["even" if is_fitted else arguments.half]
+        one = measure(
+            segments,
+            others,
+            indices=range(len(segments))[step][:: arguments.every],
+            fault_every=0 if is_fitted else arguments.fault_every,
+            chosen=chosen,
+        )
+        for rule, examples in one.examples.items():
+            for example in examples[: arguments.show]:
+                print(f"{code} {rule}: {example}")
+        counts.setdefault(languages_of(segments[0].key)[1], Counts()).add(one)
+    if is_fitted:
+        write_lists(arguments.write_lists, counts)
+        return
+    print(*by_rule(counts, chosen), "", *by_fault(counts, chosen), "", f"{time.process_time() - begun:.0f} s", sep="\n")
     figures = {
-        code: {
+        lang: {
             "segments": one.n_segments,
             "alarms": dict(one.alarms),
             "faults": dict(one.n_faults),
             "found": dict(one.found),
         }
-        for code, one in counts.items()
+        for lang, one in counts.items()
     }
     markdown.write_json(arguments.json, figures)
 

@@ -46,4 +46,4 @@ def _name(address: str) -> str:
     return regex.sub("[/.]{2,}", "/", bare).strip("/.")
 
 
-RULE = Rule("addresses", "a web or e-mail address is missing or differs", find, needs_source=True)
+RULE = Rule("addresses", "a web or e-mail address is missing or differs", (LOST,), find, needs_source=True)

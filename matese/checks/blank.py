@@ -8,6 +8,8 @@ from matese import mqm
 from matese.annotation import UnplacedError
 from matese.checks.rule import Rule, Texts
 
+CATEGORY = mqm.NON_TRANSLATION.category or ""
+
 
 def find(texts: Texts) -> Iterator[UnplacedError]:
     """Yields an error if there is something to translate and the hypothesis has nothing but white space."""
@@ -16,5 +18,10 @@ def find(texts: Texts) -> Iterator[UnplacedError]:
 
 
 RULE = Rule(
-    "blank", "the hypothesis has no text, and the source or a reference has", find, ends=True, reads_blanks=True
+    "blank",
+    "the hypothesis has no text, and the source or a reference has",
+    (CATEGORY,),
+    find,
+    ends=True,
+    reads_blanks=True,
 )

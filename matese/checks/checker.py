@@ -123,7 +123,7 @@ def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:
     pair = (segment.key and segment.key.lang_pair) or ""
     names = "all" if len(chosen) == len(rules.TABLE) else "+".join(rule.name for rule in chosen)
     # With py3langid, more languages are told apart.
-    has_language = pair and language.RULE in chosen and language.is_available()
+    has_language = pair and any(rule.name == language.RULE.name for rule in chosen) and language.is_available()
     return f"checks:{names}{'+language' if has_language and names == 'all' else ''}|lang_pair:{pair or 'unknown'}"
 
 
@@ -132,9 +132,10 @@ def _findings(segment: Segment, chosen: Sequence[Rule]) -> Iterator[AnyError]:
     texts = Texts(segment.without_blanks())
     is_blank = not segment.hypothesis.strip()
     for rule in chosen:
-        if not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks):
+        if not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks) or rule.is_silent(texts.target_lang):
             continue
-        findings = [replace(error, rule=rule.name) for error in rule.find(texts)]
+        silent = rule.silent_categories(texts.target_lang)
+        findings = [replace(error, rule=rule.name) for error in rule.find(texts) if error.category not in silent]
         yield from findings
         if findings and rule.ends:
             return

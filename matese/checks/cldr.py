@@ -28,7 +28,7 @@ _FACTORS: dict[str, tuple[float, ...]] = {
     "volume-gallon": (_GALLON, 4.54609),
     "volume-pint": (_GALLON / 8, 4.54609 / 8),
     "speed-mile-per-hour": (_MILE, 1000 * _MILE / 3600),
-    "temperature-fahrenheit": (),
+    "temperature-fahrenheit": (1 / 1.8,),  # of a difference
     "length-kilometer": (1 / _MILE,),
     "length-meter": (1 / _FOOT, 1 / 0.9144),
     "length-centimeter": (1 / 2.54,),
@@ -37,11 +37,14 @@ _FACTORS: dict[str, tuple[float, ...]] = {
     "mass-kilogram": (1 / _POUND,),
     "volume-liter": (1 / _GALLON, 1 / 4.54609),
     "speed-kilometer-per-hour": (1 / _MILE,),
-    "temperature-celsius": (),
+    "temperature-celsius": (1.8,),
     "angle-degree": (1 / 1.8, 1.8),  # of a temperature whose scale is not named
 }
 """Units that translators convert into those of the reader's country, by their names in CLDR, and what 1 of them is in
 the unit that stands in its place, by definition (NIST SP 811, appendix B); `conversions` converts temperatures."""
+
+_INCHES = regex.compile(r"[\s-]+(\d{1,2})(?!\d|[.,]\d)")
+"""Behind feet: 6-foot-6."""
 
 
 @cache
@@ -59,25 +62,42 @@ def locale(lang: str) -> Locale | None:
 def decimal_mark(lang: str) -> str | None:
     """Returns the decimal mark of a language, "," or "."; None if it is unknown or another one.
 
-    >>> decimal_mark("de"), decimal_mark("en"), decimal_mark("xx")
-    (',', '.', None)
+    None, too, if the two marks change their places between the regions of the language, as between Spain and Mexico.
+
+    >>> decimal_mark("de"), decimal_mark("en"), decimal_mark("es"), decimal_mark("xx")
+    (',', '.', None, None)
     """
+    from babel.core import get_global
+
     of_lang = locale(lang)
-    symbols: Any = {} if of_lang is None else of_lang.number_symbols
-    mark = symbols.get("latn", {}).get("decimal")
-    return mark if mark in (",", ".") else None
+    if of_lang is None:
+        return None
+    territories = get_global("territory_languages")
+    regions = (name for name, langs in territories.items() if langs.get(lang, {}).get("official_status"))
+    own = _marks(of_lang)
+    others = [_marks(other) for other in map(locale, (f"{lang}_{region}" for region in regions)) if other is not None]
+    return own[0] if own[0] in (",", ".") and own[::-1] not in others else None
+
+
+def _marks(of_lang: Locale) -> tuple[str | None, str | None]:
+    """Returns the decimal mark of a locale and the mark between its groups."""
+    symbols: Any = of_lang.number_symbols
+    latin = symbols.get("latn", {})
+    return latin.get("decimal"), latin.get("group")
 
 
 def conversions(value: float, text: str, start: int, lang: str) -> list[float] | None:
     """Returns what a number becomes if its unit, which stands at `start`, is converted; None without such a unit.
 
-    >>> conversions(10, "10 miles", 2, "en"), conversions(50, "50°F", 2, "en"), conversions(10, "10 lights", 2, "en")
-    ([16.09344], [10.0], None)
+    >>> conversions(10, "10 miles", 2, "en"), conversions(5, "5-foot-6", 1, "en"), conversions(10, "10 lights", 2, "en")
+    ([16.09344], [1.6764000000000001, 167.64000000000001], None)
     """
     found = None
     for unit, pattern in _units(lang):
-        if pattern.match(text, start):
-            found = [*(found or ()), *(factor * value for factor in _FACTORS[unit])]
+        if match := pattern.match(text, start):
+            inches = _INCHES.match(text, match.end()) if unit == "length-foot" else None
+            size = value + (int(inches[1]) / 12 if inches else 0)
+            found = [*(found or ()), *(factor * size for factor in _FACTORS[unit])]
             found += [(value - 32) / 1.8] if unit in ("temperature-fahrenheit", "angle-degree") else []
             found += [value * 1.8 + 32] if unit in ("temperature-celsius", "angle-degree") else []
     return found
@@ -96,6 +116,67 @@ def _units(lang: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
             words = "|".join(map(regex.escape, names))
             units.append((unit, regex.compile(rf"[\s-]?(?:{words})(?!\p{{L}})", regex.IGNORECASE)))
     return tuple(units)
+
+
+def currencies(text: str, start: int, end: int, lang: str) -> frozenset[str]:
+    """Returns the currencies, by ISO 4217, whose sign or name stands before or behind a number; none if unknown.
+
+    >>> currencies("$5", 1, 2, "en"), currencies("5 Euro", 0, 1, "de"), currencies("5 dogs", 0, 1, "en")
+    (frozenset({'$'}), frozenset({'€'}), frozenset())
+    """
+    signs = {match[1] or match[2] for match in [_SIGN.match(text, end)] if match}
+    signs |= {match[1] for match in [_SIGN_BEFORE.search(text, 0, start)] if match}
+    if signs:
+        return frozenset(signs)
+    return frozenset(sign for sign, pattern in _currency_names(lang) if pattern.match(text, end))
+
+
+_SIGN = regex.compile(r"\s?(?:(\p{Sc})|\p{L}+\.?\s?(\p{Sc}))")
+_SIGN_BEFORE = regex.compile(r"(\p{Sc})\s?\Z")
+_SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹", "CHF": "CHF", "CNY": "¥", "RUB": "₽"}
+
+
+@cache
+def _currency_names(lang: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
+    """Returns a pattern of the last word of the names of frequent currencies, a scale word may stand before it."""
+    of_lang = locale(lang)
+    plural = {} if of_lang is None else of_lang._data["currency_names_plural"]
+    patterns = []
+    for code, sign in _SIGNS.items():
+        forms = {*plural.get(code, {}).values(), *([of_lang.currencies.get(code, code)] if of_lang else [])}
+        names = {word for name in forms for word in str(name).split() if len(word) > 3}
+        if names:
+            words = "|".join(map(regex.escape, sorted(names, key=len, reverse=True)))
+            patterns.append((sign, regex.compile(rf"\s?(?:\p{{L}}+\.?\s)?(?:{words})", regex.IGNORECASE)))
+    return tuple(patterns)
+
+
+def exponents(text: str, start: int, lang: str) -> list[int]:
+    """Returns the powers of ten by which a word multiplies the number that ends at `start`.
+
+    >>> exponents("380 миң киши", 3, "ky"), exponents("380 киши", 3, "ky")
+    ([3], [])
+    """
+    return [exponent for exponent, pattern in _scale_words(lang) if pattern.match(text, start)]
+
+
+@cache
+def _scale_words(lang: str) -> tuple[tuple[int, regex.Pattern[str]], ...]:
+    """Returns a pattern of each word of the language's long compact numbers ("12 thousand"), which may have endings."""
+    of_lang = locale(lang)
+    formats = {} if of_lang is None else of_lang._data["compact_decimal_formats"].get("long", {})
+    words = set()
+    for form in formats.values():
+        for size, pattern in form.items():
+            positive, _, _ = pattern.pattern.partition(";")
+            word = regex.sub(r"[0'\s¤.]+", " ", positive).strip()
+            n_digits = positive.count("0")
+            if word and n_digits:
+                words.add((len(str(size)) - n_digits, word))
+    return tuple(
+        (exponent, regex.compile(rf"[\s-]?\s?{regex.escape(word)}", regex.IGNORECASE))
+        for exponent, word in sorted(words)
+    )
 
 
 @cache

@@ -31,4 +31,10 @@ def find(texts: Texts) -> Iterator[UnplacedError]:
     yield from (UnplacedError(Severity.MAJOR, ADDED, str(code)) for code in added[len(lost) :])
 
 
-RULE = Rule("codes", "an inline code of XLIFF or TMX is lost, renamed, repeated or invented", find, needs_codes=True)
+RULE = Rule(
+    "codes",
+    "an inline code of XLIFF or TMX is lost, renamed, repeated or invented",
+    (LOST, ADDED),
+    find,
+    needs_codes=True,
+)

@@ -32,6 +32,7 @@ RULE = Rule(
     "untranslated",
     "the hypothesis is a copy of the source, with three words that are no names or six characters of a script without "
     "spaces",
+    (UNTRANSLATED,),
     find,
     needs_source=True,
     ends=True,

@@ -25,7 +25,7 @@ from decimal import Decimal
 import regex as re
 
 from matese.annotation import ErrorSpan, Omission, Severity
-from matese.checks import cldr, measured, scales
+from matese.checks import cldr, scales
 from matese.checks.rule import Rule, Texts
 from matese.checks.scales import Scale
 from matese.text import placeholders
@@ -33,12 +33,13 @@ from matese.text import placeholders
 CHANGED = "Accuracy/Mistranslation/Number"
 MISSING = "Accuracy/Omission/Number"
 
-_SPACES = " \u00a0\u2009\u202f'’٬"
+_SPACES = " \u00a0\u2009\u202f'’٬،"
 _ALPHABET = r"\p{Latin}\p{Greek}\p{Cyrillic}"
 # Digits behind a letter belong to a name: H2O, COVID-19.
 _NUMBER = re.compile(
     rf"(?<![{_ALPHABET}\d])(?<![{_ALPHABET}][-‑])(?<!\d[.,٫٬])"
-    rf"(?:\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*)"
+    rf"(?:\d{{1,2}}(?=\.\d\d\s?[ap]\.?\s?m\b)"  # the hour of 5.30 pm
+    rf"|\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*)"
 )
 _CHINESE_LETTERS = "〇零一二两兩三四五六七八九十百千万萬亿億兆"
 _KOREAN_LETTERS = str.maketrans("십백천만억조", "十百千万億兆")
@@ -57,7 +58,13 @@ _LARGEST_WORD = 12
 _LARGEST_SPELLED = 1_000_000
 _LEAST_IN_DIGITS = 1_000
 """Least whole number that is seldom written in words, in languages whose words are not known."""
-_LEAST_TELEPHONE = 7
+_TELEPHONE = re.compile(r"(?<!\d)(?!\d{4}[ /\-‑–]\d{4}(?!\d))\d(?:[ \u00a0()/.\-‑–]{0,2}\d){6,}")
+"""Digits of a telephone number, which are grouped in any way; no range of years."""
+_TIME = re.compile(r"(?<![\d.,])([01]?\d|2[0-4])\.[0-5]\d(?![.,]?\d)")
+_MINUTES = "00"
+"""Of a whole hour, which may be written without them."""
+_RESTATED = re.compile(r"\(\s*\p{L}{0,3}\s?\p{Sc}[^()]*\)")
+"""An amount in brackets: often that before it in another currency, which translators may leave out."""
 _CENTURIES = range(10, 22)
 _DIGITS = re.compile(r"\d+")
 _CENTURY = re.compile(r"[12]\d\d\d")
@@ -129,7 +136,12 @@ def compare(
         return [], []
     in_source = _Known(source, source_lang)
     extra = [number for number in theirs if not in_source.has(number) and not any(text.has(number) for text in others)]
-    missing = [number for number in missing if not _is_converted(number, source, source_lang, extra)]
+    extra = [number for number in extra if hypothesis[number.start : number.end] != _MINUTES]
+    # Decades may be ages or temperatures: "in the low 80s".
+    missing = [number for number in missing if not (number.may_be_a_word and _DECADE.match(source, number.end))]
+    missing, extra = _without_conversions(
+        missing, extra, source, hypothesis, source_lang=source_lang, target_lang=target_lang
+    )
     sure = [number for number in missing if not number.may_be_a_word]
     changed = [number for number in extra if not number.may_be_a_word][: len(sure)]
     missing = [number for number in missing if number not in sure[: len(changed)]]
@@ -143,8 +155,8 @@ def compare(
         [
             Omission("source", None, number.start, number.end, Severity.MAJOR, MISSING)
             for number in missing
-            if target_lang not in measured.NUMBERS_ARE_LEFT_OUT
-            and not number.may_be_a_word
+            if not number.may_be_a_word
+            and not any(match.start() < number.start < match.end() for match in _RESTATED.finditer(source))
             and (number.is_in_digits or cldr.can_spell(target_lang) or not target_lang)
         ],
     )
@@ -159,9 +171,10 @@ class _Known:
         self._squashed: str | None = None
         self._numbers = list(find(text, lang))
         self._words = set(_spelled(text))
-        self._runs = [str(int(match[0])) for match in _DIGITS.finditer(text)]
+        self._telephones = [_bare_digits(match[0]) for match in _TELEPHONE.finditer(text)]
         within = (range(number.start, number.end) for number in self._numbers)
         covered = set(itertools.chain.from_iterable(within))
+        self._words |= {Decimal(match[1]) for match in _TIME.finditer(text)}
         # Digits of words: WO2015.
         self._words |= {Decimal(match[0]) for match in _DIGITS.finditer(text) if match.start() not in covered}
         self._parts = {part for number in self._numbers for part in number.parts} | self._words
@@ -173,9 +186,9 @@ class _Known:
         if is_word or has_parts or any(map(number.agrees, self._numbers)):
             return True
         # A number of a telephone may be written with and without spaces.
-        digits = {str(reading) for reading in number.all_readings if isinstance(reading, str)}
-        runs = (run for run in self._runs if len(run) >= _LEAST_TELEPHONE)
-        return any(one in run for run in runs for one in digits) or self._spells(number)
+        digits = {_bare_digits(reading) for reading in number.all_readings if isinstance(reading, str)}
+        is_within = any(len(one) > 1 and one in run for run in self._telephones for one in digits)
+        return is_within or self._spells(number)
 
     def _spells(self, number: Number) -> bool:
         """Whether the text has words for the number."""
@@ -186,18 +199,52 @@ class _Known:
         return any(words in self._squashed for value in whole for words in cldr.spelled(value, self._lang))
 
 
-def _is_converted(number: Number, text: str, lang: str, extra: Sequence[Number]) -> bool:
-    """Whether a number has a unit, and another number may be its conversion, or none is there."""
-    others = [float(value) for other in extra for value in other.all_readings if isinstance(value, Decimal)]
-    for value in number.all_readings:
-        if not isinstance(value, Decimal):
-            continue
-        converted = cldr.conversions(float(value), text, _end_of_range(text, number.end), lang)
-        if converted is not None and (
-            not others or any(itertools.starmap(_is_near, itertools.product(converted, others)))
-        ):
-            return True
-    return False
+def _bare_digits(text: str) -> str:
+    """Returns the digits of a text, those of all scripts as 0 to 9."""
+    return "".join(str(unicodedata.digit(letter)) for letter in text if letter.isdecimal())
+
+
+def _without_conversions(
+    missing: Sequence[Number],
+    extra: Sequence[Number],
+    source: str,
+    hypothesis: str,
+    *,
+    source_lang: str,
+    target_lang: str,
+) -> tuple[list[Number], list[Number]]:
+    """Returns the numbers that are left if those with a unit or currency go with the number that they were made."""
+    left = list(missing)
+    others = list(extra)
+    for number in missing:
+        values = [float(value) for value in number.all_readings if isinstance(value, Decimal)]
+        end = _end_of_range(source, number.end)
+        converted = [more for value in values for more in cldr.conversions(value, source, end, source_lang) or ()]
+        of_currency = cldr.currencies(source, number.start, number.end, source_lang)
+        made = next(
+            (
+                other
+                for other in others
+                if any(
+                    _is_near(value, float(reading))
+                    for value in converted
+                    for reading in other.all_readings
+                    if isinstance(reading, Decimal)
+                )
+                or (
+                    of_currency
+                    and (theirs := cldr.currencies(hypothesis, other.start, other.end, target_lang))
+                    and of_currency.isdisjoint(theirs)
+                )
+            ),
+            None,
+        )
+        if made is not None:
+            others.remove(made)
+            left.remove(number)
+        elif converted and not extra:  # in words: some miles
+            left.remove(number)
+    return left, others
 
 
 def _end_of_range(text: str, end: int) -> int:
@@ -298,7 +345,9 @@ def _values(text: str, lang: str) -> set[Decimal]:
         return {Decimal(plain.replace("٫", "."))} if plain.count("٫") == 1 else set()
     read = {mark: _value(plain, mark, other) for mark, other in ((".", ","), (",", "."))}
     preferred = read.get(cldr.decimal_mark(lang) or "")
-    return {value for value in read.values() if value is not None} if preferred is None else {preferred}
+    # Nobody writes three decimals that are all zero.
+    is_thousand = re.search(r"[.,]\d*$", plain) is not None and _bare_digits(plain).endswith("000")
+    return {value for value in read.values() if value is not None} if preferred is None or is_thousand else {preferred}
 
 
 def _value(text: str, decimal: str, other: str) -> Decimal | None:
@@ -318,6 +367,8 @@ def _around(value: Decimal, text: str, start: int, end: int, lang: str) -> Itera
     """Yields the values of a number together with the characters around it, which may mean something else, too."""
     for exponent in scales.loose_exponents(text, end):
         yield value * 10**exponent
+    if not scales.knows(lang):
+        yield from (value * 10**exponent for exponent in cldr.exponents(text, end, lang))
     if value == int(value):
         yield from map(Decimal, scales.years(int(value), text, start, lang))
     if value <= 12 and _HALF_DAY.match(text, end):
@@ -371,12 +422,16 @@ def _chinese(numeral: str) -> Decimal:
 
 def _of(texts: Texts) -> Iterator[ErrorSpan | Omission]:
     source_lang, target_lang = texts.languages
-    if target_lang in measured.NUMBERS_ARE_CHANGED:
-        return
     for findings in compare(
         texts.source, texts.hypothesis, texts.references, source_lang=source_lang, target_lang=target_lang
     ):
         yield from findings
 
 
-RULE = Rule("numbers", "a number of the source is missing, or another one stands in its place", _of, needs_source=True)
+RULE = Rule(
+    "numbers",
+    "a number of the source is missing, or another one stands in its place",
+    (CHANGED, MISSING),
+    _of,
+    needs_source=True,
+)

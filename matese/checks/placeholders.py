@@ -127,5 +127,9 @@ def _numbered(codes: list[_Code]) -> Iterator[_Code]:
 
 
 RULE = Rule(
-    "placeholders", "a placeholder or tag of the source is missing, or one is invented", find, needs_source=True
+    "placeholders",
+    "a placeholder or tag of the source is missing, or one is invented",
+    (LOST, ADDED),
+    find,
+    needs_source=True,
 )

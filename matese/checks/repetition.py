@@ -16,6 +16,7 @@ from matese.checks import measured
 from matese.checks.rule import Rule, Texts
 
 REPEATED = "Accuracy/Addition/Repetition"
+DOUBLED = "Accuracy/Addition/Doubled word"
 
 _LONGEST = 40
 _LEAST_UNSPACED = 8
@@ -32,21 +33,20 @@ _IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
 def find(texts: Texts) -> Iterator[ErrorSpan]:
     """Yields repetitions of words, without the first occurrence; nothing if the source repeats words, too.
 
-    One or two words must stand there three times in a row, three and more twice; a single word twice, if the language
-    does not double words. Characters of a script without spaces must be eight, or four words three times.
+    One or two words must stand there three times in a row, three and more twice. A single word that stands there twice
+    has a category of its own, and is only found in languages that were measured, since many languages double words.
+    Characters of a script without spaces must be eight, or four words three times.
     """
-    if texts.target_lang in measured.PHRASES_ARE_REPEATED:
+    found = list(_repeats(texts.hypothesis))
+    if not found or next(_repeats(texts.source), None):
         return
-    doubling_is_wrong = texts.target_lang in measured.DOUBLING_IS_WRONG
-    found = list(_repeats(texts.hypothesis, doubling_is_wrong=doubling_is_wrong))
-    if not found or next(_repeats(texts.source, doubling_is_wrong=True), None):
-        return
-    for start, end in found:
-        yield ErrorSpan(start, end, Severity.MAJOR, REPEATED)
+    for start, end, category in found:
+        if category != DOUBLED or texts.target_lang in measured.LANGUAGES:
+            yield ErrorSpan(start, end, Severity.MAJOR, category)
 
 
-def _repeats(text: str, *, doubling_is_wrong: bool) -> Iterator[tuple[int, int]]:
-    """Yields the places of repetitions."""
+def _repeats(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yields the places of repetitions, and their categories."""
     places = [match.span() for match in _WORD.finditer(text)]
     words = [text[start:end].casefold() for start, end in places]
     if len(words) < 2:
@@ -59,20 +59,24 @@ def _repeats(text: str, *, doubling_is_wrong: bool) -> Iterator[tuple[int, int]]
         last[word] = place
     at = 0
     while at < len(words) - 1:
-        size, times = next(_loops(text, words, places, distances, at, doubling_is_wrong), (1, 1))
-        if times > 1:
-            yield places[at + size][0], places[at + size * times - 1][1]
+        size, times = next(_loops(words, distances, at), (1, 1))
+        if times == 1 and _is_doubled(text, words, places, at):
+            yield *places[at + 1], DOUBLED
+        elif times > 1:
+            yield places[at + size][0], places[at + size * times - 1][1], REPEATED
         at += size * times
 
 
-def _loops(
-    text: str,
-    words: Sequence[str],
-    places: Sequence[tuple[int, int]],
-    distances: Sequence[int],
-    at: int,
-    doubling_is_wrong: bool,
-) -> Iterator[tuple[int, int]]:
+def _is_doubled(text: str, words: Sequence[str], places: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether a word of three letters or more stands there twice, without a mark between."""
+    if words[at] != words[at + 1] or len(words[at]) < 3 or words[at].isdecimal() or _IS_UNSPACED.match(words[at]):
+        return False
+    first = places[at]
+    second = places[at + 1]
+    return text[slice(*first)] == text[slice(*second)] and not text[first[1] : second[0]].strip()
+
+
+def _loops(words: Sequence[str], distances: Sequence[int], at: int) -> Iterator[tuple[int, int]]:
     """Yields length in words and number of repeats of each loop that starts here and repeats too often."""
     for size in range(1, min(_LONGEST, (len(words) - at) // 2) + 1):
         if not distances[at + size] or words[at + size] != words[at]:
@@ -86,11 +90,6 @@ def _loops(
             times += 1
         if _IS_UNSPACED.match(words[at]):
             is_found = (times - 1) * size >= _LEAST_UNSPACED
-        elif size == 1 and times == 2:
-            first = places[at]
-            second = places[at + 1]
-            is_same = text[slice(*first)] == text[slice(*second)] and not text[first[1] : second[0]].strip()
-            is_found = doubling_is_wrong and is_same and len(unit[0]) > 2
         else:
             is_found = times >= (2 if size > 2 else 3)
         if is_found:
@@ -101,4 +100,4 @@ def _has_letter(word: str) -> bool:
     return not word.isdecimal()
 
 
-RULE = Rule("repetition", "words are repeated, and the source repeats none", find)
+RULE = Rule("repetition", "words are repeated, and the source repeats none", (REPEATED, DOUBLED), find)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from matese.annotation import AnyError, Segment
@@ -58,17 +58,20 @@ class Rule:
     Attributes:
         name: as users choose it and as each finding has it.
         sure_of: what it finds, for help and documentation.
+        categories: of its findings.
         find: yields the findings; their field `rule` is set by the caller.
         needs_source: whether it says nothing without a source.
         needs_languages: whether it says nothing without the language pair.
         needs_codes: whether it says nothing without inline codes, which few files have.
         is_installed: whether the packages that it needs are there.
         reads_blanks: whether it also reads a hypothesis without text.
+        silent: of each category, the languages in which it was wrong too often (`measured`); there, nothing is said.
         ends: whether nothing else is checked where it has found something, as in a text in the wrong language.
     """
 
     name: str
     sure_of: str
+    categories: tuple[str, ...]
     find: Callable[[Texts], Iterable[AnyError]]
     needs_source: bool = False
     needs_languages: bool = False
@@ -76,6 +79,15 @@ class Rule:
     is_installed: Callable[[], bool] = lambda: True
     ends: bool = False
     reads_blanks: bool = False
+    silent: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def silent_categories(self, lang: str) -> frozenset[str]:
+        """The categories of which it says nothing in a language."""
+        return frozenset(category for category, langs in self.silent.items() if lang in langs)
+
+    def is_silent(self, lang: str) -> bool:
+        """Whether it says nothing at all in a language."""
+        return self.silent_categories(lang).issuperset(self.categories)
 
     def can_run(self, segment: Segment) -> bool:
         """Whether the rule can say anything about a segment."""

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matese.annotation import Segment
-from matese.checks import addresses, blank, codes, copied, language, numbers, placeholders, repetition, scripts
+from matese.checks import (
+    addresses,
+    blank,
+    cldr,
+    codes,
+    copied,
+    language,
+    measured,
+    numbers,
+    placeholders,
+    repetition,
+    scripts,
+)
 from matese.checks.rule import Rule
 from matese.errors import UsageError, one_of
 
-TABLE: tuple[Rule, ...] = (
-    blank.RULE,
-    copied.RULE,
-    language.RULE,
-    scripts.RULE,
-    numbers.RULE,
-    placeholders.RULE,
-    codes.RULE,
-    addresses.RULE,
-    repetition.RULE,
+TABLE: tuple[Rule, ...] = tuple(
+    replace(rule, silent=measured.SILENT.get(rule.name, {}))
+    for rule in (
+        blank.RULE,
+        copied.RULE,
+        language.RULE,
+        scripts.RULE,
+        numbers.RULE,
+        placeholders.RULE,
+        codes.RULE,
+        addresses.RULE,
+        repetition.RULE,
+    )
 )
 NAMES = tuple(rule.name for rule in TABLE)
 """The names of all rules."""
@@ -75,6 +90,23 @@ def idle(rules: Sequence[Rule], segments: Iterable[Segment]) -> tuple[Rule, ...]
         if not left:
             break
     return tuple(rule for rule in rules if rule in left or not rule.is_installed())
+
+
+def why_silent(rules: Sequence[Rule], lang: str) -> str:
+    """Returns which rules do not run in a language, or only in part, because they were wrong there too often.
+
+    >>> why_silent(TABLE, "am"), why_silent(TABLE, "")
+    ('numbers: not reliable in Amharic, not run', '')
+    """
+    names = []
+    for rule in rules:
+        if rule.is_silent(lang):
+            names.append(rule.name)
+        elif categories := rule.silent_categories(lang):
+            names.append(f"{rule.name} ({', '.join(sorted(categories))})")
+    english = cldr.locale("en")
+    name = (english and english.languages.get(lang)) or lang
+    return f"{', '.join(names)}: not reliable in {name}, not run" if names else ""
 
 
 def why_idle(rules: Sequence[Rule]) -> str:

@@ -95,4 +95,10 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
             yield ErrorSpan(start, end, Severity.MAJOR, UNTRANSLATED if is_of_source else FOREIGN)
 
 
-RULE = Rule("scripts", "words stand in a script that the target language does not use", find, needs_languages=True)
+RULE = Rule(
+    "scripts",
+    "words stand in a script that the target language does not use",
+    (FOREIGN, UNTRANSLATED),
+    find,
+    needs_languages=True,
+)

@@ -6,6 +6,7 @@ All have one protocol, `Marker`. `beside_checks` and `resumed` return such an an
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -456,6 +457,28 @@ def tell_idle(options: Marking, systems: Sequence[SystemSegments]) -> None:
     require(len(idle) < len(chosen), f"no rule of --checks can run: {problem}")
     ran = ", ".join(rule.name for rule in chosen if rule not in idle)
     notices.info(f"of the checks, only {ran} run: {problem}")
+
+
+def tell_silent(options: Marking, systems: Sequence[SystemSegments]) -> None:
+    """Tells which of the rules that were asked for say nothing in the languages of the first texts.
+
+    Raises:
+        UsageError: if all of them are silent in all of these.
+    """
+    if options.checks is None:
+        return
+    from matese.checks import rules
+    from matese.formats.segments import in_order
+    from matese.text import languages_of
+
+    chosen = options.rules(None)
+    looked_at = itertools.islice(in_order(systems), _MOST_LOOKED_AT)
+    langs = dict.fromkeys(languages_of(segment.key)[1] for _, segment in looked_at)
+    reasons = "; ".join(filter(None, (rules.why_silent(chosen, lang) for lang in langs)))
+    can_speak = not langs or not chosen or any(not rule.is_silent(lang) for rule in chosen for lang in langs)
+    require(can_speak, f"no rule of --checks can run: {reasons}")
+    if reasons:
+        notices.info(reasons)
 
 
 @contextlib.contextmanager

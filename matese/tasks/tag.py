@@ -119,6 +119,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
         systems, source_format = texts.segments(request, needs_context=not request.is_only_checks)
         annotators.tell_idle(request, systems)
+        annotators.tell_silent(request, systems)
         n_segments = sum(system.n_segments for system in systems)
         # Of all parts, so that each is computed as the whole would be.
         how_opened = annotators.opened(

@@ -188,6 +188,33 @@ def test_rules_that_can_say_nothing_are_known(segment: Segment, expected: list[s
     assert [rule.name for rule in rules.idle(rules.TABLE, [segment])] == expected
 
 
+def test_what_is_not_reliable_in_a_language_is_not_said() -> None:
+    segment = Segment("Hallo Hallo, 15 15 15", "Hello, 17", key=SegmentKey(lang_pair="en-de"))
+    table = [rule for rule in rules.TABLE if rule.name in ("numbers", "repetition")]
+    spoken = [replace(rule, silent={}) for rule in table]
+    partly = [replace(rule, silent={rule.categories[-1]: frozenset({"de"})}) for rule in spoken]
+    wholly = [replace(rule, silent=dict.fromkeys(rule.categories, frozenset({"de", "fr"}))) for rule in spoken]
+    for chosen, expected in [(spoken, {"numbers", "repetition"}), (partly, {"numbers"}), (wholly, set())]:
+        assert {error.rule for error in checker.check(segment, chosen).all_errors} == expected
+    assert rules.why_silent(wholly, "de") == "numbers, repetition: not reliable in German, not run"
+    assert rules.why_silent(partly, "de").startswith("numbers (Accuracy/Omission/Number), repetition (")
+    assert rules.why_silent(wholly, "en") == rules.why_silent(spoken, "de") == ""
+
+
+@pytest.mark.parametrize(("lang", "expected"), [("pl", [repetition.DOUBLED]), ("", []), ("tlh", [])])
+def test_a_doubled_word_is_only_found_in_languages_that_were_measured(lang: str, expected: list[str]) -> None:
+    segment = Segment("Nie nie nic nic", "Nothing", key=SegmentKey(lang_pair=f"en-{lang}" if lang else None))
+    chosen = [replace(rule, silent={}) for rule in rules.choose("repetition").rules]
+    assert [error.category for error in checker.check(segment, chosen).errors or ()] == expected
+
+
+def test_categories_of_rules_are_documented() -> None:
+    page = Path("docs/mark.md").read_text(encoding="utf-8")
+    for rule in rules.TABLE:
+        (row,) = (line for line in page.splitlines() if line.startswith(f"| `{rule.name}` | `"))
+        assert row.split("|")[2].strip() == ", ".join(f"`{category}`" for category in rule.categories)
+
+
 def test_every_rule_finds_its_fault_and_is_documented() -> None:
     page = Path("docs/mark.md").read_text(encoding="utf-8")
     faults = {

@@ -74,6 +74,24 @@ def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> 
         ("en-de", "a 550-pound hog", "ein 250 Kilo schweres Schwein"),
         ("en-de", "97°F", "36 °C"),
         ("en-de", "for 30 miles", "etliche Kilometer weit"),
+        ("en-de", "a 6-foot-6 forward", "ein 198 cm großer Stürmer"),
+        ("en-de", "80 degrees, 10 degrees more", "27 Grad, 6 Grad mehr"),
+        ("en-et", "$26,750 and 17 people", "23 585,88 eurot ja 17 inimest"),
+        ("en-de", "€3.1 billion ($3.6bn)", "3,1 Milliarden €"),
+        # Of regions, of languages with digits of their own, and zeros.
+        ("en-es", "37,125 people", "37,125 personas"),
+        ("en-es", "37,125 people", "37.125 personas"),
+        ("en-ar", "76,120 people", "76.120 people"),
+        ("en-fa", "77,125 views", "77،125 بازدید"),
+        ("en-km", "380,000 people", "380.000 នាក់"),
+        ("en-ky", "380,000 people", "380 миң киши"),
+        # Of a clock, of telephones, and of decades that are no years.
+        ("en-da", "at 5.30pm", "kl. 17.30"),
+        ("en-ca", "at 5.30pm", "a les 17:30"),
+        ("en-et", "at 5 a.m.", "kell 05:00"),
+        ("en-fr", "call 859-292-3680", "appeler le 859 292-3680"),
+        ("en-fa", "call 0800 555 111", "تلفن ۰۸۰۰۵۵۵۱۱۱"),
+        ("en-de", "in the low 80s", "bei 27 Grad"),
         # Of placeholders.
         ("en-de", "%25$s, {14}, <x id='33'/>", "nichts"),
     ],
@@ -100,6 +118,12 @@ def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
         ("en-ko", "23,456 people", "2만4356명", ["2만4356"], []),
         ("en-de", "64 × 22 × 15 mm", "64×33×15 mm", ["33"], []),
         ("en-de", "for 30 miles", "über 84 Kilometer", ["84"], []),
+        ("en-de", "80 degrees, 17 people", "27 Grad, 18 Menschen", ["18"], []),
+        ("en-de", "$26,750", "$26.570", ["26.570"], []),
+        ("en-de", "in 1999 (17 people)", "1999", [], ["17"]),
+        ("en-ky", "380,000 people", "390 миң киши", ["390"], []),
+        ("en-es", "37,125 people", "37,152 personas", ["37,152"], []),
+        ("en-de", "at 5.30pm", "um 18.30 Uhr", ["18.30"], []),
     ],
 )
 def test_findings(pair: str, source: str, hypothesis: str, changed: list[str], missing: list[str]) -> None:

@@ -310,6 +310,19 @@ def test_checks_alone_need_no_model(run: Run, folder: Path) -> None:
     assert signature.startswith("matese|checks:all|lang_pair:unknown|")
 
 
+def test_rules_that_are_silent_in_the_language_are_named(run: Run, folder: Path) -> None:
+    write(folder / "src.txt", *SOURCES)
+    write(folder / "mt.txt", "16", "", "x")
+    texts = ("--hyp", "mt.txt", "--src", "src.txt", "--lang-pair", "en-am")
+    ran = run("tag", "--checks", "only,numbers,blank", *texts, "--format", "jsonl")
+    assert ran.code == 0
+    assert "numbers: not reliable in Amharic, not run" in ran.err
+    assert not any(one["errors"] for one in objects(ran.out))
+    assert "not reliable" not in run("tag", "--checks", "only,blank", *texts, "--format", "jsonl").err
+    refused = run("tag", "--checks", "only,numbers", *texts).refused()
+    assert refused.startswith("no rule of --checks can run: numbers: not reliable in Amharic")
+
+
 def test_checks_beside_a_model(run: Run, folder: Path) -> None:
     write(folder / "src.txt", *SOURCES)
     write(folder / "mt.txt", "Das ist gut 16.", "", "x")
