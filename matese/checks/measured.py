@@ -32,8 +32,15 @@ SILENT: Mapping[str, Mapping[str, frozenset[str]]] = {
         "Fluency/Character encoding/Script": frozenset(("mey sd shi ").split()),
     },
     "numbers": {
-        "Accuracy/Omission/Number": frozenset(("am ar bs cs dz ee fa ga hr ").split()),
-        "Accuracy/Mistranslation/Number": frozenset(("am ar bn ca ckb cy el et fr ha he hu hy is it ").split()),
+        "Accuracy/Omission/Number": frozenset(
+            ("am ar bs cs dz ee ga hr kk my nd nn nso ny pl ps ru shi ss sw tg ug xh yo yue zu ").split()
+        ),
+        "Accuracy/Mistranslation/Number": frozenset(
+            (
+                "am ar bn ca ckb cy el et fa ha he hu hy is km ko ky lt mey mg ml mr my ne ny pa ro ru rw sd shi si "
+                "sl so sw ug uz ve vi wo yue "
+            ).split()
+        ),
     },
     "repetition": {
         "Accuracy/Addition/Doubled word": frozenset(
