@@ -257,7 +257,7 @@ def _task(element: object) -> object:
         # Our controls are called after their texts. The results of a region have its offsets in common.
         to_name = next((text for text in TEXT_NAMES if name.endswith(f"_{text}")), None)
         for one in values:
-            place = f"{one['start']}-{one['end']}" if "start" in one and "end" in one else None
+            place = f"{to_name} {one['start']}-{one['end']}" if "start" in one and "end" in one else None
             kinds = {"textarea" if kind == "text" and isinstance(one[kind], list) else kind for kind in one}
             kind = next((kind for kind in PER_REGION if kind in kinds), None)
             results.append({"id": place, "from_name": name, "to_name": to_name, "type": kind, "value": one})

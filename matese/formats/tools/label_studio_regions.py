@@ -171,16 +171,23 @@ def rating(texts: Texts, results: Sequence[Result], rater: str | None, issues: R
 
 def _grouped(results: Iterable[Result]) -> tuple[list[list[Result]], list[list[Result]]]:
     """Returns the results of each region of a text, and those of each region or answer of another kind."""
+    given = list(results)
+    places = {result.id: _offsets(result) for result in reversed(given) if result.get("start") is not None}
     groups: dict[object, list[Result]] = {}
-    for number, result in enumerate(results):
-        # Those without an id cannot be told to belong together.
-        key = (number, None) if result.id is None else (result.id, result.to_name)
+    for number, result in enumerate(given):
+        # Those without an id cannot be told to belong together; controls may call one text by several names.
+        place = _offsets(result) if result.get("start") is not None else places.get(result.id)
+        key = (number, None) if result.id is None else (result.id, place)
         groups.setdefault(key, []).append(result)
     regions: list[list[Result]] = []
     others: list[list[Result]] = []
     for group in groups.values():
         (regions if any(result.has_place for result in group) else others).append(group)
     return regions, others
+
+
+def _offsets(result: Result) -> tuple[str, ...]:
+    return tuple(str(result.get(name)) for name in ("start", "end", "startOffset", "endOffset"))
 
 
 def _overall(answers: Iterable[Sequence[Result]], issues: RowIssues) -> tuple[Overall | None, int]:

@@ -353,3 +353,10 @@ def test_a_task_alone_as_the_programming_interface_returns_it(tmp_path: Path, in
     path = put(tmp_path / "task.json", json.dumps(task(labels("Major")), indent=indent))
     (rating,), kinds = read(path)
     assert (marks(rating), kinds) == ("4-8 major", [])
+
+
+def test_one_region_in_controls_that_call_its_text_differently_is_one_error(tmp_path: Path) -> None:
+    severity = result("choices", HUND, "translation", "r", choices=["Major"])
+    for results in permutations([labels("Style"), severity]):
+        (rating,), notes = read(export(tmp_path, task(*results)))
+        assert (marks(rating), notes) == ("4-8 major Style", [])
