@@ -37,8 +37,8 @@ SILENT: Mapping[str, Mapping[str, frozenset[str]]] = {
         ),
         "Accuracy/Mistranslation/Number": frozenset(
             (
-                "am ar bn ca ckb cy el et fa ha he hu hy is km ko ky lt mey mg ml mr my ne ny pa ro ru rw sd shi si "
-                "sl so sw ug uz ve vi wo yue "
+                "am ar bn ca ckb cy el et fa ha he hu hy is km ky lt mey mg ml mr my ne ny pa ro rw sd shi si sl so "
+                "sw ug uz ve vi wo yue "
             ).split()
         ),
     },
