@@ -12,7 +12,6 @@ import errno
 import gzip
 import io
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -211,7 +210,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         yield Path(path)
         return
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f"{_TEMPORARY}{secrets.token_hex(4)}.tmp")
+    temporary = target.with_name(f"{_TEMPORARY}{os.urandom(4).hex()}.tmp")
     try:
         _settle(target)
         yield temporary
@@ -252,7 +251,7 @@ def is_temporary(path: Path) -> bool:
 
 def _usual_mode(folder: Path) -> int:
     """Returns the permissions of a new file; the umask itself can only be read by setting it, for all threads."""
-    probe = folder / f"{_TEMPORARY}{secrets.token_hex(4)}.tmp"
+    probe = folder / f"{_TEMPORARY}{os.urandom(4).hex()}.tmp"
     probe.touch(exist_ok=False)
     try:
         return stat.S_IMODE(probe.stat().st_mode)

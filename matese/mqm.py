@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -303,7 +302,7 @@ def corpus_score(scores: Iterable[float] | Iterable[Rating], weights: AnyWeights
     if not numbers:
         raise InputError("no segment scores: the score of a corpus is the mean of one or more")
     try:
-        return statistics.fmean(numbers)
+        return math.fsum(numbers) / len(numbers)
     except OverflowError:
         raise InputError(f"segment scores up to {max(map(abs, numbers)):g}: must be smaller") from None
 

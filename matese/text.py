@@ -33,7 +33,6 @@ _INSIDE_NUMBER = re.compile(r"\d[.,:]\d")
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Thai, Lao, Myanmar, Khmer, kana, and CJK ideographs with their extensions, for a set in a regular expression."""
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
-_UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _PLACEHOLDER = re.compile(
     # Behind a digit it is a per cent sign: "5% off". Possessive, because a zero is a flag or a digit.
     r"(?<![\d%])%(?:\(\w+\))?[-+#0]*+\d*+(?:\.\d+)?(?:\$[-+#0]*+\d*+)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcrspn@]"
@@ -103,7 +102,7 @@ def is_unspaced(character: str) -> bool:
     >>> is_unspaced("好"), is_unspaced("g")
     (True, False)
     """
-    return _UNSPACED_CHARACTER.match(character) is not None
+    return re.match(f"[{UNSPACED}]", character) is not None  # compiled when it is first asked, by no --help
 
 
 def is_copy(hypothesis: str, source: str) -> bool:

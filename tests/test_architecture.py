@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from matese.cli.options import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[1]
 LINTER = (sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()")
 
@@ -160,6 +162,16 @@ def test_a_command_with_the_embedded_model_loads_no_more_than_it_runs(command: s
     loaded = set(ran.stdout.splitlines()[-1].split())
     assert {"numpy", "tokenizers", "matese.model.engines.numpy_engine"} <= loaded
     assert loaded & {"torch", *HEAVY} == set()
+
+
+def test_the_list_of_commands_imports_none() -> None:
+    program = (
+        "import sys\nfrom matese import cli\n"
+        "try:\n    cli.main(['--help'])\nexcept SystemExit:\n    pass\nprint(*sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {name.rpartition(".")[2] for name in ran.stdout.splitlines()[-1].split() if name.startswith("matese.cli.")}
+    assert loaded & set(COMMANDS) == set()
 
 
 def shipped_files() -> Iterator[Path]:

@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import agreement
 from matese.tasks.agreement import Request
 
-SUMMARY = "compare the errors that several raters marked"
 USUAL = ("unit", "weights", "bootstrap", "all", "json")
 EPILOG = """RATINGS holds ratings of the same segments by two or more raters. All pairs of ratings of a segment are
 compared in both directions, so precision equals recall. A model with higher figures in matese evaluate agrees with a

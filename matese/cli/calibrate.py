@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import calibrate
 from matese.tasks.calibrate import Request
 
-SUMMARY = "write a copy of a model with calibrated confidences"
 USUAL = ("output", "error-free", "every")
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated

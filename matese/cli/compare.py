@@ -11,7 +11,6 @@ from matese.tasks import compare
 from matese.tasks.compare import Request
 
 _SEVERITIES = one_of([severity.value for severity in COUNTED])
-SUMMARY = "compare systems by the errors in their translations"
 USUAL = ("hyp", "src", "ref", "input", "baseline", "filter", "all", "html", "json", "metrics")
 EPILOG = f"""RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
 systems. The model marks translations (--hyp, --input) first. Rating i of each system must be of the same segment; if

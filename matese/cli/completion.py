@@ -10,7 +10,6 @@ from matese.tasks import sinks
 from matese.tasks.values import OneOf
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-SUMMARY = "write a shell script that completes commands and options"
 EPILOG = """The script does not start matese, so completion is quick. Save it where the shell looks for completions,
 and again after each update of matese:
 

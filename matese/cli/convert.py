@@ -9,7 +9,6 @@ from matese.formats.registry import TABLE
 from matese.tasks import convert
 from matese.tasks.convert import Request
 
-SUMMARY = "convert ratings between the formats of tools and shared tasks"
 _FORMATS = "\n".join(
     f"  {'r' if form.reads else '-'}{'w' if form.writes else '-'} {form.name:<16} {form.title}" for form in TABLE
 )

@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import correlate
 from matese.tasks.correlate import Request
 
-SUMMARY = "compare the scores of metrics with those of humans"
 USUAL = ("lang-pairs", "metrics", "gold", "metric", "baseline", "rank-by", "significance", "json")
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV (system,segment,score), or JSONL of

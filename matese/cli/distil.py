@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import distil
 from matese.tasks.distil import Request
 
-SUMMARY = "train a small model to agree with a large one"
 EPILOG = """examples:
   matese distil Unbabel/XCOMET-XL --student configs/small-xcomet.yaml --data texts.jsonl --output fast --set start=null
   matese distil mini --student configs/small-unified.yaml --data texts.jsonl --output fast --device cuda

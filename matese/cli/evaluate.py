@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import evaluate
 from matese.tasks.evaluate import Request
 
-SUMMARY = "compare predicted errors with those that humans marked"
 USUAL = ("versus", "weights", "bootstrap", "by", "all", "json", "common", "rater", "merge")
 EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
 order differs, ratings are matched by their keys. Neutral and undecided spans do not count, and Critical spans count as

@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import explain
 from matese.tasks.explain import Request
 
-SUMMARY = "show which words lower the score of a translation"
 USUAL = ("hyp", "src", "ref", "by", "format", "output", "limit", "model")
 EPILOG = """methods (--by), with a layer L and a head H; docs/explain.md describes them:
   every model                     leave-one-out, lime

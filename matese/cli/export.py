@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import export
 from matese.tasks.export import Request
 
-SUMMARY = "write a COMET, MetricX or MaTESe model as a model directory"
 EPILOG = """A model directory holds the weights as safetensors, the encoder's configuration, the tokenizer and a card
 with the licence. It loads faster than a released model, and without a network. docs/models.md lists the
 models that can be converted.

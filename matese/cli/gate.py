@@ -10,7 +10,6 @@ from matese.tasks.gate import Request
 
 FAILED = 1
 """The exit code of a violated limit."""
-SUMMARY = "check translations against limits of quality"
 USUAL = (
     *("hyp", "src", "ref", "input", "max-major-per-1k", "max-errors-per-1k", "min-score"),
     *("min-error-free", "baseline", "json", "junit", "github"),

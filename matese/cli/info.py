@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import info
 from matese.tasks.info import Request
 
-SUMMARY = "show what is in a file of ratings, or describe the models"
 EPILOG = """output for a file:
   The format of the file, counts of ratings, segments and spans, and lists of systems, raters and language pairs.
   "spans on words" is the share of spans that begin and end at word boundaries. If it is low in a language with spaces

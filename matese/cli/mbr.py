@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import mbr
 from matese.tasks.mbr import Request
 
-SUMMARY = "choose the translation most similar to all other candidates"
 USUAL = ("nbest", "hyp", "src", "format", "output", "utility", "prune", "model")
 EPILOG = f"""{groups.CANDIDATES}
   Minimum Bayes risk: every candidate is compared with every candidate of its source; its score is the mean, in which

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import re
 import sys
@@ -207,6 +206,8 @@ def quiet() -> Iterator[None]:
         from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
         disable_progress_bars()
+    import logging  # which takes longer to import than --help may
+
     disabled = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -20,14 +20,41 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 GROUPS = {
-    "everyday use": ("tag", "score", "compare", "gate", "report", "serve"),
-    "files": ("convert", "info"),
-    "research": ("evaluate", "agreement", "correlate", "rerank", "mbr", "explain", "stress"),
-    "models": ("train", "distil", "shrink", "calibrate", "export"),
-    "shell": ("completion",),
+    "everyday use": {
+        "tag": "mark the errors of translations, and score them",
+        "score": "score systems by the errors in their translations",
+        "compare": "compare systems by the errors in their translations",
+        "gate": "check translations against limits of quality",
+        "report": "make an HTML page of ratings to read, search and correct",
+        "serve": "serve a page that marks errors, or one to correct the marks",
+    },
+    "files": {
+        "convert": "convert ratings between the formats of tools and shared tasks",
+        "info": "show what is in a file of ratings, or describe the models",
+    },
+    "research": {
+        "evaluate": "compare predicted errors with those that humans marked",
+        "agreement": "compare the errors that several raters marked",
+        "correlate": "compare the scores of metrics with those of humans",
+        "rerank": "choose the best translation of each source among candidates",
+        "mbr": "choose the translation most similar to all other candidates",
+        "explain": "show which words lower the score of a translation",
+        "stress": "inject errors into translations, and report which are noticed",
+    },
+    "models": {
+        "train": "train a model on rated segments",
+        "distil": "train a small model to agree with a large one",
+        "shrink": "write a smaller and faster copy of a model",
+        "calibrate": "write a copy of a model with calibrated confidences",
+        "export": "write a COMET, MetricX or MaTESe model as a model directory",
+    },
+    "shell": {
+        "completion": "write a shell script that completes commands and options",
+    },
 }
-"""The commands by what people do."""
-COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+"""The commands by what people do, each with its summary (an imperative)."""
+_SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+COMMANDS = tuple(_SUMMARIES)
 
 _ENDINGS = ("html", "json", "jsonl", "csv", "tsv", "xlsx", "parquet", "txt")
 """Endings of files that people take for the name of an option."""
@@ -35,13 +62,12 @@ _QUIET = "show errors only, no notices and no progress"
 
 
 class Command(Protocol):
-    """A module named after its command, with a summary (an imperative) and an epilog of the help.
+    """A module named after its command, with an epilog of the help.
 
     A command whose `--quiet` does more than leave out notices has its help text in `QUIET`. One with many options names
     those of `--help` in `USUAL`, without dashes; `--help-all` shows all.
     """
 
-    SUMMARY: str
     EPILOG: str
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -207,21 +233,27 @@ def command(name: str) -> Command:
 
 def make_parsers(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Parser]]:
     """Returns the parser of these commands, and the parser of each command by name."""
-    parser = Parser(prog="matese", description="Marks errors in machine translations and scores the translations.")
-    parser.add_argument(
-        "-v", "--version", action="store_true", help="show the version and the signature of the default model"
-    )
-    subparsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
+    parser, subparsers = _program()
     for name in names:
         module = command(name)
-        description = f"{module.SUMMARY[0].upper()}{module.SUMMARY[1:]}."
-        child = subparsers.add_parser(name, help=module.SUMMARY, description=description, epilog=module.EPILOG)
+        summary = _SUMMARIES[name]
+        description = f"{summary[0].upper()}{summary[1:]}."
+        child = subparsers.add_parser(name, help=summary, description=description, epilog=module.EPILOG)
         module.add_options(child)
         child.usual = getattr(module, "USUAL", ())
         text = "show all options, explained, and exit" if child.usual else argparse.SUPPRESS
         child.add_argument("--help-all", action=_HelpAll, nargs=0, help=text)
         child.add_argument("-q", "--quiet", action="store_true", help=getattr(module, "QUIET", _QUIET))
     return parser, dict(subparsers.choices)
+
+
+def _program() -> tuple[Parser, argparse._SubParsersAction[Parser]]:
+    """Returns the parser of the program, and where its commands are added."""
+    parser = Parser(prog="matese", description="Marks errors in machine translations and scores the translations.")
+    parser.add_argument(
+        "-v", "--version", action="store_true", help="show the version and the signature of the default model"
+    )
+    return parser, parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -231,15 +263,21 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         UsageError: if an option or value is unknown, missing or not allowed.
         SystemExit: after `--help`.
     """
-    parser, commands = make_parsers(argv[:1] if argv and argv[0] in COMMANDS else COMMANDS)
-    known = one_of(COMMANDS)
-    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
-        parser.error(unknown("command", argv[0], COMMANDS))
+    if argv and argv[0] in COMMANDS:
+        parser, commands = make_parsers(argv[:1])
+        asked = commands[argv[0]]
+    else:  # no command's options are needed, so none is imported
+        parser, subparsers = _program()
+        asked = parser
+        for name, summary in _SUMMARIES.items():
+            subparsers.add_parser(name, help=summary)
+        if argv and not argv[0].startswith("-"):
+            parser.error(unknown("command", argv[0], COMMANDS))
     args, rest = parser.parse_known_args(argv)
     if rest:
-        _refuse(rest[0], commands.get(args.command, parser))
+        _refuse(rest[0], asked)
     if args.command is None and not args.version:
-        parser.error(f"no command: must be {known}")
+        parser.error(f"no command: must be {one_of(COMMANDS)}")
     return args
 
 

@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import report
 from matese.tasks.report import Request
 
-SUMMARY = "make an HTML page of ratings to read, search and correct"
 EPILOG = """The page is one file that needs no network and no other file: open it from disk, send it, or print it.
 Severities differ by underline and label as well as by colour. Point at an error, or press n and p, to see its details.
 Search, filters and sorting apply to all segments. Printing includes the segments that pass the filters.

@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import rerank
 from matese.tasks.rerank import Request
 
-SUMMARY = "choose the best translation of each source among candidates"
 USUAL = ("nbest", "hyp", "src", "format", "output", "feature-weights", "tune", "model")
 EPILOG = f"""{groups.CANDIDATES}
   RATINGS  files of ratings of several systems, which are used as they are, without a model

@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import score
 from matese.tasks.score import Request
 
-SUMMARY = "score systems by the errors in their translations"
 USUAL = ("hyp", "src", "ref", "input", "segments", "weights", "json", "model")
 EPILOG = """output:
   On a terminal a table with a header, best system first, with 95% intervals and the p-value of the difference from the

@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import serve
 from matese.tasks.serve import Request
 
-SUMMARY = "serve a page that marks errors, or one to correct the marks"
 USUAL = ("output", "port", "model", "lang-pair")
 EPILOG = """Needs pip install 'matese[serve]', but no network. Press Ctrl-C to stop the server. A request:
 

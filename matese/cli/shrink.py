@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import shrink
 from matese.tasks.shrink import Request
 
-SUMMARY = "write a smaller and faster copy of a model"
 EPILOG = """examples:
   matese shrink runs/comet-da/model --layers 8 --output small
   matese shrink runs/comet-da/model --heads 6 --inner-width 1024 --data texts.jsonl --int8 --output small

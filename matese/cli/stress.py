@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import stress
 from matese.tasks.stress import Request
 
-SUMMARY = "inject errors into translations, and report which are noticed"
 USUAL = ("hyp", "src", "ref", "lang-pair", "kinds", "limit", "json", "output", "model")
 EPILOG = """Each kind of error is injected once into each translation where it finds a place: negation, number, entity,
 antonym, word, hallucination (inserted words), omission, untranslated, repetition, order, form, typo, casing,

@@ -10,7 +10,6 @@ from matese.tasks.tag import Request
 from matese.tasks.texts import require
 from matese.tasks.values import OneOf
 
-SUMMARY = "mark the errors of translations, and score them"
 QUIET = (
     "show errors only, no notices and no progress; without --format, print one score per segment and nothing else "
     "unless the output is a terminal"

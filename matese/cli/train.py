@@ -8,7 +8,6 @@ from matese.cli import fields, groups
 from matese.tasks import train
 from matese.tasks.train import Request
 
-SUMMARY = "train a model on rated segments"
 EPILOG = """examples:
   matese train --config configs/xlmr-large.yaml --output runs/large
   matese train --config configs/comet-da.yaml --dev dev.jsonl

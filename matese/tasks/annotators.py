@@ -40,7 +40,7 @@ _FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Model(Checked):
     """A model that marks errors, with the options of `matese.load`.
 
@@ -99,7 +99,7 @@ class Rules:
         return ",".join(word.strip() for word in text.split(","))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Marking(Model):
     """What annotates: a model, a language model, or checks.
 

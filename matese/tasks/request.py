@@ -54,7 +54,7 @@ def value_of(field: dataclasses.Field[Any]) -> Value | None:
     return value
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Checked:
     """A request; fields made by `option` are checked and converted, None where it is the default is not."""
 

@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -204,6 +203,8 @@ def write_ratings(
     Raises:
         InputError: if the place cannot be written, or something would be lost with `strict`.
     """
+    import tempfile
+
     from matese.formats import writing
     from matese.formats.capabilities import EXPECTED_SCORES
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     """Ratings by the name of their system, or a list of files or of lists of ratings, whose keys name the systems."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Reading(Checked):
     """How files are read.
 
@@ -47,7 +47,7 @@ class Reading(Checked):
     columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Texts(Reading):
     """Translations: text files or tables.
 
@@ -63,7 +63,7 @@ class Texts(Reading):
     input: Sequence[str] = option((), Several())
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Translations(Texts):
     """Translations with what they are compared with.
 
@@ -88,7 +88,7 @@ class Translations(Texts):
         return [*self.hyp, *self.ref, *self.src, *self.input]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Raters(Checked):
     """Which of several raters of a segment counts.
 
@@ -101,7 +101,7 @@ class Raters(Checked):
     merge: merging.Method | None = option(None, OneOf("merging method", ("union", "majority")))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CandidateTexts(Texts):
     """Candidates of the same source.
 
@@ -117,7 +117,7 @@ class CandidateTexts(Texts):
         return [*self.hyp, *self.src, *self.input, *([self.nbest] if self.nbest else [])]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class JoinedTexts(Checked):
     """Texts of a test set, which are joined to ratings without them.
 

@@ -29,6 +29,7 @@ def test_long_examples_and_lists_of_options_keep_their_lines(run: Run, monkeypat
         ([], f"no command: must be {KNOWN} (see matese --help)"),
         (["tga"], f"unknown command 'tga', did you mean 'tag'? must be {KNOWN} (see matese --help)"),
         (["--verbose"], "unknown option --verbose, did you mean '--version'"),
+        (["--quiet", "tag", *FILES], "unknown option --quiet: must be --help or --version"),
         (["--version=1"], "-v/--version: ignored explicit argument '1'"),
         (["tag", "--hyp"], "-t/--hyp: expected at least one argument"),
         (["tag", "--hyp", "mt.txt"], "nothing to compare with"),
