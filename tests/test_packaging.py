@@ -66,6 +66,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         ".json",
         ".tsv",
         ".po",
+        ".yaml",
         ".safetensors",
         ".md",
         ".txt",

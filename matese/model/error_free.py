@@ -98,11 +98,11 @@ def features_of(expected_score: float, errors: Sequence[float]) -> Features:
         expected_score: the model's.
         errors: (tokens,), error probability of each token.
 
-    >>> features_of(0.0, [])
-    (0.0, 0.0, -9.210240366975849)
+    >>> [round(feature, 4) for feature in features_of(0.0, [])]
+    [0.0, 0.0, -9.2102]
     """
     worst = min(max(max(errors, default=0.0), _LEAST), 1 - _LEAST)
-    return math.log1p(max(-expected_score, 0.0)), math.log1p(math.fsum(errors)), math.log(worst / (1 - worst))
+    return math.log1p(max(0.0, -expected_score)), math.log1p(math.fsum(errors)), math.log(worst / (1 - worst))
 
 
 def decide_by_rule(segment: Segment) -> ErrorFree | None:

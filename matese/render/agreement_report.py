@@ -84,7 +84,8 @@ def _in_words(agreement: RaterAgreement) -> Iterator[str]:
         yield f"Krippendorff's alpha of the severity of each {unit} is {alpha:.2f} (1: always alike, 0: as by chance)."
     if len(agreement.profiles) > 1:
         counts = {name: profile.errors_per_segment for name, profile in agreement.profiles.items()}
-        most, fewest = max(counts, key=lambda name: counts[name]), min(counts, key=lambda name: counts[name])
+        most = max(counts, key=lambda name: counts[name])
+        fewest = min(counts, key=lambda name: counts[name])
         if counts[most] > counts[fewest]:
             highest = f"{show(most)} marks most ({counts[most]:.2f})"
             yield f"Errors in a segment: {highest}, {show(fewest)} fewest ({counts[fewest]:.2f})."

@@ -235,7 +235,8 @@ def rising_curve(odds: FloatArray, hits: FloatArray) -> tuple[tuple[float, float
     for part in np.array_split(order, max(1, len(order) // _FEWEST_SPANS)):
         pieces.append([float(odds[part].mean()), float(hits[part].mean()), len(part)])
         while len(pieces) > 1 and (pieces[-2][1] >= pieces[-1][1] or pieces[-2][0] >= pieces[-1][0]):
-            right, left = pieces.pop(), pieces.pop()
+            right = pieces.pop()
+            left = pieces.pop()
             n = left[2] + right[2]
             pieces.append([*((left[at] * left[2] + right[at] * right[2]) / n for at in (0, 1)), n])
     return tuple((round(where, 4), round(min(share, _CAP), 4)) for where, share, _ in pieces)

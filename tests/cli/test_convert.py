@@ -290,7 +290,8 @@ def test_raters_are_selected_or_merged(
     run: Run, folder: Path, options: tuple[str, ...], expected: list[tuple[str, int]]
 ) -> None:
     segment = Segment("Das Haus ist alt.", "x", key=SegmentKey(system="A", index=0))
-    first, second = ErrorSpan(4, 8, Severity.MAJOR), ErrorSpan(13, 16, Severity.MINOR)
+    first = ErrorSpan(4, 8, Severity.MAJOR)
+    second = ErrorSpan(13, 16, Severity.MINOR)
     marked = {"anna": (first, second), "ben": (first,), "cleo": ()}
     matese.write([Rating(segment, name, errors) for name, errors in marked.items()], folder / "three.jsonl")
     assert run("convert", "three.jsonl", "gold.jsonl", *options).code == 0

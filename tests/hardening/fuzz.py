@@ -41,6 +41,7 @@ from matese.formats.format import STRICT, ReadOptions
 from matese.formats.registry import BY_NAME, TABLE
 from matese.formats.tables import jsonl
 from tests.formats import score_files, wmt26_submissions
+from tests.formats.localisation.test_subtitles import SRT, VTT
 from tests.formats.localisation.test_tmx import TMX
 from tests.formats.localisation.test_translation_files import PO, XLIFF_1, XLIFF_2
 from tests.formats.test_round_trips import HOW, ON_TEMPLATES
@@ -111,7 +112,7 @@ class Outcome:
 def formats(folder: Path) -> Iterator[Target]:
     """Yields the readers of the registry."""
     whole = {"xliff": (XLIFF_1, XLIFF_2), "po": (PO,), "tmx": (TMX.partition("?>")[2],), "xcomet": (XCOMET,)}
-    whole["wmt26"] = (WMT26,)
+    whole |= {"wmt26": (WMT26,), "srt": (SRT,), "vtt": (VTT,)}
     for name in sorted({"mtme", *whole} | {one.name for one in TABLE if one.read and one.writes}):
         form = BY_NAME[name]
         place = folder / name

@@ -146,7 +146,8 @@ def test_each_segment_is_read_once_for_each_kind_of_input(
 
 
 def test_every_nth_rating_is_read_and_all_short_ones() -> None:
-    long, short = ("one two three four five six seven", "one two three")
+    long = "one two three four five six seven"
+    short = "one two three"
     ratings = [Rating(Segment(text, str(number)), None, ()) for number, text in enumerate([long, short] * 6)]
     chosen = judged.choose(ratings, 4)
     assert [int(one.rating.segment.source or "") for one in chosen] == [0, 1, 3, 4, 5, 7, 8, 9, 11]

@@ -47,7 +47,8 @@ def test_heads_that_ratings_cannot_teach_survive(
     assert f"head categories stays as it is in {start}: no error has an MQM category" in shown
     assert f"head meaning stays as it is in {start}: no rating teaches errors of meaning" in shown
     assert ("not calibrated: " in shown) is not is_calibrated
-    before, after = load_tagger(start)[0], load_tagger(directory)[0]
+    before = load_tagger(start)[0]
+    after = load_tagger(directory)[0]
     assert after.config.texts == before.config.texts
     if not is_calibrated:
         assert after.config == before.config

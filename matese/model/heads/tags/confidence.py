@@ -85,7 +85,7 @@ class SpanConfidence:
         >>> [round(SpanConfidence("source", 0.1, 1, 0.5, 0).of(0.2, n_tokens), 2) for n_tokens in (1, 4)]
         [0.2, 0.33]
         >>> capped = SpanConfidence("source", 0.1, 1, 0, 0, ((-2.0, 0.1), (2.0, 0.5)))
-        >>> [capped.of(probability, 1) for probability in (0.01, 0.5, 0.99)]
+        >>> [round(capped.of(probability, 1), 2) for probability in (0.01, 0.5, 0.99)]
         [0.1, 0.3, 0.5]
         """
         features = span_features(probability, n_tokens)
