@@ -46,8 +46,8 @@ def format_of(
         raise UsageError(f"{path}: is a directory; choose a file that can be written, or name the format with {option}")
     if name is None and ending in endings:
         return endings[ending][0]
-    if name is None and (read_only := next((form for form in TABLE if ending in form.endings), None)):
-        raise UsageError(f"{path}: {read_only.title}, can only be read; choose {one_of(tuple(endings))}")
+    if name is None and ending not in ENDINGS and any(ending in form.endings for form in TABLE):
+        raise UsageError(f"{path}: {ending} files can only be read; choose {one_of(tuple(endings))}")
     if name is None:
         hint = near_miss(ending, endings) if ending else ""
         problem = f"{path}: the name has no ending that stands for a format{hint or ':'}"

@@ -262,6 +262,8 @@ def _is_json_document(line: str) -> bool:
         return True
     try:
         value = json.loads(line)
+    except RecursionError:
+        return True
     except ValueError:
         return re.match(r'\s*\[?\s*\{\s*"[^"]*"\s*:', line) is not None
     first = value[0] if isinstance(value, list) and value else value

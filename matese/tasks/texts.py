@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -312,23 +311,10 @@ def systems(paths: Sequence[str], how: ReadOptions, *, must_be_rated: bool = Tru
         by_file[name] = rated = ratings(path, how)
         if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
             first = f"matese tag --input {path} --output ratings.jsonl"
-            unread = f" ({names} not read as errors)" if (names := ", ".join(_unread(rated))) else ""
-            raise UsageError(f"{path} holds translations without ratings{unread}; mark them first with {first}")
+            raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
         if n_undecided := sum(error.severity is None for rating in rated for error in rating.all_errors):
             notices.info(f"{path}: errors without a severity: {n_undecided:,}; they do not count in scores")
     return alignment.by_system(by_file)
-
-
-def _unread(ratings: Iterable[Rating]) -> list[str]:
-    """Returns the names of other columns with lists of objects, which may be errors in the form of another tool."""
-    return sorted(
-        {
-            name
-            for rating in ratings
-            for name, value in (rating.segment.extra or {}).items()
-            if re.match(r"\[\s*\{", json.dumps(value) if isinstance(value, list) else str(value))
-        }
-    )
 
 
 def with_texts(ratings: Iterable[Rating], texts: JoinedTexts) -> Iterable[Rating]:

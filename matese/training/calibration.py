@@ -129,9 +129,9 @@ def calibrate(
     progress("reading the ratings")
     ratings = judged.choose(read(paths, report=report), every)
     others = judged.choose(read(error_free_paths, report=report), every)
+    annotator = annotators.load(directory)
     if not checkpoint.is_tagger(directory):
         raise InputError(f"{directory} is no tagger of matese: must be a directory that matese train wrote")
-    annotator = annotators.load(directory)
     readings = read_once(annotator, annotator.config, ratings, others, progress=progress)
     calibration = fit(readings, annotator.config, progress=progress)
     _save(directory, output, calibration)

@@ -176,7 +176,7 @@ def test_a_process_that_is_ended_goes_on(
     lines = [f"das ist ein guter Text und noch einer {number} " * 8 for number in range(300)]
     write(folder / "long.txt", *lines)
     command = ["tag", "--hyp", "long.txt", "--ref", "long.txt", "--model", str(tiny_model_dir)]
-    command += ["--precision", "float32", "--threads", "1", "--checks", "also", "--output", "out.jsonl"]
+    command += ["--precision", "float32", "--threads", "1", "--checks", "repetition", "--output", "out.jsonl"]
     part = folder / "out.jsonl.part"
     with subprocess.Popen([*MATESE, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") > 20)

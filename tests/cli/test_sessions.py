@@ -46,7 +46,7 @@ ENDINGS = [
     Situation(f"tag {TEXTS} --output x --format jsonl", files={"x": '{"index": 0'}),
     Situation(
         f"tag {TEXTS} --output x.jsnl",
-        ("x.jsnl: the name has no ending that stands for a format, did you mean '.jsonl'? use .jsonl, .json, .csv",),
+        ("x.jsnl: the name has no ending that stands for a format, did you mean '.jsonl'? use .",),
         code=2,
     ),
     Situation(f"tag {TEXTS} --output x", (".html or .txt, or name the format with --format",), code=2),
@@ -60,8 +60,8 @@ ENDINGS = [
     Situation("mbr --hyp mt.txt ref.txt --output x.de", files={"x.de": ""}),
     Situation("mbr --hyp mt.txt ref.txt --output x.csv", ("x.csv: the name has no ending",), code=2),
     Situation("convert spans.jsonl x.csv", files={"x.csv": '"index","system"'}),
-    Situation("convert spans.jsonl o.tmx", ("o.tmx: TMX can only be read; choose .jsonl, .json, .csv",), code=2),
-    Situation(f"tag {TEXTS} --output o.tmx", ("o.tmx: TMX can only be read; choose .jsonl",), code=2),
+    Situation("convert spans.jsonl o.tmx", ("o.tmx: .tmx files can only be read; choose .",), code=2),
+    Situation(f"tag {TEXTS} --output o.tmx", ("o.tmx: .tmx files can only be read; choose .",), code=2),
     Situation("convert spans.jsonl -", ("no output format: give --to, one of mqm-tsv",), code=2),
     Situation("report spans.jsonl --output x.csv", (".csv stands for csv, but the format is html",), code=2),
     Situation(f"stress {TEXTS} --output x.csv", ("but the format is jsonl",), code=2),
@@ -88,7 +88,9 @@ COMPARING = [
     ),
     Situation(
         "report mt.txt --output x.html",
-        ("mt.txt: a text file: give it with --hyp, --src or --ref, or mark it first with matese tag --hyp",),
+        (
+            "mt.txt: a text file: give it with --hyp, --src or --ref; where ratings are expected, mark it with matese tag --hyp",
+        ),
         code=2,
     ),
     Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1 (at most 0)",), code=1),
@@ -100,17 +102,12 @@ COMPARING = [
         ("comet.jsonl holds translations without ratings; mark them first with matese tag --input comet.jsonl",),
         code=2,
     ),
-    Situation(
-        "score studio.csv",
-        ("studio.csv holds translations without ratings (label not read as errors); mark them first with",),
-        code=2,
-    ),
     Situation("compare comet.jsonl spans.jsonl", ("comet.jsonl holds translations without ratings",), code=2),
     Situation("compare --hyp mt.txt ref.txt --ref ref.txt", out=("difference between ref and mt",)),
     Situation("compare --hyp mt.txt ref.txt --ref ref.txt --baseline ref.txt", out=("between mt and ref",)),
-    Situation("compare --hyp mt.txt ref.txt src.txt --src src.txt --baseline mt", out=("minus mt ",)),
+    Situation("compare --hyp mt.txt ref.txt src.txt --src src.txt --baseline mt --all", out=("minus mt ",)),
     Situation(
-        "compare --hyp mt.txt ref.txt src.txt --src src.txt", out=("src minus ref: score", "src minus mt: score")
+        "compare --hyp mt.txt ref.txt src.txt --src src.txt --all", out=("src minus ref: score", "src minus mt: score")
     ),
     Situation(
         "compare --hyp mt.txt ref.txt --ref ref.txt --baseline tm",
@@ -270,6 +267,14 @@ def test_pages_warn_of_untrained_languages(run: Run, folder: Path, command: str)
     assert ran.code == 0
     for told in (ran.err, (folder / "x.html").read_text(encoding="utf-8")):
         assert _THAI in told
+
+
+def test_a_column_that_may_hold_errors_is_named(run: Run, folder: Path) -> None:
+    ran = run("score", "studio.csv")
+    assert (ran.code, ran.out) == (2, "")
+    ignored, problem = ran.err.splitlines()
+    assert ignored == "matese: studio.csv: 1 annotation ignored: label not read as errors (line 2)"
+    assert problem.startswith("matese: studio.csv holds translations without ratings; mark them first with matese tag")
 
 
 @pytest.mark.parametrize(

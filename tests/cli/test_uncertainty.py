@@ -23,9 +23,11 @@ def test_intervals_and_votes_are_written(run: Run, texts: list[str]) -> None:
     assert "trained without dropout" in ran.err
     lines = [json.loads(line) for line in ran.out.splitlines()]
     for line in lines:
-        assert line["estimate"]["low"] < line["expected_score"] < line["estimate"]["high"]
+        # An error of meaning in every prediction may lower all scores to the same one.
+        assert line["estimate"]["low"] <= line["expected_score"] <= line["estimate"]["high"]
         assert all(set(error["votes"]) == {"share", "other_severity"} for error in line["errors"])
     assert lines[0]["errors"]
+    assert any(line["estimate"]["low"] < line["estimate"]["high"] for line in lines)
 
 
 def test_the_interval_of_a_system_covers_those_of_its_segments(run: Run, texts: list[str]) -> None:
