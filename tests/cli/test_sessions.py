@@ -88,9 +88,7 @@ COMPARING = [
     ),
     Situation(
         "report mt.txt --output x.html",
-        (
-            "mt.txt: a text file: give it with --hyp, --src or --ref; where ratings are expected, mark it with matese tag --hyp",
-        ),
+        ("mt.txt: a text file: give it with --hyp, --src or --ref; where ratings are expected, mark it with",),
         code=2,
     ),
     Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1 (at most 0)",), code=1),
