@@ -22,9 +22,11 @@ _LONGEST = 40
 _LEAST_UNSPACED = 8
 """Characters of a script without spaces that are repeated at least."""
 _UNSPACED = r"\p{lb=SA}\p{Han}\p{Hira}\p{Kana}\p{Tibt}"
+_FURTHER = rf"[\p{{L}}\p{{M}}\p{{N}}\u200c\u200d--[{_UNSPACED}--\p{{M}}]]*+"
+# Possessive, so that the memory for a word of millions of characters does not grow with it.
 _WORD = regex.compile(
-    rf"(?=[\p{{L}}\p{{N}}])(?:[{_UNSPACED}][\p{{M}}\p{{lb=SA}}--\p{{L}}]*"
-    rf"|[\p{{L}}\p{{N}}--{_UNSPACED}](?:[\p{{L}}\p{{M}}\p{{N}}\u200c\u200d--[{_UNSPACED}--\p{{M}}]]|['’](?=\p{{L}}))*)",
+    rf"(?=[\p{{L}}\p{{N}}])(?:[{_UNSPACED}][\p{{M}}\p{{lb=SA}}--\p{{L}}]*+"
+    rf"|[\p{{L}}\p{{N}}--{_UNSPACED}]{_FURTHER}(?:['’](?=\p{{L}}){_FURTHER})*+)",
     regex.VERSION1,
 )
 _IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
