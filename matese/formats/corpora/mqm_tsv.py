@@ -276,11 +276,15 @@ def _parse(text: str) -> _Marked:
 
     >>> _parse("a <v>b</v> c")
     _Marked(text='a b c', marks=[(2, 3)])
+    >>> _parse("a v> b")
+    _Marked(text='a v> b', marks=())
     """
     # Most texts have no tag, and this is most of the reading time.
     if "v>" not in text:
         return _Marked(text)
     tags = _TAG.findall(text)
+    if not tags:
+        return _Marked(text)
     pieces = _TAG.split(text)
     if tags != ["<v>", "</v>"] * (len(tags) // 2):
         return _Marked("".join(pieces), None)
