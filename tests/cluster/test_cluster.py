@@ -92,7 +92,7 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"two files, .*a\.jsonl\.gz and another, would be written to .*a\.jsonl"):
         storage.find(str(path.parent), "out")
     (path.parent / "README").touch()
-    with pytest.raises(InputError, match=r"README: must end in .*\.csv or \.tsv; a pattern such as"):
+    with pytest.raises(InputError, match=r"README: must end in .*\.parquet or \.parquet\.gz; a pattern such as"):
         storage.find(str(path.parent), "out")
 
 
@@ -229,7 +229,7 @@ def test_commands_of_the_page_are_understood() -> None:
         ((), "--cluster ray needs --input DIR|GLOB and --output DIR"),
         (("--hyp", "mt.txt"), "--cluster ray: leave out --hyp"),
         (("--input", "in", "--output", "out", "--only-errors"), "--cluster ray: leave out --only-errors"),
-        (("--input", "in", "--output", "out", "--format", "html"), "--format must be jsonl, parquet or csv with"),
+        (("--input", "in", "--output", "out", "--format", "html"), "--format must be tsv, csv, parquet or jsonl with"),
         (("--columns", "text=x"), "--columns text=x: unknown name 'text': must be hypothesis, source, system"),
         (("--columns", "source"), "--columns 'source' must be NAME=COLUMN"),
     ],
