@@ -126,7 +126,7 @@ def test_notes_of_a_model_replace_earlier_ones(tmp_path: Path) -> None:
 
 
 def test_srt_has_no_place_for_notes(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=".srt files can only be read"):
+    with pytest.raises(UsageError, match="srt files can only be read"):
         file_endings.format_of("a.srt", None)
 
 
