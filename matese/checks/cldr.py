@@ -210,10 +210,11 @@ def spelled(value: int, lang: str) -> frozenset[str]:
 
 def _texts(speller: Any, value: int, purpose: str) -> set[str]:  # noqa: ANN401
     from unicode_rbnf import FormatPurpose
+    from unicode_rbnf.engine import RbnfError
 
     try:
         return set(speller.format_number(value, FormatPurpose[purpose]).text_by_ruleset.values())
-    except (ValueError, KeyError, IndexError, NotImplementedError):  # not every language has rules for each
+    except (RbnfError, ValueError, KeyError, IndexError):  # not every language has rules for each number
         return set()
 
 

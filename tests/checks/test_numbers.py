@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from matese.checks import numbers
+from matese.checks import cldr, measured, numbers
 
 
 def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> tuple[list[str], list[str]]:
@@ -245,3 +245,12 @@ def test_readings() -> None:
         Decimal(1234),
         Decimal("1.234"),
     }
+
+
+def test_a_number_that_a_language_has_no_words_for_is_no_fault_of_the_text() -> None:
+    large = 10**18  # beyond the rules of most languages
+    assert {lang: cldr.spelled(large, lang) for lang in ("af", "de", "hi")} == dict.fromkeys(
+        ("af", "de", "hi"), frozenset()
+    )
+    spelled = {lang: cldr.spelled(555_111, lang) for lang in measured.LANGUAGES}  # some lack hundreds of thousands
+    assert spelled["de"]
