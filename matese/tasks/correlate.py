@@ -248,7 +248,7 @@ correlate = function(Request, run)
 
 
 def read_scores(request: Request) -> list[LangPairScores]:
-    """Returns the scores that are compared, with those of the baselines; tells what is computed or repaired."""
+    """Returns the scores that are compared, with those of the baselines; reports what is computed or repaired."""
     from matese import baselines
     from matese.evaluation.metrics import evaluation_sets
     from matese.formats import detection

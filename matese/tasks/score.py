@@ -123,7 +123,7 @@ def _ranking(figures: score_report.Figures, by: Basis | None) -> float | None:
 
 @contextmanager
 def _systems(request: Request) -> Iterator[tuple[list[_System], Basis | None]]:
-    """Yields the systems, and what ranks them; None for what the model gives. Tells what the model did."""
+    """Yields the systems, and what ranks them; None for what the model gives. Reports what the model did."""
     if request.ratings:
         is_alone = not any((request.hyp, request.ref, request.src, request.test_set, request.input))
         require(is_alone, "RATINGS are scored as they are; give them without texts")
