@@ -23,8 +23,8 @@ from data_prep.store import Store
 from matese import merging
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, InputError, one_of
-from matese.formats import validation
 from matese.formats.row_issues import located
+from matese.validation import plain_values
 
 TEST_SET = "bio"
 FOLDER = "mqm/bio-mqm-v2"
@@ -195,6 +195,6 @@ def _rows(store: Store) -> Iterator[_Keyed]:
             raise FormatError(name, None, "must be in a folder named after its language pair, such as de2en")
         lang_pair = f"{direction['source']}-{direction['target']}"
         with located(name, None):
-            rows = validation.from_json(store.read(name), list[_Row])
+            rows = plain_values.from_json(store.read(name), list[_Row])
         for row in rows:
             yield SegmentKey(TEST_SET, lang_pair, path.stem, row.document, int(row.segment)), row

@@ -20,8 +20,8 @@ from data_prep.store import Store
 from matese import merging
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import InputError
-from matese.formats import validation
 from matese.formats.row_issues import located
+from matese.validation import plain_values
 
 FILES = (
     "esa/wmt24-esa/humeval/esa_generalMT2024_wave2.csv",
@@ -156,6 +156,6 @@ def _rows(store: Store, path: str, skip: Count) -> Iterator[tuple[int, _Row]]:
                 skip("attention check (BAD)" if named["kind"] == "BAD" else "tutorial")
                 continue
             for name in ("segment", "score", "spans", "end"):
-                named[name] = validation.from_json(str(named[name]), object)
-            row = validation.convert(named, _Row)
+                named[name] = plain_values.from_json(str(named[name]), object)
+            row = plain_values.convert(named, _Row)
         yield reader.line_num, row

@@ -12,9 +12,9 @@ import msgspec
 
 import matese.formats
 from matese.annotation import Severity
-from matese.docstrings import attribute_docs
 from matese.formats.tables import jsonl_keys
 from matese.render import result_keys
+from matese.validation.docstrings import attribute_docs
 
 _NEVER_NULL = ("references", "source_errors", "omissions", "unplaced", "text", "words")
 """Keys that may be null when they are read and never are when they are written."""

@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from matese.explanation.explainer import explain
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator, annotate, load, operating_points
-    from matese.ratings import Ratings, read, write
+    from matese.render.rating_list import Ratings
     from matese.tasks.agreement import agreement
     from matese.tasks.compare import compare
     from matese.tasks.convert import convert
     from matese.tasks.correlate import correlate
     from matese.tasks.evaluate import evaluate
+    from matese.tasks.files import read, write
     from matese.tasks.gate import gate
     from matese.tasks.info import info
     from matese.tasks.report import report
@@ -88,7 +89,8 @@ _LAZY = {
     **{name: f"tasks.{name}" for name in _TASKS},
     "LanguageModel": "language_model.llm_annotator",
     "mbr": "choosing.mbr",
-    **dict.fromkeys(("Ratings", "read", "write"), "ratings"),
+    "Ratings": "render.rating_list",
+    **dict.fromkeys(("read", "write"), "tasks.files"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }
 

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-from matese import severities
-from matese.annotation import ErrorSpan, Omission, Placed, Rating, UnplacedError, Whole
+from matese.annotation import ErrorSpan, Omission, Placed, Rating, UnplacedError, Whole, severities
 from matese.errors import InputError
 from matese.text import overlap
 

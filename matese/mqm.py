@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
-from matese import severities
 from matese import text as texts
-from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError
+from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError, severities
+from matese.annotation.severities import COUNTED
 from matese.errors import InputError, UsageError, one_of, unknown
-from matese.severities import COUNTED
 
 LOWEST_SCORE = -25.0
 """The floor of a segment's score, which models learn too: Perrella et al. 2022, section 2."""

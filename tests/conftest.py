@@ -123,12 +123,12 @@ def make_config(**settings: Any) -> Any:
     A head is a mapping of its settings. Without `quality` or `ranking`, the model is a tagger. `decoding` may be a
     mapping too, since it has a field with the name of a head.
     """
-    from matese.formats import validation
     from matese.model.config import ModelConfig
     from matese.model.decoding import Decoding
     from matese.model.encoder.settings import LayerSettings
     from matese.model.heads.settings import HeadSettings
     from matese.model.texts.settings import TextSettings
+    from matese.validation import plain_values
 
     kinds = {"decoding": Decoding, "texts": TextSettings, "layers": LayerSettings, "heads": HeadSettings}
     own = {field.name: part for part, kind in kinds.items() for field in dataclasses.fields(kind)}
@@ -140,8 +140,8 @@ def make_config(**settings: Any) -> Any:
             parts[name] = value
     if not {"quality", "ranking"} & parts["heads"].keys():
         parts["heads"].setdefault("tags", {})
-    validation.check_keys(parts, ModelConfig)
-    return validation.convert(validation.to_plain(parts), ModelConfig)
+    plain_values.check_keys(parts, ModelConfig)
+    return plain_values.convert(plain_values.to_plain(parts), ModelConfig)
 
 
 def make_tiny_model(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from matese.annotation.severities import COUNTED
 from matese.cli import fields, groups
 from matese.errors import one_of
-from matese.severities import COUNTED
 from matese.tasks import compare
 from matese.tasks.compare import Request
 

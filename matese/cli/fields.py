@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from matese.docstrings import attribute_docs
 from matese.errors import UsageError
 from matese.tasks.request import value_of
 from matese.tasks.values import File, Several, Text, Value
+from matese.validation.docstrings import attribute_docs
 
 R = TypeVar("R")
 

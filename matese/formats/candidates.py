@@ -25,9 +25,9 @@ import msgspec
 from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted
 from matese.files import name_of, read_lines
-from matese.formats import validation
 from matese.formats.row_issues import located
 from matese.text import parse_whole_number
+from matese.validation import plain_values
 
 _SEPARATOR = "|||"
 _MOSES = "INDEX ||| TEXT ||| FEATURES ||| SCORE"
@@ -198,7 +198,7 @@ def _from_json(path: str, lines: Sequence[str]) -> list[Candidates]:
     lists = []
     for number, line in enumerate(lines):
         with located(path, number + 1):
-            row = validation.from_json(line, _Line)
+            row = plain_values.from_json(line, _Line)
             candidates = [_Candidate(text) if isinstance(text, str) else text for text in row.candidates]
             scores = tuple(candidate.score for candidate in candidates if candidate.score is not None)
             texts = tuple(candidate.text for candidate in candidates)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from matese import severities
 from matese.annotation import (
     AnyError,
     ErrorSpan,
@@ -23,8 +22,9 @@ from matese.annotation import (
     SegmentKey,
     UnplacedError,
     Whole,
+    severities,
 )
-from matese.severities import Severity
+from matese.annotation.severities import Severity
 
 KeyField = Literal["test_set", "lang_pair", "system", "document", "index", "domain"]
 Part = Literal[

@@ -19,8 +19,8 @@ import msgspec
 
 from matese.errors import FormatError, InputError
 from matese.files import name_of, not_utf8, open_binary
-from matese.formats import validation
 from matese.formats.row_issues import located
+from matese.validation import plain_values
 
 _LARGEST = 1 << 30
 """Bytes; a small archive can hold a file that fits into no memory."""
@@ -113,15 +113,14 @@ def _parts(name: str, data: bytes, kind: object) -> list[tuple[str | None, bytes
     try:
         parts = msgspec.json.decode(data, type=kind)
         if isinstance(parts, dict):
-            validation.check_unique_keys(data)
+            plain_values.check_unique_keys(data)
             return [(key, bytes(value)) for key, value in parts.items()]
         return [(None, bytes(value)) for value in parts]
     except msgspec.DecodeError as error:
         place = _BYTE.search(str(error))
         line = data.count(b"\n", 0, int(place[1]) if place else len(data)) + 1
-        problem = (
-            f"not JSON ({_BYTE.sub('', validation.explained(error, data))}): must be one list or object, or JSON lines"
-        )
+        fault = _BYTE.sub("", plain_values.explained(error, data))
+        problem = f"not JSON ({fault}): must be one list or object, or JSON lines"
         raise FormatError(name, line, problem) from None
     except RecursionError:
         raise FormatError(name, 1, "lists are nested too deeply") from None
@@ -131,4 +130,4 @@ def _parts(name: str, data: bytes, kind: object) -> list[tuple[str | None, bytes
 
 def _element(name: str, line: int, key: str | None, value: bytes) -> Element:
     with located(name, line):
-        return Element(line, key, validation.from_json(value, object))
+        return Element(line, key, plain_values.from_json(value, object))

@@ -26,8 +26,8 @@ from typing import cast, get_type_hints
 import msgspec
 
 from matese.annotation import Severity
-from matese.formats import settings
 from matese.mqm import CategoryPenalty, Weights
+from matese.validation import settings
 
 
 class _Category(msgspec.Struct, frozen=True):

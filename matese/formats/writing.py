@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
+from os import PathLike
 from pathlib import Path
 
+from matese import mqm
 from matese.annotation import Rating
-from matese.errors import InputError
+from matese.errors import InputError, UsageError, unknown
 from matese.files import open_text, replacing
+from matese.formats import file_endings
 from matese.formats.capabilities import Reducer
 from matese.formats.format import WriteOptions, renumbered
-from matese.formats.registry import BY_NAME
+from matese.formats.registry import BY_NAME, WRITTEN
 
 
 def write(
@@ -50,6 +53,23 @@ def write(
                 f"{name} would leave out or change: {describe_losses(reducer.losses)}; --strict allows no loss"
             )
     return reducer.losses
+
+
+def write_as(
+    ratings: Iterable[Rating],
+    path: str | PathLike[str],
+    *,
+    format: str | None,  # noqa: A002
+    weights: mqm.AnyWeights,
+    template: str | PathLike[str] | None,
+    strict: bool,
+) -> Counter[str]:
+    """Writes ratings as `matese.write` does, which describes the arguments, the result and the errors."""
+    if format is not None and format not in WRITTEN:
+        raise UsageError(unknown("format", format, WRITTEN))
+    name = file_endings.format_of(str(path), format)
+    options = WriteOptions(mqm.find_weights(weights), template=None if template is None else Path(template))
+    return write(ratings, str(path), name, options, strict=strict)
 
 
 def check_has_name(name: str, path: str | Path) -> None:

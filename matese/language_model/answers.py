@@ -13,13 +13,23 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from matese import mqm, severities
+from matese import mqm
 from matese import text as texts
-from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
+from matese.annotation import (
+    AnyError,
+    ErrorSpan,
+    Estimate,
+    Omission,
+    Rating,
+    Segment,
+    Severity,
+    UnplacedError,
+    severities,
+)
 from matese.errors import InputError, one_of, shortened
-from matese.formats import validation
 from matese.formats.format import rating_of
 from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
+from matese.validation import plain_values
 
 INEXACT = "inexact"
 AMBIGUOUS = "ambiguous"
@@ -191,7 +201,7 @@ def _last(text: str, key: str, kind: type[_AnswerT]) -> tuple[_AnswerT, dict[str
     if last is None or re.search(rf'"{key}"\s*:', rest):
         raise AnswerError(f"no JSON object with `{key}` in {shortened(rest.strip())}; it must be the requested JSON")
     try:
-        return validation.convert(last[0], kind), last[0]
+        return plain_values.convert(last[0], kind), last[0]
     except InputError as error:
         raise AnswerError(f"{error}; it must be the requested JSON") from None
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from matese.errors import InputError
 from matese.files import replacing, user_cache
-from matese.formats import validation
 from matese.language_model.client import Completion
+from matese.validation import plain_values
 
 _FORM = 1
 """Version of the files; those of other versions are not used."""
@@ -36,7 +36,7 @@ class AnswerCache:
     def get(self, base_url: str, body: Mapping[str, Any]) -> Completion | None:
         """Returns the answer to a request, if there is one that can be read."""
         try:
-            return validation.from_json(self._path(base_url, body).read_bytes(), Completion)
+            return plain_values.from_json(self._path(base_url, body).read_bytes(), Completion)
         except (OSError, InputError):  # a damaged file is replaced
             return None
 

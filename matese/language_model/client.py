@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from matese.errors import InputError, ModelError, UsageError, check_installed, check_least
-from matese.formats import validation
 from matese.language_model.answers import AnswerError
+from matese.validation import plain_values
 
 if TYPE_CHECKING:
     import httpx2
@@ -177,7 +177,7 @@ class Client:
 
     def _completion(self, content: bytes) -> Completion:
         try:
-            response = validation.from_json(content, _Response)
+            response = plain_values.from_json(content, _Response)
         except InputError as error:
             raise AnswerError(f"not an answer of chat completions ({self._clean(str(error))})") from None
         if not response.choices:

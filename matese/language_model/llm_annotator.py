@@ -24,7 +24,7 @@ from matese.language_model.answers import AnswerError, QuoteCounts
 from matese.language_model.cache import AnswerCache
 from matese.language_model.client import Client, Completion, RefusedRequestError, RunLimits
 from matese.language_model.prompts import PROMPTS, Prompt, PromptName
-from matese.ratings import Ratings
+from matese.render.rating_list import Ratings
 from matese.version import __version__
 
 OPENAI = "https://api.openai.com/v1"

@@ -28,7 +28,7 @@ from matese.model.prediction import TagProbabilities
 from matese.model.predictor import PredictedRating, Predictor
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind
-from matese.ratings import Ratings
+from matese.render.rating_list import Ratings
 from matese.version import __version__
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from matese import mqm, severities
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, UnplacedError
+from matese import mqm
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, UnplacedError, severities
 from matese.errors import counted
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.statistics.bootstrap import Figure

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from matese import severities
 from matese import text as texts
-from matese.annotation import ErrorSpan, Rating, Severity
+from matese.annotation import ErrorSpan, Rating, Severity, severities
 
 _MOST_NAMES = 10
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matese import mqm, severities
+from matese import mqm
+from matese.annotation import Severity, severities
 from matese.render import page_data
 from matese.render.labels import show
 from matese.render.page_data import PageSegment, Saving
+from matese.render.severity_looks import LOOKS
 from matese.render.tables import Table
-from matese.severities import Severity
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _script_head() -> str:
 
 def _severity_keys() -> list[tuple[str, Severity]]:
     """Returns the keys for severities in their order on a keyboard, where 0 is the last digit, with what they mean."""
-    keys = [(key, severity) for severity in Severity if (key := severities.TRAITS[severity].key) is not None]
+    keys = [(key, severity) for severity in Severity if (key := LOOKS[severity].key) is not None]
     return sorted(keys, key=lambda pair: (pair[0] == "0", pair[0]))
 
 
@@ -160,11 +161,11 @@ def _severity_style() -> str:
     """Returns the looks of severities: variables for the whole page, and a class for each."""
     variables = []
     classes = []
-    for severity, traits in severities.TRAITS.items():
+    for severity, looks in LOOKS.items():
         name = severities.name(severity)
-        variables.append(f"--{name}: light-dark{_pair(traits.fill)}; --{name}-line: light-dark{_pair(traits.ink)};")
-        looks = f"--fill: var(--{name}); --stroke: var(--{name}-line); --underline: {traits.line};"
-        classes.append(f".{name} {{ {looks} }}\n")
+        variables.append(f"--{name}: light-dark{_pair(looks.fill)}; --{name}-line: light-dark{_pair(looks.ink)};")
+        style = f"--fill: var(--{name}); --stroke: var(--{name}-line); --underline: {looks.line};"
+        classes.append(f".{name} {{ {style} }}\n")
     return f":root {{ {' '.join(variables)} }}\n{''.join(classes)}"
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from matese import severities
-from matese.annotation import AnyError, ErrorSpan, Segment, UnplacedError
+from matese.annotation import AnyError, ErrorSpan, Segment, UnplacedError, severities
 
 _C0_PICTURES = 0x2400
 _DELETE_PICTURE = "\u2421"

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
-from matese import mqm, severities
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating
+from matese import mqm
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, severities
 from matese.errors import counted
 from matese.render.labels import show
-from matese.severities import TRAITS
+from matese.render.severity_looks import LOOKS
 
-_STYLES = {severity: f"background:{traits.colour}4d;border-bottom:{traits.line}" for severity, traits in TRAITS.items()}
+_STYLES = {severity: f"background:{looks.colour}4d;border-bottom:{looks.line}" for severity, looks in LOOKS.items()}
 """A background of 30 % opacity, and the line."""
 _MISSING = "background:none;border:2px dashed"
 """Of words that the translation lacks."""

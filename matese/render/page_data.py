@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from matese import mqm, severities
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
+from matese import mqm
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError, severities
 from matese.formats.tables import jsonl
 from matese.render.labels import place_label
 from matese.text import Utf16Text

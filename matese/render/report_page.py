@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from matese import mqm, severities
-from matese.annotation import Rating, Segment, SegmentKey
+from matese import mqm
+from matese.annotation import Rating, Segment, SegmentKey, severities
 from matese.evaluation import alignment
 from matese.evaluation.systems import quality, system_ranking
 from matese.mqm import SystemSummary

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from matese import mqm, severities
+from matese import mqm
 from matese import text as texts
-from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity
+from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity, severities
 from matese.errors import InputError
 from matese.render import catalogue, html_page
 from matese.render.catalogue import Catalogue

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from matese import mqm, severities
-from matese.annotation import ErrorSpan, Omission, Rating, Severity
+from matese import mqm
+from matese.annotation import ErrorSpan, Omission, Rating, Severity, severities
 from matese.render.labels import error_label, place_label, short_number, show, unplaced_label, votes_label
+from matese.render.severity_looks import LOOKS
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -210,11 +211,11 @@ def _details(rating: Rating) -> str:
 
 
 def _mark(span: ErrorSpan | Omission) -> Mark:
-    traits = severities.TRAITS[span.severity]
-    opening, closing = traits.brackets
+    looks = LOOKS[span.severity]
+    opening, closing = looks.brackets
     if isinstance(span, ErrorSpan):
-        return Mark(opening, closing, traits.style)
-    return Mark(f"{opening}-", f"-{closing}", traits.missing_style or traits.style)
+        return Mark(opening, closing, looks.style)
+    return Mark(f"{opening}-", f"-{closing}", looks.missing_style or looks.style)
 
 
 def _style(spans: Sequence[ErrorSpan | Omission]) -> str:

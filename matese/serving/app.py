@@ -28,7 +28,7 @@ from starlette.staticfiles import StaticFiles
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, agreeing, unknown
-from matese.formats import languages, validation
+from matese.formats import languages
 from matese.formats.format import ReadOptions
 from matese.formats.tables import columns, csv_table, headings, jsonl
 from matese.render import html_page
@@ -36,6 +36,7 @@ from matese.serving.batcher import Batcher
 from matese.serving.limits import Limits
 from matese.serving.metrics import Measured, Metrics
 from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody
+from matese.validation import plain_values
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
     kind = content_type.partition(";")[0].strip().lower()
     try:
         if kind == "application/json":
-            rows: Iterable[tuple[int, object]] = enumerate(validation.from_json(body, AnnotateRequest).segments)
+            rows: Iterable[tuple[int, object]] = enumerate(plain_values.from_json(body, AnnotateRequest).segments)
             return _numbered(columns.ratings(rows, "segments", {}, naming=""), knows_all=True)
         if kind == "text/csv":
             text = io.StringIO(body.decode("utf-8-sig"), newline="")
@@ -221,7 +222,7 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
         raise HTTPException(422, place) from None
     except UnicodeDecodeError:
         raise HTTPException(422, "the body is not UTF-8: must be text, and not compressed") from None
-    except validation.InvalidValueError as error:
+    except plain_values.InvalidValueError as error:
         raise HTTPException(422, f"{error}; /openapi.json describes requests") from None
     raise HTTPException(422, f"content type is {content_type or 'missing'!r}: must be application/json or text/csv")
 

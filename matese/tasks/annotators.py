@@ -273,10 +273,10 @@ class OfModel:
 
     def count_on(self, counts: Mapping[str, Any]) -> None:
         """Lets the model count on."""
-        from matese.formats import validation
         from matese.model.annotator import Counts
+        from matese.validation import plain_values
 
-        self.model.count_on(validation.convert(counts, Counts))
+        self.model.count_on(plain_values.convert(counts, Counts))
 
 
 @dataclass(frozen=True)
@@ -488,7 +488,7 @@ def _asking(options: Marking, name: str) -> Iterator[LanguageModel]:
     Raises:
         UsageError: if an option cannot be used, or the HTTP client is not installed.
     """
-    from matese.formats import settings
+    from matese.validation import settings
 
     check_installed("--annotator", "openai", extra="llm")
     from matese.language_model.llm_annotator import OPENAI, LanguageModel, Settings

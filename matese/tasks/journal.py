@@ -22,9 +22,9 @@ import msgspec
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import FormatError
 from matese.files import cut_incomplete_line, naming, read_lines
-from matese.formats import validation
 from matese.formats.row_issues import located
 from matese.formats.tables import jsonl
+from matese.validation import plain_values
 
 _START = b'{"texts": '
 Rated = Iterator[tuple[Rating, TokenScores | None]]
@@ -180,7 +180,7 @@ class Journal:
     def _check_origin(self) -> None:
         first = next(read_lines(self.path))
         with located(self.path, 1):
-            origin = validation.from_json(first, Origin)
+            origin = plain_values.from_json(first, Origin)
         named = {"texts": "other texts", "options": "other options", "signature": "another model"}
         others = [
             named[field.name]
@@ -199,6 +199,6 @@ class Journal:
         next(lines)
         for number, line in enumerate(lines, start=2):
             with located(self.path, number):
-                yield validation.from_json(line, _Record)
+                yield plain_values.from_json(line, _Record)
             if number > count:
                 return

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from matese.annotation import Rating
 from matese.files import short_names
-from matese.ratings import read_tokens
 from matese.tasks import annotators, notices, texts
 from matese.tasks.annotators import Model
+from matese.tasks.files import read_tokens
 from matese.tasks.request import option
 from matese.tasks.texts import Raters, Translations, require
 from matese.tasks.values import File, Several, Text

@@ -13,9 +13,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from matese.docstrings import attribute_docs
 from matese.errors import UsageError
 from matese.tasks.values import Value
+from matese.validation.docstrings import attribute_docs
 
 P = ParamSpec("P")
 R = TypeVar("R")

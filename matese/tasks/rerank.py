@@ -104,7 +104,7 @@ def _rated(request: Request) -> Iterator[tuple[Iterator[_Rated], int, str]]:
 def _weights(values: Sequence[str]) -> FeatureWeights:
     """Returns the weights in a file, or the weights given by name."""
     from matese.choosing.reranking import FeatureWeights, make_weights
-    from matese.formats import settings
+    from matese.validation import settings
 
     if len(values) == 1 and "=" not in values[0]:
         return settings.read(values[0], FeatureWeights)

@@ -17,7 +17,7 @@ from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import UsageError, counted
 from matese.files import beside, is_device
 from matese.mqm import SystemSummary
-from matese.ratings import Ratings
+from matese.render.rating_list import Ratings
 from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Marker, Marking, Rated
 from matese.tasks.request import function, option

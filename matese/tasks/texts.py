@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 from matese.annotation import Rating, Segment
 from matese.errors import ModelError, UsageError, near_miss, shortened
 from matese.files import short_names, shown
-from matese.ratings import read, read_tokens
 from matese.tasks import notices
+from matese.tasks.files import read, read_tokens
 from matese.tasks.request import Checked, option
 from matese.tasks.values import File, OneOf, Several, Text
 

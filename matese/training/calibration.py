@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from matese.errors import InputError
-from matese.formats import validation
 from matese.formats.row_issues import RowIssue
 from matese.model import annotator as annotators
 from matese.model import error_free as detection
@@ -33,6 +32,7 @@ from matese.training.judged import Annotates, Chosen, Judged
 from matese.training.meaning_rules import MeaningFit
 from matese.training.reading import read
 from matese.training.tag_calibration import TokenPoint
+from matese.validation import plain_values
 
 _WEIGHT = "tag_head.weight"
 _BIAS = "tag_head.bias"
@@ -282,7 +282,7 @@ def _save(directory: Path, output: Path, calibration: Calibration) -> None:
     )
     config = stored.config
     model = replace(config.model, decoding=with_fitted(config.model.decoding, calibration))
-    training = {**(config.training or {}), "calibration": validation.to_plain(calibration)}
+    training = {**(config.training or {}), "calibration": plain_values.to_plain(calibration)}
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)
     changed = replace(stored, config=replace(config, model=model, training=training), tensors=tensors)
     checkpoint.save(output, changed, tokenizer, card=checkpoint.read_card(directory))

@@ -11,12 +11,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import ErrorSpan, Rating, Severity
+from matese.annotation.severities import COUNTED
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.model.heads.tags import decoding
 from matese.model.heads.tags.confidence import MajorOfPair, MarkThreshold, SpanConfidence, is_short, span_features
 from matese.model.operating_point import OperatingPoint
 from matese.model.texts.encoding import InputKind
-from matese.severities import COUNTED
 from matese.text import overlap
 from matese.training.judged import Judged
 from matese.training.tag_calibration import minimise

@@ -13,13 +13,13 @@ import msgspec
 import yaml
 from msgspec import Meta
 
-from matese.docstrings import attribute_docs
 from matese.errors import InputError
-from matese.formats import settings
 from matese.model.config import ModelConfig
 from matese.model.storage import checkpoint
 from matese.model.storage.packing import StoredPrecision
 from matese.mqm import CATEGORIES
+from matese.validation import settings
+from matese.validation.docstrings import attribute_docs
 
 FINETUNING = Path(__file__).with_name("finetune.yaml")
 """Settings with which a finished model learns from further ratings."""

@@ -16,8 +16,8 @@ from matese.annotation import (
     Severity,
     UnplacedError,
 )
+from matese.annotation.severities import MINOR_MAJOR
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities, Reducer
-from matese.severities import MINOR_MAJOR
 
 WITHOUT_PLACE = "omissions, written as errors without a place"
 KEY = SegmentKey("ted", "en-de", "A", "talk", 3)

@@ -36,10 +36,11 @@ import hypothesis
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity
 from matese.cli import messages
 from matese.errors import InputError
-from matese.formats import candidates, detection, glossary, settings, weights_file, writing
+from matese.formats import candidates, detection, glossary, weights_file, writing
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.registry import BY_NAME, TABLE
 from matese.formats.tables import jsonl
+from matese.validation import settings
 from tests.formats import score_files, wmt26_submissions
 from tests.formats.localisation.test_subtitles import SRT, VTT
 from tests.formats.localisation.test_tmx import TMX

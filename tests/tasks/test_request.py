@@ -14,7 +14,6 @@ import pytest
 
 import matese.tasks
 from matese import mqm
-from matese.docstrings import attribute_docs
 from matese.errors import UsageError
 from matese.tasks import tag
 from matese.tasks.request import Checked, changing_ratings, function, option, value_of
@@ -33,6 +32,7 @@ from matese.tasks.values import (
     Value,
     Whole,
 )
+from matese.validation.docstrings import attribute_docs
 
 REQUESTS = {
     module.name: importlib.import_module(f"matese.tasks.{module.name}").Request

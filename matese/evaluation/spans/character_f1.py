@@ -18,10 +18,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from matese.annotation import ErrorSpan
+from matese.annotation.severities import MINOR_MAJOR
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, divide, rates
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
-from matese.severities import MINOR_MAJOR
 
 PARTIAL_CREDIT = 0.5
 """Credit for the right character with the wrong severity, in both tasks."""

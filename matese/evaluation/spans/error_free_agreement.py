@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from matese.annotation import Rating
+from matese.annotation.severities import COUNTED
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
-from matese.severities import COUNTED
 
 LEAST_ESA = 85.0
 """Least score of a segment without errors, from 0 to 100."""

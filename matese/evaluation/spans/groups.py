@@ -10,13 +10,13 @@ import numpy as np
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan
+from matese.annotation.severities import MINOR_MAJOR
 from matese.evaluation.spans import pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit import is_hit
 from matese.evaluation.spans.span_matching import MatchingRules, match
 from matese.evaluation.statistics.arrays import FloatArray, divide
-from matese.severities import MINOR_MAJOR
 
 NONE = "none"
 """Name of the group of segments or spans that do not name their group."""

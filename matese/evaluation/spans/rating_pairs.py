@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from matese.annotation import ErrorSpan, Omission, Rating, SegmentKey
+from matese.annotation.severities import COUNTED
 from matese.errors import InputError
 from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
-from matese.severities import COUNTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from matese.annotation import ErrorSpan, Severity
+from matese.annotation.severities import MINOR_MAJOR
 from matese.evaluation.spans import span_hit
 from matese.evaluation.statistics.arrays import FloatArray, divide, rates, row_means
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
-from matese.severities import MINOR_MAJOR
 
 UnitTags = tuple[Sequence[int], Sequence[int]]
 """The tags of one segment, gold and predicted, as positions in `Tagging.names`: (units,) each."""

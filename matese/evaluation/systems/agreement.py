@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from matese.annotation import Rating, SegmentKey
+from matese.annotation.severities import MINOR_MAJOR
 from matese.errors import InputError, counted
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans import category_agreement, pair_statistics
@@ -26,7 +27,6 @@ from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray,
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import raters
 from matese.evaluation.systems.raters import RaterProfile
-from matese.severities import MINOR_MAJOR
 
 RatedSegment = tuple[Rating, ...]
 """The ratings of one text by two raters or more, one per rater, in the order of their names."""

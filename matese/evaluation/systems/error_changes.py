@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
+from matese.annotation.severities import COUNTED
 from matese.evaluation.spans import span_matching
 from matese.evaluation.spans.rating_pairs import counted_omissions, counted_spans
-from matese.severities import COUNTED
 from matese.text import Piece
 
 CHANGES = ("fixed", "introduced", "softened", "worsened", "kept")

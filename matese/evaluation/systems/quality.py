@@ -16,13 +16,13 @@ import numpy as np
 from matese import mqm
 from matese import text as texts
 from matese.annotation import Rating, Severity
+from matese.annotation.severities import COUNTED, MINOR_MAJOR
 from matese.errors import InputError, UsageError, one_of
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans.rating_pairs import annotated_spans
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
-from matese.severities import COUNTED, MINOR_MAJOR
 
 Basis = Literal["spans", "expected"]
 """What systems are ranked by: the `score` of the spans, or the `expected score`, which the model predicts."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from matese import text as texts
 from matese.annotation import Rating, Segment
+from matese.annotation.severities import COUNTED
 from matese.errors import InputError, UsageError, counted, near_miss, one_of, unknown
 from matese.evaluation.systems import quality
-from matese.severities import COUNTED
 
 Segments = Sequence[Sequence[Rating]]
 """(segments, systems)."""

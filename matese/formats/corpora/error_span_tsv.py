@@ -19,8 +19,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from matese import severities, text
-from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese import text
+from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError, severities
 from matese.errors import FormatError, one_of
 from matese.files import name_of, repeatable_lines
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities

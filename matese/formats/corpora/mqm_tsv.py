@@ -33,8 +33,17 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from pathlib import Path
 
-from matese import severities
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import (
+    AnyError,
+    ErrorSpan,
+    Omission,
+    Rating,
+    Segment,
+    SegmentKey,
+    Severity,
+    UnplacedError,
+    severities,
+)
 from matese.errors import FormatError, one_of
 from matese.files import name_of, repeatable_lines
 from matese.formats import span_projection

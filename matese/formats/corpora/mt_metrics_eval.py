@@ -29,11 +29,11 @@ from pathlib import Path
 from matese.annotation import Overall, Rating, Scale, Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted, near_miss, one_of
 from matese.files import name_of, read_lines
-from matese.formats import validation
 from matese.formats.corpora import seg_rating
 from matese.formats.corpora.score_files import MetricScores, read_positional
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.row_issues import parse_lines
+from matese.validation import plain_values
 
 REFERENCE_FREE = "src"
 ALL_REFERENCES = "all"
@@ -286,7 +286,7 @@ def _text_file(path: Path) -> Path:
 
 
 def _field(line: str, name: str) -> str:
-    fields = validation.from_json(line, object)
+    fields = plain_values.from_json(line, object)
     text = fields.get(name) if isinstance(fields, dict) else None
     if not isinstance(text, str):
         raise InputError(f"no text {name!r}: must be an object with this key")

@@ -18,15 +18,15 @@ from typing import Any
 
 import msgspec
 
-from matese import mqm, severities
-from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
+from matese import mqm
+from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, UnplacedError, severities
 from matese.errors import InputError
 from matese.files import read_lines
-from matese.formats import validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
 from matese.formats.format import WriteOptions, rating_of
 from matese.formats.row_issues import located
+from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(
     lacks=("source", "no_spans", "confidence", "omissions"),
@@ -135,7 +135,7 @@ def _lines(path: str | Path) -> Iterator[tuple[int, tuple[str, int, list[_Error]
                 allowed = "must be a system, a rating and optionally a rater, separated by tabs"
                 raise InputError(f"{len(fields)} fields: {allowed}")
             system, text, *rater = fields
-            errors = None if text == _NONE else validation.from_json(text, _Errors).errors
+            errors = None if text == _NONE else plain_values.from_json(text, _Errors).errors
         yield number, (system, counts[system], errors, rater[0] if rater else None)
         counts[system] += 1
 

@@ -34,15 +34,26 @@ from typing import Any
 
 import msgspec
 
-from matese import mqm, severities
-from matese.annotation import ErrorFree, ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese import mqm
+from matese.annotation import (
+    ErrorFree,
+    ErrorSpan,
+    Estimate,
+    Rating,
+    Segment,
+    SegmentKey,
+    Severity,
+    UnplacedError,
+    severities,
+)
 from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
-from matese.formats import languages, validation
+from matese.formats import languages
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, located
 from matese.text import parse_whole_number
+from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(
     lacks=("source", "rater", "confidence", "source_errors", "omissions", "empty_texts"),
@@ -111,7 +122,7 @@ def _lines(path: str | Path) -> Iterator[tuple[int, _Line]]:
     for number, text in enumerate(read_lines(path), start=1):
         if text.strip():
             with located(path, number):
-                yield number, validation.from_json(text, _Line)
+                yield number, plain_values.from_json(text, _Line)
 
 
 def _without_texts(item_id: str, issues: RowIssues, *, has_texts: bool) -> Iterator[Rating]:
@@ -138,7 +149,7 @@ def _ratings(line: _Line, of_test_set: _Line, key: SegmentKey, issues: RowIssues
 def _rating(line: _Line, system: str, segment: Segment, issues: RowIssues) -> Rating:
     """Returns the predictions for one translation."""
     given = (line.task1_pred or {}).get(system)
-    marked = None if given is None else validation.convert(given, _Errors)
+    marked = None if given is None else plain_values.convert(given, _Errors)
     marks: list[ErrorSpan | UnplacedError] = []
     n_given = 0
     for name, value in (given or {}).items():

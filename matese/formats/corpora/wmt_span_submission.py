@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from matese import severities
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError, severities
 from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats.capabilities import ALL_KEY_FIELDS, TABS_AND_LINES, Capabilities

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from matese import severities
 from matese import text as texts
-from matese.annotation import ErrorSpan, Rating, Segment
+from matese.annotation import ErrorSpan, Rating, Segment, severities
 from matese.formats.localisation import notes
 from matese.formats.tables.headings import COMMENT
 

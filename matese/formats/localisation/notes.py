@@ -43,13 +43,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
 
-from matese import mqm, severities
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
+from matese import mqm
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError, severities
 from matese.errors import InputError
-from matese.formats import validation
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.formats.tables.headings import COMMENT
+from matese.validation import plain_values
 
 ORIGIN = "matese"
 T = TypeVar("T")
@@ -295,7 +295,7 @@ def _fits_its_side(match: re.Match[str]) -> bool:
 
 def _comment_line(text: str) -> str:
     try:
-        return validation.from_json(text, str) if text.startswith('"') else text
+        return plain_values.from_json(text, str) if text.startswith('"') else text
     except InputError:  # a person wrote it, and not as JSON
         return text
 
@@ -329,7 +329,7 @@ def _place(match: re.Match[str], shown: str, issues: RowIssues) -> tuple[int, in
 
 def _category(match: re.Match[str]) -> str | None:
     category: str | None = match["category"]
-    return validation.from_json(category, str) if category and category.startswith('"') else category
+    return plain_values.from_json(category, str) if category and category.startswith('"') else category
 
 
 def _text(segment: Segment, side: _Side) -> str:
@@ -342,7 +342,7 @@ def _name(rater: str | None) -> str:
 
 
 def _rater(name: str) -> str | None:
-    rater = validation.from_json(name, object)
+    rater = plain_values.from_json(name, object)
     if rater is not None and not isinstance(rater, str):
         raise InputError(f"note {name!r}: must begin with the name of a rater")
     return rater

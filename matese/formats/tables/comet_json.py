@@ -18,11 +18,11 @@ from pathlib import Path, PurePath
 
 import msgspec
 
-from matese import severities
-from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
-from matese.formats import json_stream, validation
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, severities
+from matese.formats import json_stream
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.row_issues import located
+from matese.validation import plain_values
 
 RATER = "comet"
 
@@ -49,7 +49,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         with located(path, element.line):
             system = None if element.key is None else PurePath(element.key).stem
             key = SegmentKey(system=system, index=counts[element.key])
-            yield _rating(validation.convert(element.value, _Item), key)
+            yield _rating(plain_values.convert(element.value, _Item), key)
         counts[element.key] += 1
 
 

@@ -22,11 +22,11 @@ from typing import Any
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError
 from matese.files import head_of, name_of, not_utf8, open_binary
-from matese.formats import validation
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, headings, jsonl
+from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(
     lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True
@@ -230,7 +230,7 @@ def _value(name: str, cell: object) -> object:
         return None
     if name in _SCORES:
         return _score(cell)
-    return validation.from_json(cell, Any) if name in _JSON else cell
+    return plain_values.from_json(cell, Any) if name in _JSON else cell
 
 
 def _score(cell: str) -> float | str:

@@ -44,7 +44,6 @@ from matese.annotation import (
     Votes,
 )
 from matese.errors import InputError, one_of, unknown
-from matese.formats import validation
 from matese.formats.row_issues import parse_lines
 from matese.formats.tables.jsonl_keys import (
     ErrorFreeKeys,
@@ -56,6 +55,7 @@ from matese.formats.tables.jsonl_keys import (
     UnplacedKeys,
     VotesKeys,
 )
+from matese.validation import plain_values
 
 # Legal in JSON unescaped. But DEL and the C1 controls steer terminals, and many programs end a line at U+0085, U+2028
 # and U+2029. (JSON itself escapes the controls below U+0020.)
@@ -122,9 +122,9 @@ def complete(line: str, number: int | None = None) -> Rating | None:
 def parse(line: str) -> object:
     """Returns the JSON value of a line. Raises InputError if it is none, or an object has a key twice."""
     try:
-        return validation.from_json(line, object)
-    except validation.InvalidValueError:
-        validation.from_json(line, Line)  # which names the place of a number that is too large
+        return plain_values.from_json(line, object)
+    except plain_values.InvalidValueError:
+        plain_values.from_json(line, Line)  # which names the place of a number that is too large
         raise
 
 
@@ -143,7 +143,7 @@ def from_json(line: object, number: int | None = None) -> Rating:
         line = {name: value for name, value in line.items() if name not in extra}
     if isinstance(line, Mapping) and isinstance(index := line.get("index"), float) and index.is_integer():
         line = {**line, "index": int(index)}  # as pandas writes a column of which a part is missing
-    return _rating(validation.convert(line, Line), extra, number=number)
+    return _rating(plain_values.convert(line, Line), extra, number=number)
 
 
 def dumps(rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenScores | None = None) -> str:
@@ -334,7 +334,7 @@ def token_scores(line: str) -> TokenScores | None:
     """Returns the `tokens` of a line; None for a line without them. Raises InputError if they are no scores."""
     if '"tokens"' not in line:  # few files have them, and the search is faster than parsing
         return None
-    row = validation.from_json(line, _TokensOfLine)
+    row = plain_values.from_json(line, _TokensOfLine)
     if row.tokens is None:
         return None
     for number, token in enumerate(row.tokens):

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from matese import mqm, severities
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
+from matese import mqm
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError, severities
 from matese.errors import InputError
 from matese.formats.format import rating_of
 from matese.formats.person_review import REVIEWED

@@ -30,15 +30,16 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from matese import mqm, severities
-from matese.annotation import Rating, Segment
+from matese import mqm
+from matese.annotation import Rating, Segment, Severity, severities
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
-from matese.formats import person_review, validation
+from matese.formats import person_review
 from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, csv_table, jsonl, readable_sheet
 from matese.formats.tables.headings import COMMENT, role_of
+from matese.validation import plain_values
 
 CAPABILITIES = replace(csv_table.CAPABILITIES, replaced=(("[\x00-\x08\x0b-\x1f\ufffe\uffff]", " "),))
 _TECHNICAL = "matese"
@@ -48,6 +49,9 @@ _OURS = "matese "
 """Begins what the columns that we add hold, and their headings where the name alone is taken."""
 _INPUT = "input_"
 _TEXTS = ("source", "hypothesis", "reference")
+_COLOURS = {None: "FF1A5FB4", Severity.MINOR: "FF9A6700", Severity.MAJOR: "FFC4161C", Severity.CRITICAL: "FF8A1C8F"}
+_GREY = "FF59636E"
+"""Of marked words; a severity without a row is grey."""
 _WIDE = 45
 _NARROW = 14
 _NO_TEXT = re.compile("[\x00-\x20\ufffe\uffff\\s]")
@@ -297,8 +301,7 @@ def _paint(cell: Any, rating: Rating) -> None:  # noqa: ANN401  (of openpyxl)
         return
     colours: list[str] = [""] * len(text)
     for span in ordered:
-        on_paper, _ = severities.TRAITS[span.severity].ink
-        colours[span.start : span.end] = [f"FF{on_paper[1:].upper()}"] * (span.end - span.start)
+        colours[span.start : span.end] = [_COLOURS.get(span.severity, _GREY)] * (span.end - span.start)
     parts: list[object] = []
     for colour, run in groupby(range(len(text)), key=colours.__getitem__):
         places = list(run)
@@ -345,7 +348,7 @@ def _held(path: str | Path) -> dict[str, str] | None:
     last = header[-1] if header else ""
     if not last.startswith(_COLUMNS):
         return None
-    held: dict[str, str] = validation.from_json(last.removeprefix(_COLUMNS), dict[str, str])
+    held: dict[str, str] = plain_values.from_json(last.removeprefix(_COLUMNS), dict[str, str])
     return held
 
 

@@ -33,16 +33,16 @@ from typing import Any
 
 import msgspec
 
-from matese import severities
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, severities
 from matese.errors import FormatError, InputError, UsageError, one_of
 from matese.files import read_lines
-from matese.formats import json_stream, languages, validation
+from matese.formats import json_stream, languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, to_esa
 from matese.text import parse_whole_number
+from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(
     lacks=("rater", "no_spans", "confidence", "source_errors", "omissions", "empty_texts"),
@@ -260,7 +260,7 @@ def _items(path: Path) -> Iterator[_BatchItem]:
     """Yields the items of the batches."""
     for element in json_stream.read(path, record=("items",)):
         with located(path, element.line):
-            batch = validation.convert(element.value, _Batch)
+            batch = plain_values.convert(element.value, _Batch)
         for item in batch.items or ():
             pair = _lang_pair(item.sourceID or "", batch.task.sourceLanguage, batch.task.targetLanguage)
             key = SegmentKey(None, pair, item.targetID or "", item.documentID or "", item.itemID)
@@ -329,7 +329,7 @@ def _result(
         return None
     if not _is_rated(item.kind, issues):
         return None
-    spans = validation.from_json(row["spans"], list[EsaSpan])
+    spans = plain_values.from_json(row["spans"], list[EsaSpan])
     try:
         score = float(row["score"])
     except ValueError:

@@ -26,16 +26,15 @@ from typing import Any
 
 import msgspec
 
-from matese import severities
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, severities
 from matese.errors import InputError
 from matese.files import name_of, read_lines
-from matese.formats import validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import to_range
 from matese.text import Utf16Text
+from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "unplaced", "empty_texts"), scales=()
@@ -112,7 +111,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         if line.strip():
             with located(path, number):
                 issues = RowIssues(name_of(path), options.report, number)
-                yield from _ratings(validation.from_json(line, _Example), issues)
+                yield from _ratings(plain_values.from_json(line, _Example), issues)
 
 
 def _ratings(example: _Example, issues: RowIssues) -> Iterator[Rating]:

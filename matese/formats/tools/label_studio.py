@@ -28,17 +28,17 @@ from typing import Any
 
 import msgspec
 
-from matese import severities
-from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, severities
 from matese.errors import InputError
 from matese.files import name_of
-from matese.formats import json_stream, validation
+from matese.formats import json_stream
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import headings
 from matese.formats.tools import label_studio_regions
 from matese.formats.tools.label_studio_regions import MISSING, PER_REGION, TEXT_NAMES, Result, TextName, Texts
+from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(lacks=("no_spans", "unplaced", "estimate"), scales=("esa",))
 TASKS = "tasks.json"
@@ -49,7 +49,9 @@ SOURCE = "source_text"
 _UNPREDICTED = "task without predictions (exports have only their numbers)"
 _UNFINISHED = "task without a finished annotation (--predictions reads the model's marks)"
 _OF_JSON_MIN = ("annotation_id", "lead_time")
-_LABELS = {severities.label(severity): severities.TRAITS[severity].colour for severity in (*Severity, None)}
+_COLOURS = {None: "#1e88e5", Severity.MINOR: "#ffb300", Severity.MAJOR: "#e53935", Severity.CRITICAL: "#8e24aa"}
+"""Of labels; a severity without a row is grey."""
+_LABELS = {severities.label(severity): _COLOURS.get(severity, "#9e9e9e") for severity in (*Severity, None)}
 
 
 class _Judgement(msgspec.Struct):
@@ -91,7 +93,7 @@ class _Task(msgspec.Struct):
         hypothesis = self._text("hypothesis", "text")
         if hypothesis is None:
             raise InputError("task without text: data must have hypothesis or text")
-        data = validation.convert(self.data, _Data)
+        data = plain_values.convert(self.data, _Data)
         references = tuple(data.references or (() if data.reference is None else (data.reference,)))
         key = SegmentKey(data.test_set, data.lang_pair, data.system, data.document, data.index)
         return Segment(hypothesis, self._text(SOURCE, "source"), references, None if key == SegmentKey() else key)
@@ -100,7 +102,7 @@ class _Task(msgspec.Struct):
         """Returns a text of the task by our names for it, else the only field that has another usual one."""
         for name in names:
             if (text := self.data.get(name)) is not None:
-                return validation.convert({name: text}, dict[str, str])[name]
+                return plain_values.convert({name: text}, dict[str, str])[name]
         role = headings.role_of(names[0])
         texts = [text for name, text in self.data.items() if headings.role_of(name) == role and isinstance(text, str)]
         return texts[0] if len(texts) == 1 else None
@@ -213,7 +215,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     seen: dict[object, Rating] = {}
     for element in json_stream.read(file, record=("data", *_OF_JSON_MIN)):
         with located(file, element.line):
-            task = validation.convert(_task(element.value), _Task)
+            task = plain_values.convert(_task(element.value), _Task)
             issues = RowIssues(name_of(file), options.report, element.line)
             # The folder is what `save` wrote: nobody has annotated it.
             is_predicted = options.predictions or file != path

@@ -24,8 +24,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from matese import severities
-from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Segment, Severity
+from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Segment, Severity, severities
 from matese.errors import InputError
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues

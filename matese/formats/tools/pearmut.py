@@ -39,12 +39,13 @@ import msgspec
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, one_of
 from matese.files import name_of
-from matese.formats import json_stream, languages, validation
+from matese.formats import json_stream, languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import EsaSpan, from_esa, to_esa
 from matese.text import Utf16Text, parse_whole_number
+from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "empty_texts"),
@@ -170,12 +171,12 @@ def _items(value: object) -> Iterator[_Item]:
         for part in value:
             yield from _items(part)
     elif not isinstance(value, dict) or "form" not in value:
-        yield validation.convert(value, _Item)
+        yield plain_values.convert(value, _Item)
 
 
 def _user(entry: Mapping[str, Any]) -> str | None:
     """Returns the user of an entry of the log."""
-    user = validation.convert(entry, _Entry).user_id
+    user = plain_values.convert(entry, _Entry).user_id
     return None if user is None else str(user)
 
 
@@ -195,16 +196,16 @@ def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
         raise InputError("item and annotation must be lists of equal length")
     for item, annotation in zip(items, annotations, strict=True):
         if annotation is not None and not (isinstance(item, dict) and "form" in item):
-            given = validation.convert(annotation, dict[str, Any])
+            given = plain_values.convert(annotation, dict[str, Any])
             by_system = {
-                shown: None if rated is None else validation.convert(rated, _Annotation)
+                shown: None if rated is None else plain_values.convert(rated, _Annotation)
                 for shown, rated in given.items()
             }
             unknown = {shown for shown, rated in given.items() if _has_unknown(rated, _Annotation, issues)}
             if any(item.get(name) for name in _REMARKS):
                 issues.ignore("remark on an item", "must have error spans only")
                 unknown |= given.keys()
-            for rating in _ratings(validation.convert(item, _Item), by_system, user, issues):
+            for rating in _ratings(plain_values.convert(item, _Item), by_system, user, issues):
                 shown = (rating.segment.key or SegmentKey()).system
                 is_unknown = any(name.removeprefix("system ") == shown for name in unknown)
                 yield replace(rating, errors=None) if is_unknown and not rating.all_errors else rating

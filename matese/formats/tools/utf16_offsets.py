@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import msgspec
 
-from matese import severities
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, UnplacedError
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, UnplacedError, severities
 from matese.errors import InputError, one_of
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from matese.annotation import Severity
 from matese.errors import InputError, ModelError, one_of, unknown
-from matese.formats import settings
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
 from matese.model.encoder.settings import LayerSettings, Mix, Pooling
@@ -30,6 +29,7 @@ from matese.model.storage import checkpoint
 from matese.model.stored_model import StoredModel
 from matese.model.texts.encoding import InputKind
 from matese.model.texts.settings import TextSettings
+from matese.validation import settings
 
 _HPARAMS, _CHECKPOINT = checkpoint.RELEASED
 _DEFAULTS: dict[str, Any] = {

@@ -210,13 +210,13 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
     """
     from safetensors.torch import save_file
 
-    from matese.formats import validation
     from matese.model.texts.tokenizer import FileTokenizer
+    from matese.validation import plain_values
 
     config = {
         "format_version": FORMAT_VERSION,
         "matese_version": __version__,
-        "model": validation.to_plain(checkpoint.config.model),
+        "model": plain_values.to_plain(checkpoint.config.model),
         "encoder": checkpoint.config.encoder,
         "training": checkpoint.config.training,
     }
@@ -327,11 +327,11 @@ def convert(values: object, kind: type[T], path: Path) -> T:
     Raises:
         ModelError: if a key is unknown or missing, or a value is not allowed.
     """
-    from matese.formats import validation
+    from matese.validation import plain_values
 
     try:
-        validation.check_keys(values, kind)
-        return validation.convert(values, kind)
+        plain_values.check_keys(values, kind)
+        return plain_values.convert(values, kind)
     except InputError as error:
         raise ModelError(f"{path}: {error}") from None
 

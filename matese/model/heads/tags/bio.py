@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from matese.annotation import ErrorSpan, Severity
-from matese.severities import COUNTED
+from matese.annotation.severities import COUNTED
 from matese.text import Range
 
 TAGS = ("O", "B-Minor", "I-Minor", "B-Major", "I-Major")

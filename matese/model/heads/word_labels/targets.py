@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating, Severity
+from matese.annotation.severities import rank
 from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Place, Ragged, of_hypotheses, within
 from matese.model.heads.word_labels.network import LabelLogits
 from matese.model.inputs import padded
 from matese.model.texts.encoding import Encoding, Tokens
-from matese.severities import rank
 
 
 class WordLabelTargets(HeadTargets):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from matese.errors import FormatError
 from matese.files import name_of, read_lines
-from matese.formats import validation
+from matese.validation import plain_values
 
 if TYPE_CHECKING:
     import yaml
@@ -48,7 +48,7 @@ class _Node:
             return {key: node.plain() for key, node in self.value.items()}
         return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
 
-    def at(self, place: validation.Place) -> _Node:
+    def at(self, place: plain_values.Place) -> _Node:
         """Returns the innermost node on the way to a place."""
         node = self
         for step in place:
@@ -104,9 +104,9 @@ def parse(
     root = _plain_node(defaults(root.plain()), root.path).merged(root)
     plain = root.plain()
     try:
-        validation.check_keys(plain, kind)
-        return validation.convert(plain, kind)
-    except validation.InvalidValueError as error:
+        plain_values.check_keys(plain, kind)
+        return plain_values.convert(plain, kind)
+    except plain_values.InvalidValueError as error:
         raise root.at(error.place).error(error.problem) from None
 
 

@@ -1,4 +1,4 @@
-"""Ratings from a file, to a file, and as a list that a notebook draws and that becomes a data frame."""
+"""Ratings from a file and to a file, in any format."""
 
 from __future__ import annotations
 
@@ -6,68 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import Rating, TokenScores
-from matese.errors import UsageError, unknown
+from matese.render.rating_list import Ratings
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-
     from matese.formats.row_issues import RowIssue
-
-
-class Ratings(list[Rating]):
-    """A list of ratings, as `matese.read` and `Annotator.annotate` return it; slices have this type, too."""
-
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> Rating: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Ratings: ...
-
-    def __getitem__(self, index: SupportsIndex | slice) -> Rating | Ratings:
-        """Returns one rating, or those of a slice."""
-        return Ratings(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
-
-    def _repr_html_(self) -> str:
-        from matese.render import notebook
-
-        return notebook.html_list(self)
-
-    def to_pandas(self, *, weights: mqm.AnyWeights = "matese") -> pandas.DataFrame:
-        """Returns a data frame with one row per rating and the keys of the JSONL format as columns.
-
-        Raises:
-            UsageError: if pandas is not installed.
-        """
-        from matese.formats.tables import parquet
-
-        return parquet.to_pandas(self, weights=weights)
-
-    def to_polars(self, *, weights: mqm.AnyWeights = "matese") -> polars.DataFrame:
-        """Returns the same table as `to_pandas`, for polars.
-
-        Raises:
-            UsageError: if polars or pyarrow is not installed.
-        """
-        from matese.formats.tables import parquet
-
-        return parquet.to_polars(self, weights=weights)
-
-    def write(
-        self,
-        path: str | PathLike[str],
-        *,
-        format: str | None = None,  # noqa: A002
-        weights: mqm.AnyWeights = "matese",
-        template: str | PathLike[str] | None = None,
-        strict: bool = False,
-    ) -> Counter[str]:
-        """Writes the ratings to a file; arguments, result and errors are those of `matese.write`."""
-        return write(self, path, format=format, weights=weights, template=template, strict=strict)
 
 
 def read(
@@ -147,12 +93,6 @@ def write(
     ...     write([rating], f"{folder}/spans.txt", format="doccano")["confidences"]
     1
     """
-    from matese.formats import file_endings, writing
-    from matese.formats.format import WriteOptions
-    from matese.formats.registry import WRITTEN
+    from matese.formats import writing
 
-    if format is not None and format not in WRITTEN:
-        raise UsageError(unknown("format", format, WRITTEN))
-    format = file_endings.format_of(str(path), format)  # noqa: A001
-    options = WriteOptions(mqm.find_weights(weights), template=None if template is None else Path(template))
-    return writing.write(ratings, str(path), format, options, strict=strict)
+    return writing.write_as(ratings, path, format=format, weights=weights, template=template, strict=strict)

@@ -1,4 +1,4 @@
-"""The table of severities: complete, told apart, and one rule for formats that hold only some."""
+"""Severities: each has a penalty and a name, and one rule serves formats that hold only some."""
 
 from __future__ import annotations
 
@@ -6,28 +6,17 @@ from dataclasses import fields
 
 import pytest
 
-from matese import mqm, severities
-from matese.annotation import Severity
+from matese import mqm
+from matese.annotation import Severity, severities
+from matese.annotation.severities import EVERY, MINOR_MAJOR
 from matese.errors import InputError
-from matese.severities import EVERY, MINOR_MAJOR, TRAITS
 
 NEUTRAL, MINOR, MAJOR, CRITICAL = Severity
 
 
-def test_every_severity_has_a_row_and_a_penalty() -> None:
-    assert list(TRAITS) == list(EVERY)
+def test_every_severity_has_a_penalty() -> None:
     assert {field.name for field in fields(mqm.Weights)} >= set(severities.NAMES)
     assert set(severities.COUNTED.values()) == set(MINOR_MAJOR)
-
-
-@pytest.mark.parametrize("trait", ["brackets", "line", "colour", "ink"])
-def test_severities_differ(trait: str) -> None:
-    assert len({getattr(traits, trait) for traits in TRAITS.values()}) == len(TRAITS)
-
-
-def test_each_key_has_one_severity() -> None:
-    keys = [traits.key for traits in TRAITS.values() if traits.key is not None]
-    assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize(

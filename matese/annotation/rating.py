@@ -1,4 +1,4 @@
-"""What is annotated and how: severities, error spans, omissions, segments and ratings.
+"""Error spans, omissions, segments and ratings.
 
 A :class:`Rating` is what a human rater marked and also what a model predicts. Offsets are half-open ranges of
 Unicode code points into the text exactly as given; nothing here strips, normalises or re-joins text.
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, get_args
 
-from matese import severities
-from matese.severities import Severity as Severity
+from matese.annotation import severities
+from matese.annotation.severities import Severity
 
 Scale = Literal["mqm", "esa", "da", "z", "hter", "0-1", "comet"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1, and the own

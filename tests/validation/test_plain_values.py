@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 import pytest
 
-from matese.formats import validation
-from matese.formats.validation import InvalidValueError
+from matese.validation import plain_values
+from matese.validation.plain_values import InvalidValueError
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Outer:
 )
 def test_a_value_of_another_type_is_shown_with_its_place(text: str, place: str, value: str | None) -> None:
     with pytest.raises(InvalidValueError) as raised:
-        validation.from_json(text, Outer)
+        plain_values.from_json(text, Outer)
     problem = str(raised.value)
     assert problem.startswith(place)
     assert problem.partition("(the value is ")[2] == ("" if value is None else f"{value})")
@@ -51,4 +51,4 @@ def test_a_value_of_another_type_is_shown_with_its_place(text: str, place: str, 
 def test_no_value_of_a_key_that_is_given_twice_is_lost(text: str, kind: type) -> None:
     for given in (text, text.encode()):
         with pytest.raises(InvalidValueError, match="twice"):
-            validation.from_json(given, kind)
+            plain_values.from_json(given, kind)

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from matese.errors import FormatError
-from matese.formats import settings
+from matese.validation import settings
 
 
 @dataclass(frozen=True)

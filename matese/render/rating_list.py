@@ -1,0 +1,67 @@
+"""Ratings as a list that a notebook draws, that becomes a data frame, and that is written to a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from os import PathLike
+from typing import TYPE_CHECKING, SupportsIndex, overload
+
+from matese import mqm
+from matese.annotation import Rating
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+class Ratings(list[Rating]):
+    """A list of ratings, as `matese.read` and `Annotator.annotate` return it; slices have this type, too."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Rating: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Ratings: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Rating | Ratings:
+        """Returns one rating, or those of a slice."""
+        return Ratings(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+
+    def _repr_html_(self) -> str:
+        from matese.render import notebook
+
+        return notebook.html_list(self)
+
+    def to_pandas(self, *, weights: mqm.AnyWeights = "matese") -> pandas.DataFrame:
+        """Returns a data frame with one row per rating and the keys of the JSONL format as columns.
+
+        Raises:
+            UsageError: if pandas is not installed.
+        """
+        from matese.formats.tables import parquet
+
+        return parquet.to_pandas(self, weights=weights)
+
+    def to_polars(self, *, weights: mqm.AnyWeights = "matese") -> polars.DataFrame:
+        """Returns the same table as `to_pandas`, for polars.
+
+        Raises:
+            UsageError: if polars or pyarrow is not installed.
+        """
+        from matese.formats.tables import parquet
+
+        return parquet.to_polars(self, weights=weights)
+
+    def write(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002
+        weights: mqm.AnyWeights = "matese",
+        template: str | PathLike[str] | None = None,
+        strict: bool = False,
+    ) -> Counter[str]:
+        """Writes the ratings to a file; arguments, result and errors are those of `matese.write`."""
+        from matese.formats import writing
+
+        return writing.write_as(self, path, format=format, weights=weights, template=template, strict=strict)

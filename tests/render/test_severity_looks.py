@@ -1,0 +1,22 @@
+"""The looks of severities: complete, and told apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from matese.annotation.severities import EVERY
+from matese.render.severity_looks import LOOKS
+
+
+def test_every_severity_has_a_row() -> None:
+    assert list(LOOKS) == list(EVERY)
+
+
+@pytest.mark.parametrize("trait", ["brackets", "line", "colour", "ink"])
+def test_severities_differ(trait: str) -> None:
+    assert len({getattr(looks, trait) for looks in LOOKS.values()}) == len(LOOKS)
+
+
+def test_each_key_has_one_severity() -> None:
+    keys = [looks.key for looks in LOOKS.values() if looks.key is not None]
+    assert len(set(keys)) == len(keys)
