@@ -38,7 +38,7 @@ from matese.annotation import Codes, InlineCode, Omission, Segment, SegmentKey, 
 from matese.checks import checker, numbers, rules
 from matese.checks.rule import Rule
 from matese.errors import InputError
-from matese.text import languages_of
+from matese.text.languages import languages_of
 
 FOLDER = "meaning/ntrex-128"
 _PREFIX = "NTREX-128/newstest2019-ref"

@@ -22,11 +22,11 @@ import numpy as np
 
 import matese
 from benchmarks import markdown
-from matese import text as texts
 from matese.annotation import Segment
 from matese.evaluation.spans import error_free_agreement as agreement
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.model.model_input import with_inputs
+from matese.text.words import count_words
 
 COLUMNS = ("MCC", "precision", "recall", "F1", "MCC by pair", "model minus", "standard error")
 FIGURES = ("mcc", "precision", "recall", "f1")
@@ -50,7 +50,7 @@ def labelled(path: Path, limit: int | None) -> tuple[list[Segment], FloatArray]:
 
 def by_length(segments: Sequence[Segment], golds: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Returns the lengths of the hypotheses in words, negative, since short ones have fewer errors, and the labels."""
-    return np.array([-float(texts.count_words(segment.hypothesis)) for segment in segments]), golds
+    return np.array([-float(count_words(segment.hypothesis)) for segment in segments]), golds
 
 
 def measure(decisions: Mapping[str, Sequence[bool]], segments: Sequence[Segment], golds: FloatArray) -> dict[str, Any]:

@@ -25,7 +25,8 @@ from matese.corruption.pools import Pool, Range
 from matese.model.encoder.loading import load_encoder
 from matese.model.texts import encoding
 from matese.model.texts.tokenizer import load_tokenizer
-from matese.text import joins, languages_of
+from matese.text.languages import languages_of
+from matese.text.words import joins
 
 RATER = "omissions"
 CATEGORY = "Accuracy/Omission"

@@ -20,7 +20,7 @@ from data_prep.translations import SYSTEM_REFERENCE
 from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.corruption.pools import Pool
-from matese.text import languages_of
+from matese.text.languages import languages_of
 
 RATER = "rewordings"
 FOREIGN = "foreign"

@@ -15,7 +15,7 @@ from matese.corruption import meaning_errors, pools, wording_errors
 from matese.corruption.edits import Edit, Kind, Setting, words_in
 from matese.corruption.pools import Pool
 from matese.formats.tables import jsonl
-from matese.text import languages_of
+from matese.text.languages import languages_of
 
 RATER = "synthetic"
 

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from matese.annotation import ErrorSpan, Omission, Placed, Rating, UnplacedError, Whole, severities
 from matese.errors import InputError
-from matese.text import overlap
+from matese.text.ranges import overlap
 
 Method = Literal["union", "majority"]
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
-from matese import text as texts
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError, severities
 from matese.annotation.severities import COUNTED
 from matese.errors import InputError, UsageError, one_of, unknown
+from matese.text.words import count_words
 
 LOWEST_SCORE = -25.0
 """The floor of a segment's score, which models learn too: Perrella et al. 2022, section 2."""
@@ -230,7 +230,7 @@ def _score(rating: Rating, weights: Weights) -> float:
     total = math.fsum(_penalty(error, weights) for error in counted)
     if weights.cap is not None:
         total = min(total, weights.cap)
-    n_words = texts.count_words(rating.segment.hypothesis)
+    n_words = count_words(rating.segment.hypothesis)
     if weights.per_words is not None and n_words:
         total *= weights.per_words / n_words
     lowest = -math.inf if weights.floor is None else weights.floor

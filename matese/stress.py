@@ -19,7 +19,6 @@ from typing import Protocol
 import numpy as np
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.corruption import meaning_errors, pools, reference_damage, wording_errors
 from matese.corruption.edits import Edit, Kind, Setting
@@ -27,6 +26,8 @@ from matese.errors import InputError, UsageError, unknown
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
+from matese.text.languages import languages_of
+from matese.text.words import word_ranges
 
 HYPOTHESIS: Mapping[str, Kind] = {
     "negation": meaning_errors.negation,
@@ -159,7 +160,7 @@ def _settings(segments: Sequence[Segment]) -> Iterator[Setting]:
     """Yields the setting of each segment; without a language pair, the languages are unknown."""
     by_language = pools.build_all(segments)
     for segment in segments:
-        yield Setting(by_language[texts.languages_of(segment.key)[1]], segment.source)
+        yield Setting(by_language[languages_of(segment.key)[1]], segment.source)
 
 
 def _case(kind: str, segment: Segment, setting: Setting, rng: random.Random) -> Case | None:
@@ -209,7 +210,7 @@ def _count_words(case: Case, before: Rating, after: Rating) -> tuple[float, floa
     errors = after.errors
     corrupted: list[bool] = []
     others: list[bool] = []
-    for first, last in texts.words(case.corrupted.hypothesis):
+    for first, last in word_ranges(case.corrupted.hypothesis):
         is_marked = any(error.start < last and first < error.end for error in errors)
         is_corrupted = case.marked is not None and first < case.marked[1] and case.marked[0] < last
         (corrupted if is_corrupted else others).append(is_marked)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import UsageError
 from matese.mqm import GOOGLE, MATESE, UNBABEL, CategoryPenalty, Weights
+from matese.text.words import count_words
 
 NEUTRAL, MINOR, MAJOR, CRITICAL = Severity
 
@@ -185,7 +185,7 @@ def test_the_cap_counts_before_the_words() -> None:
     ],
 )
 def test_words_are_counted_in_scripts_with_and_without_spaces(text: str, count: int) -> None:
-    assert texts.count_words(text) == count
+    assert count_words(text) == count
 
 
 @pytest.mark.parametrize(("scores", "mean"), [([0], 0), ([-1, 0], -0.5), ([-25, -5, 0], -10), (iter([-1.0]), -1)])

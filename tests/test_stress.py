@@ -9,9 +9,9 @@ import pytest
 
 import matese
 from matese import stress
-from matese import text as texts
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError
+from matese.text.words import word_ranges
 
 TEXTS = [
     (
@@ -42,7 +42,7 @@ class Known:
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         for one in segments:
             known = set(self.originals[one.key and one.key.index].hypothesis.split())
-            words = texts.words(one.hypothesis)
+            words = word_ranges(one.hypothesis)
             plain = {word.strip(".,") for word in known} | known
             new = [
                 ErrorSpan(*word, Severity.MINOR)

@@ -14,7 +14,7 @@ from functools import partial
 from matese.annotation import AnyError, ErrorSpan, Omission, Placed, Rating, Segment, UnplacedError
 from matese.checks import language, numbers, placeholders, rules
 from matese.checks.rule import Rule, Texts
-from matese.text import overlap
+from matese.text.ranges import overlap
 from matese.version import __version__
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matese import text as words
 from matese.annotation import ErrorSpan, Severity
 from matese.checks.rule import Rule, Texts
+from matese.text.words import is_copy
 
 UNTRANSLATED = "Accuracy/Source language fragment"
 
@@ -22,9 +22,9 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
     # A copy is an error if the languages differ or, if they are unknown, a reference differs from the source.
     source_lang, target_lang = texts.languages
     is_translated = source_lang != target_lang if source_lang else bool(texts.references)
-    if not is_translated or any(words.is_copy(texts.hypothesis, reference) for reference in texts.references):
+    if not is_translated or any(is_copy(texts.hypothesis, reference) for reference in texts.references):
         return
-    if words.is_copy(texts.hypothesis, texts.source):
+    if is_copy(texts.hypothesis, texts.source):
         yield whole(texts.hypothesis, UNTRANSLATED)
 
 

@@ -12,7 +12,7 @@ from matese.annotation import ErrorSpan
 from matese.checks import scripts
 from matese.checks.copied import UNTRANSLATED, whole
 from matese.checks.rule import Rule, Texts
-from matese.text import language_tags
+from matese.text.languages import language_tags
 
 WRONG = "Accuracy/Wrong language"
 

@@ -28,7 +28,7 @@ from matese.annotation import ErrorSpan, Omission, Severity
 from matese.checks import cldr, scales
 from matese.checks.rule import Rule, Texts
 from matese.checks.scales import Scale
-from matese.text import placeholders
+from matese.text.placeholders import placeholders
 
 CHANGED = "Accuracy/Mistranslation/Number"
 MISSING = "Accuracy/Omission/Number"

@@ -19,7 +19,7 @@ import regex
 from matese.annotation import ErrorSpan, Omission, Severity
 from matese.checks import cldr
 from matese.checks.rule import Rule, Texts
-from matese.text import icu_arguments, placeholders
+from matese.text.placeholders import icu_arguments, placeholders
 
 LOST = "Accuracy/Omission/Placeholder"
 ADDED = "Accuracy/Addition/Placeholder"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from matese.annotation import AnyError, Segment
-from matese.text import languages_of
+from matese.text.languages import languages_of
 
 
 @dataclass(frozen=True)

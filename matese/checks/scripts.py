@@ -13,7 +13,8 @@ import regex
 from matese.annotation import ErrorSpan, Severity
 from matese.checks.copied import UNTRANSLATED
 from matese.checks.rule import Rule, Texts
-from matese.text import count_common_words, language_tags
+from matese.text.languages import language_tags
+from matese.text.words import count_common_words
 
 FOREIGN = "Fluency/Character encoding/Script"
 

@@ -13,7 +13,6 @@ from statistics import fmean
 import numpy as np
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import Rating, Segment
 from matese.choosing import choice
 from matese.choosing.choice import Choice
@@ -21,6 +20,7 @@ from matese.errors import InputError, UsageError, unknown
 from matese.evaluation.metrics import chrf
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.candidates import Candidates
+from matese.text.words import count_words
 
 _MAX_PAIRS = 200
 _PENALTY = 1e-3
@@ -187,7 +187,7 @@ def features_of(rating: Rating, model_score: float | None = None) -> dict[str, f
         known |= dict(zip(("minor", "major"), map(float, mqm.count(rating.all_errors)), strict=True))
     if model_score is not None:
         known["model_score"] = model_score
-    known["length"] = float(texts.count_words(rating.segment.hypothesis))
+    known["length"] = float(count_words(rating.segment.hypothesis))
     return known
 
 

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
-from matese import text as texts
 from matese.annotation import Segment
 from matese.corruption.lexicon import LETTER, UNSPACED_LANGUAGES
+from matese.text.languages import languages_of
+from matese.text.words import UNSPACED, is_unspaced
 
 K = TypeVar("K", bound=Hashable)
 Range = tuple[int, int]
 """First character and one past the last, in code points."""
 
 # A run of katakana is usually one word.
-_PART = f"(?:(?![{texts.UNSPACED}])[{LETTER}])+"
-_WORD = re.compile(f"[\u30a1-\u30fa\u30fc]+|[{texts.UNSPACED}]|\\d+(?:[.,:]\\d+)+|{_PART}(?:['’-]{_PART})*")
+_PART = f"(?:(?![{UNSPACED}])[{LETTER}])+"
+_WORD = re.compile(f"[\u30a1-\u30fa\u30fc]+|[{UNSPACED}]|\\d+(?:[.,:]\\d+)+|{_PART}(?:['’-]{_PART})*")
 _IDEOGRAPHS = re.compile("[\u3400-\u9fff]{2,}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\"“„«»(\[\-–—'‘])\s*$")
 
@@ -121,7 +122,7 @@ def build_all(segments: Iterable[Segment]) -> dict[str, Pool]:
     """Returns a pool for each target language."""
     by_language: dict[str, list[Segment]] = defaultdict(list)
     for segment in segments:
-        by_language[texts.languages_of(segment.key)[1]].append(segment)
+        by_language[languages_of(segment.key)[1]].append(segment)
     return {
         language: build(language, [segment.hypothesis for segment in same], [segment.source or "" for segment in same])
         for language, same in by_language.items()
@@ -174,7 +175,7 @@ def _is_content(word: str, frequent: frozenset[str], language: str) -> bool:
     if word in frequent or not word[0].isalpha():
         return False
     # Latin words in Chinese text are mostly names.
-    return len(word) >= 2 and texts.is_unspaced(word[0]) if language in UNSPACED_LANGUAGES else len(word) >= 4
+    return len(word) >= 2 and is_unspaced(word[0]) if language in UNSPACED_LANGUAGES else len(word) >= 4
 
 
 def _bucket(word: str, count: int) -> tuple[int, int, bool]:

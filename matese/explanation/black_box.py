@@ -10,10 +10,10 @@ from itertools import islice
 
 import numpy as np
 
-from matese import text as texts
 from matese.annotation import Rating, Segment, is_blank
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray
 from matese.explanation.method import LEAVE_ONE_OUT
+from matese.text.words import word_ranges
 
 Rate = Callable[[Iterable[Segment]], Iterable[Rating]]
 """Yields a rating with an estimate for each segment, in order."""
@@ -66,7 +66,7 @@ def texts_of(segment: Segment) -> list[TextWords]:
     source = [] if segment.source is None else [("source", None, segment.source)]
     references = [("reference", number, text) for number, text in enumerate(segment.references)]
     named = [("hypothesis", None, segment.hypothesis), *source, *references]
-    return [TextWords(name, number, text, texts.words(text)) for name, number, text in named]
+    return [TextWords(name, number, text, word_ranges(text)) for name, number, text in named]
 
 
 def weights(

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from matese import text as texts
 from matese.annotation import ErrorSpan, Explanation, Rating, Severity
 from matese.errors import FormatError, InputError
 from matese.evaluation.spans import token_localisation
@@ -28,6 +27,7 @@ from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, Method, pars
 from matese.files import cut_incomplete_line, head_of, naming, read_lines
 from matese.model.annotator import Annotator
 from matese.model.model_input import LongTextError
+from matese.text.words import word_ranges
 from matese.version import __version__
 
 _Range = tuple[int, int]
@@ -110,7 +110,7 @@ def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Me
             segments = (gold.segment for gold, _ in short)
             explained = explainer.explain_segments(segments, annotator, method, only_hypothesis=True)
             for explanation, (gold, places) in zip(explained, short, strict=True):
-                if ranges := texts.words(gold.segment.hypothesis):
+                if ranges := word_ranges(gold.segment.hypothesis):
                     places[method] = Words(_is_bad(gold, ranges), word_weights(explanation, ranges))
         yield from words
 
@@ -177,7 +177,7 @@ def spans(explanation: Explanation, min_weight: float) -> Rating:
     """
     rating = explanation.rating
     text = rating.segment.hypothesis
-    ranges = texts.words(text)
+    ranges = word_ranges(text)
     errors: list[ErrorSpan] = []
     for (start, end), weight in zip(ranges, word_weights(explanation, ranges).tolist(), strict=True):
         if weight >= min_weight:
@@ -211,7 +211,7 @@ def _is_bad(gold: Rating, ranges: Sequence[_Range]) -> npt.NDArray[np.bool_]:
 
 def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) -> Places | None:
     """Returns the words of a segment for the methods that look inside; None if it is too long."""
-    ranges = texts.words(gold.segment.hypothesis)
+    ranges = word_ranges(gold.segment.hypothesis)
     if not ranges or not methods:
         return {}
     try:

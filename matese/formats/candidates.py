@@ -26,7 +26,7 @@ from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted
 from matese.files import name_of, read_lines
 from matese.formats.row_issues import located
-from matese.text import parse_whole_number
+from matese.text.whole_numbers import parse_whole_number
 from matese.validation import plain_values
 
 _SEPARATOR = "|||"

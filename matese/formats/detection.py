@@ -13,12 +13,13 @@ from pathlib import Path
 from matese.annotation import Rating, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, near_miss, one_of
 from matese.files import UTF16_MARKS, head_of, name_of
-from matese.formats import languages, signs
+from matese.formats import signs
 from matese.formats.format import STRICT, ReadOptions, renumbered
 from matese.formats.registry import BY_NAME, READ, TABLE
 from matese.formats.row_issues import RowIssue, RowIssues, located
 from matese.formats.signs import FileHead
 from matese.formats.tables import headings
+from matese.text import languages
 
 _HEAD_BYTES = 1 << 14
 

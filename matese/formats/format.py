@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeVar
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Overall, Rating, Segment, UnplacedError
 from matese.errors import InputError
-from matese.formats import languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.row_issues import RowIssue
 from matese.formats.signs import FileHead
+from matese.text import languages
 
 T = TypeVar("T")
 Columns = Mapping[str, Sequence[str]]

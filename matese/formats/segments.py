@@ -17,9 +17,10 @@ from operator import itemgetter
 from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, counted
 from matese.files import name_of, read_lines, short_names
-from matese.formats import detection, languages
+from matese.formats import detection
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.registry import BY_NAME
+from matese.text import languages
 
 
 @dataclass(frozen=True, slots=True)

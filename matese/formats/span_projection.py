@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from matese import text as texts
 from matese.annotation import ErrorSpan, UnplacedError
-from matese.text import Piece
+from matese.text.ranges import Piece, project_range, sequence_edits
 
 
 def project(
@@ -30,7 +29,7 @@ def project(
     lost = []
     for span in spans:
         place = relocate(span.start, span.end, text, other)
-        place = place or texts.project(span.start, span.end, _pieces(text, other))
+        place = place or project_range(span.start, span.end, _pieces(text, other))
         if place is None:
             lost.append(UnplacedError(span.severity, span.category))
         else:
@@ -69,5 +68,5 @@ def relocate(start: int, end: int, text: str, other: str) -> tuple[int, int] | N
 @lru_cache(maxsize=1)
 def _pieces(text: str, other: str) -> Sequence[Piece]:
     """Returns the characters of a text, as far as they are in the other text or something stands in their place."""
-    edits = texts.edits(text, other)
+    edits = sequence_edits(text, other)
     return [Piece((start, end), (to, to_end), kind == "equal") for kind, start, end, to, to_end in edits if to < to_end]

@@ -14,9 +14,9 @@ from pathlib import Path
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, counted
 from matese.files import name_of, read_lines
-from matese.formats import languages
 from matese.formats.corpora import published_test_sets
 from matese.formats.corpora.mt_metrics_eval import TestSet
+from matese.text import languages
 
 
 @dataclass(frozen=True, slots=True)

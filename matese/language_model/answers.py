@@ -14,7 +14,6 @@ import msgspec
 from msgspec.structs import replace
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import (
     AnyError,
     ErrorSpan,
@@ -29,6 +28,7 @@ from matese.annotation import (
 from matese.errors import InputError, one_of, shortened
 from matese.formats.format import rating_of
 from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
+from matese.text.words import is_unspaced
 from matese.validation import plain_values
 
 INEXACT = "inexact"
@@ -280,7 +280,7 @@ def _is_edge(text: str, place: int) -> bool:
         return True
     before = text[place - 1]
     after = text[place]
-    return not (before.isalnum() and after.isalnum()) or texts.is_unspaced(before) or texts.is_unspaced(after)
+    return not (before.isalnum() and after.isalnum()) or is_unspaced(before) or is_unspaced(after)
 
 
 def _folded_occurrences(text: str, quote: str) -> Iterator[tuple[int, int]]:

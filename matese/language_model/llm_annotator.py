@@ -228,8 +228,8 @@ class LanguageModel:
             ModelError: if the endpoint or none of its answers can be used.
             InputError: if the numbers of texts do not match.
         """
-        from matese.formats import languages
         from matese.formats.segments import of_texts
+        from matese.text import languages
 
         key = SegmentKey(lang_pair=languages.parse(lang_pair)) if lang_pair else None
         segments = (replace(segment, key=key) for segment in of_texts(hypotheses, references, sources))

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from matese.annotation import Segment
-from matese.formats import languages
+from matese.text import languages
 
 PromptName = Literal["mqm", "esa"]
 PROMPTS: tuple[PromptName, ...] = get_args(PromptName)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, agreeing, check_least, check_probability
-from matese.formats import languages
-from matese.model import copy_and_blank, operating_point
+from matese.model import copy_and_blank, operating_point, trained_languages
 from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Decoding
@@ -71,7 +70,7 @@ class Counts:
     @property
     def warnings(self) -> list[str]:
         """One sentence about languages that the model was not trained on, if there are any."""
-        return [languages.untrained_warning(self.untrained)] if self.untrained else []
+        return [trained_languages.untrained_warning(self.untrained)] if self.untrained else []
 
     @property
     def notices(self) -> list[str]:
@@ -83,7 +82,7 @@ class Counts:
         special = [agreeing(count, n, what) for what, count in counts.items() if count]
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
-        sparse = [languages.few_ratings_note(self.few_ratings)] if self.few_ratings else []
+        sparse = [trained_languages.few_ratings_note(self.few_ratings)] if self.few_ratings else []
         return [*self.warnings, *sparse, *batches, *special, *mixed]
 
 
@@ -110,9 +109,9 @@ class _Tally:
         if prediction.is_blank:
             self._blank += any(text.strip() for text in (segment.source or "", *segment.references))
         self._read[_read_texts(result.model_input.inputs, len(segment.references))] += 1
-        if (language := languages.untrained(segment, self._config.lang_pairs)) is not None:
+        if (language := trained_languages.untrained(segment, self._config.lang_pairs)) is not None:
             self._untrained[language] = None
-        if (sparse := languages.with_few_ratings(segment, self._config.few_ratings)) is not None:
+        if (sparse := trained_languages.with_few_ratings(segment, self._config.few_ratings)) is not None:
             self._few_ratings[sparse] = None
 
     def counts(self, lowered_batch_tokens: int | None) -> Counts:
@@ -511,7 +510,7 @@ class Annotator:
         ratings = Ratings(self.annotate_segments(segments))
         after = self.counts
         if new := after.untrained[len(before.untrained) :]:
-            warnings.warn(languages.untrained_warning(new), UserWarning, stacklevel=2)
+            warnings.warn(trained_languages.untrained_warning(new), UserWarning, stacklevel=2)
         if n_blank := after.blank_texts - before.blank_texts:
             warnings.warn(agreeing(n_blank, len(ratings), _SPECIAL["blank_texts"]), UserWarning, stacklevel=2)
         return frames.with_ratings(hypotheses, ratings, self.weights) if is_table else ratings

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, Severity
 from matese.errors import InputError
 from matese.model.texts.encoding import InputKind
+from matese.text.languages import languages_of, languages_of_pair
+from matese.text.words import is_copy
 
 Features = tuple[float, float, float]
 """In the order of the weights of `ErrorFreeDetector`."""
@@ -73,8 +74,8 @@ class ErrorFreeDetector:
 
     def threshold_of(self, lang_pair: str | None) -> float:
         """Returns the threshold of a language pair, or that of all others."""
-        languages = texts.languages(lang_pair or "")
-        own = (one.threshold for one in self.thresholds if texts.languages(one.lang_pair) == languages)
+        languages = languages_of_pair(lang_pair or "")
+        own = (one.threshold for one in self.thresholds if languages_of_pair(one.lang_pair) == languages)
         return next(own, self.threshold)
 
 
@@ -87,8 +88,8 @@ def find(detectors: Iterable[ErrorFreeDetector], inputs: InputKind, lang_pair: s
 
 
 def _is_one_of(lang_pair: str | None, lang_pairs: Iterable[str]) -> bool:
-    languages = texts.languages(lang_pair or "")
-    return any(texts.languages(one) == languages for one in lang_pairs)
+    languages = languages_of_pair(lang_pair or "")
+    return any(languages_of_pair(one) == languages for one in lang_pairs)
 
 
 def features_of(expected_score: float, errors: Sequence[float]) -> Features:
@@ -114,9 +115,9 @@ def decide_by_rule(segment: Segment) -> ErrorFree | None:
     if not segment.hypothesis.strip():
         has_nothing = not mqm.is_untranslated(segment)
         return ErrorFree(has_nothing, float(has_nothing))
-    source, target = texts.languages_of(segment.key)
+    source, target = languages_of(segment.key)
     is_translation = not source or source != target
-    if is_translation and segment.source is not None and texts.is_copy(segment.hypothesis, segment.source):
+    if is_translation and segment.source is not None and is_copy(segment.hypothesis, segment.source):
         return ErrorFree(False, 0.0)
     return None
 

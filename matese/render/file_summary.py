@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from matese import text as texts
 from matese.annotation import ErrorSpan, Rating, Severity, severities
+from matese.text.words import word_ranges
 
 _MOST_NAMES = 10
 
@@ -44,7 +44,7 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
 
 def _counts(rating: Rating) -> dict[str, int]:
     spans = rating.errors or ()
-    words = texts.words(rating.segment.hypothesis) if spans else ()
+    words = word_ranges(rating.segment.hypothesis) if spans else ()
     return {
         "ratings": 1,
         "free of errors": rating.errors is not None and not rating.all_errors,

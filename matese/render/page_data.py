@@ -13,7 +13,7 @@ from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError, severities
 from matese.formats.tables import jsonl
 from matese.render.labels import place_label
-from matese.text import Utf16Text
+from matese.text.ranges import Utf16Text
 
 HYPOTHESIS = -2
 SOURCE = -1

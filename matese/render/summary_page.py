@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity, severities
 from matese.errors import InputError
 from matese.render import catalogue, html_page
 from matese.render.catalogue import Catalogue
+from matese.text.words import count_words
 
 LANGUAGES = catalogue.LANGUAGES
 _N_WORST = 5
@@ -60,7 +60,7 @@ def render(ratings: Sequence[Rating], *, title: str, language: str = "en", weigh
     if not checked:
         raise InputError(f"{title} holds no marks: mark the translations first with matese tag")
     _check_single(checked, title)
-    n_words = sum(texts.count_words(rating.segment.hypothesis) for rating in checked)
+    n_words = sum(count_words(rating.segment.hypothesis) for rating in checked)
     worst = [rating for rating in mqm.worst_first(checked, weights) if _counted(rating)]
     worst.sort(key=lambda rating: mqm.score(rating, weights))
     return html_page.render_plain(

@@ -28,9 +28,9 @@ from starlette.staticfiles import StaticFiles
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, agreeing, unknown
-from matese.formats import languages
 from matese.formats.format import ReadOptions
 from matese.formats.tables import columns, csv_table, headings, jsonl
+from matese.model import trained_languages
 from matese.render import html_page
 from matese.serving.batcher import Batcher
 from matese.serving.limits import Limits
@@ -118,8 +118,8 @@ def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) 
         except TimeoutError:
             problem = f"no answer within {limits.seconds} s: ask again later, or for fewer segments at once"
             raise HTTPException(503, problem, RETRY_AFTER) from None
-        untrained = {languages.untrained(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
-        sentences = [languages.untrained_warning(map(str, untrained))] if untrained else []
+        untrained = {trained_languages.untrained(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
+        sentences = [trained_languages.untrained_warning(map(str, untrained))] if untrained else []
         if n_blank := sum(segment.without_blanks() is not segment for segment in wanted):
             blank = "segments have a blank source or reference: it is missing"
             sentences.append(agreeing(n_blank, len(wanted), blank))

@@ -469,7 +469,7 @@ def tell_silent(options: Marking, systems: Sequence[SystemSegments]) -> None:
         return
     from matese.checks import rules
     from matese.formats.segments import in_order
-    from matese.text import languages_of
+    from matese.text.languages import languages_of
 
     chosen = options.rules(None)
     looked_at = itertools.islice(in_order(systems), _MOST_LOOKED_AT)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from matese import text as texts
 from matese.errors import ModelError
 from matese.evaluation.spans.unit_tags import Tagging
 from matese.model.heads.tags import bio
+from matese.text.words import character_ranges, word_ranges
 
 
 def tagging(unit: str) -> Tagging:
@@ -20,7 +20,7 @@ def tagging(unit: str) -> Tagging:
     Raises:
         ModelError: if it is none of these.
     """
-    cut = {"word": texts.words, "character": texts.characters}.get(unit) or _tokens_of(unit)
+    cut = {"word": word_ranges, "character": character_ranges}.get(unit) or _tokens_of(unit)
     # Each text is cut once for both sides and all raters.
     ranges = lru_cache(maxsize=1 << 16)(cut)
     return Tagging(unit, bio.TAGS, lambda text, spans: bio.from_spans(spans, ranges(text)))

@@ -17,7 +17,7 @@ from matese.model.heads.tags import decoding
 from matese.model.heads.tags.confidence import MajorOfPair, MarkThreshold, SpanConfidence, is_short, span_features
 from matese.model.operating_point import OperatingPoint
 from matese.model.texts.encoding import InputKind
-from matese.text import overlap
+from matese.text.ranges import overlap
 from matese.training.judged import Judged
 from matese.training.tag_calibration import minimise
 

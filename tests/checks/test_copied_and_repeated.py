@@ -5,7 +5,7 @@ import pytest
 from matese.annotation import Segment, SegmentKey
 from matese.checks import repetition, scripts
 from matese.checks.rule import Texts
-from matese.text import is_copy
+from matese.text.words import is_copy
 
 
 def texts(source: str | None, hypothesis: str, pair: str = "", *references: str) -> Texts:

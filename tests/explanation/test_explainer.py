@@ -12,13 +12,13 @@ import pytest
 import torch
 
 import matese
-from matese import text as texts
 from matese.annotation import ErrorSpan, Estimate, Explanation, Rating, Segment, Severity, TextWeights
 from matese.errors import InputError, ModelError, UsageError
 from matese.explanation import black_box, explainer, fitting, method
 from matese.explanation.black_box import TextWords
 from matese.explanation.method import BLACK_BOX, METHODS, Method
 from matese.model.encoder.observer import Observer
+from matese.text.words import word_ranges
 from tests.conftest import TinyModelFactory
 
 COMET = Path(__file__).parents[1] / "model" / "released" / "comet"
@@ -226,7 +226,7 @@ def test_a_fit_chooses_a_layer_and_a_head(tiny_model_dir: Path) -> None:
 
 def test_words_from_a_weight_on_become_errors() -> None:
     segment = Segment("Das große Haus, alt")
-    ranges = texts.words(segment.hypothesis)
+    ranges = word_ranges(segment.hypothesis)
     weights = TextWeights("hypothesis", None, tuple(ranges), (0.1, 2.0, 2.5, 0.2, 3.0))
     rating = fitting.spans(Explanation(Rating(segment, "matese|m", None), "lime", (weights,)), 2.0)
     assert [(error.start, error.end, error.severity) for error in rating.errors or ()] == [

@@ -25,7 +25,8 @@ from matese.evaluation.metrics.correlation_options import (
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
-from matese.text import east_asian_target, parse_whole_number
+from matese.text.languages import east_asian_target
+from matese.text.whole_numbers import parse_whole_number
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric

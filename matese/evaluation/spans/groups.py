@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import ErrorSpan
 from matese.annotation.severities import MINOR_MAJOR
 from matese.evaluation.spans import pair_statistics
@@ -17,6 +16,7 @@ from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit import is_hit
 from matese.evaluation.spans.span_matching import MatchingRules, match
 from matese.evaluation.statistics.arrays import FloatArray, divide
+from matese.text.words import count_words
 
 NONE = "none"
 """Name of the group of segments or spans that do not name their group."""
@@ -82,7 +82,7 @@ def length_group(text: str) -> str:
     >>> length_group("ein Satz"), length_group("w " * 40)
     ('0-9', '40+')
     """
-    n_words = texts.count_words(text)
+    n_words = count_words(text)
     start = max(edge for edge in LENGTHS if edge <= n_words)
     end = next((edge for edge in LENGTHS if edge > start), None)
     return f"{start}+" if end is None else f"{start}-{end - 1}"

@@ -16,7 +16,7 @@ from matese.annotation import Placed
 from matese.evaluation.spans.rating_pairs import RatingPair, counted_omissions
 from matese.evaluation.statistics.arrays import FloatArray, divide, rates
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
-from matese.text import overlap
+from matese.text.ranges import overlap
 
 
 class SpanHitCounts(NamedTuple):

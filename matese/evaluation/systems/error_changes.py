@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.annotation.severities import COUNTED
 from matese.evaluation.spans import span_matching
 from matese.evaluation.spans.rating_pairs import counted_omissions, counted_spans
-from matese.text import Piece
+from matese.text.ranges import Piece, project_range, sequence_edits
+from matese.text.words import word_ranges
 
 CHANGES = ("fixed", "introduced", "softened", "worsened", "kept")
 
@@ -139,19 +139,19 @@ def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int
     """
     if text == other:
         return [(span.start, span.end) for span in spans]
-    tokens = texts.words(text)
-    others = texts.words(other)
+    tokens = word_ranges(text)
+    others = word_ranges(other)
     words, other_words = (
         [whole[start:end] for start, end in ranges] for whole, ranges in ((text, tokens), (other, others))
     )
     pieces: list[Piece] = []
-    for kind, first, last, low, high in texts.edits(words, other_words) if spans else ():
+    for kind, first, last, low, high in sequence_edits(words, other_words) if spans else ():
         if kind == "equal" or (kind == "replace" and last - first == high - low):  # word by word
             pieces += map(Piece, tokens[first:last], others[low:high], [kind == "equal"] * (last - first))
         elif kind == "replace":
             whole = (others[low][0], others[high - 1][1])
             pieces += [Piece(token, whole, is_same=False) for token in tokens[first:last]]
-    return [texts.project(span.start, span.end, pieces) for span in spans]
+    return [project_range(span.start, span.end, pieces) for span in spans]
 
 
 def _of_all(errors: Sequence[ErrorSpan | Omission], changes: Sequence[str]) -> tuple[str | None, ...]:

@@ -14,7 +14,6 @@ from typing import Literal, get_args
 import numpy as np
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import Rating, Severity
 from matese.annotation.severities import COUNTED, MINOR_MAJOR
 from matese.errors import InputError, UsageError, one_of
@@ -23,6 +22,7 @@ from matese.evaluation.spans.rating_pairs import annotated_spans
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.text.words import count_words
 
 Basis = Literal["spans", "expected"]
 """What systems are ranked by: the `score` of the spans, or the `expected score`, which the model predicts."""
@@ -133,7 +133,7 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
         "segments": np.ones(len(ratings)),
         "score": segment_scores(ratings, weights),
         "expected_score": segment_scores(ratings, weights, "expected"),
-        "words": list(map(texts.count_words, hypotheses)),
+        "words": list(map(count_words, hypotheses)),
         "characters": list(map(len, hypotheses)),
         **{severity.value: [of_segment[severity] for of_segment in counts] for severity in COUNTED},
         **{f"share.{name}": [group == name for group in groups] for name in SHARES},

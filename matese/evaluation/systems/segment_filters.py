@@ -8,11 +8,11 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from matese import text as texts
 from matese.annotation import Rating, Segment
 from matese.annotation.severities import COUNTED
 from matese.errors import InputError, UsageError, counted, near_miss, one_of, unknown
 from matese.evaluation.systems import quality
+from matese.text.words import count_words, is_unspaced
 
 Segments = Sequence[Sequence[Rating]]
 """(segments, systems)."""
@@ -99,7 +99,7 @@ def parse(text: str) -> Filter:
 
 def by_length(low: int, high: int | None = None) -> Filter:
     """Selects segments whose source (`judged_text`) has `low` to `high` words, both included."""
-    return Filter.of_text(_range("length", low, high), lambda text: _is_within(texts.count_words(text), low, high))
+    return Filter.of_text(_range("length", low, high), lambda text: _is_within(count_words(text), low, high))
 
 
 def by_errors(low: int, high: int | None = None) -> Filter:
@@ -188,6 +188,6 @@ def _term_pattern(term: str) -> str:
 
     def border(edge: str) -> str:
         is_in_word = edge.isalnum() or edge == "_"
-        return r"\b" if is_in_word and not texts.is_unspaced(edge) else ""
+        return r"\b" if is_in_word and not is_unspaced(edge) else ""
 
     return f"{border(term[0])}{re.escape(term)}{border(term[-1])}"

@@ -19,7 +19,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from matese import text
 from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError, severities
 from matese.errors import FormatError, one_of
 from matese.files import name_of, repeatable_lines
@@ -29,7 +28,8 @@ from matese.formats.corpora.wmt_span_submission import NO_ERROR, span_lists
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.formats.signs import ERROR_SPAN_COLUMNS
-from matese.text import parse_whole_number
+from matese.text.whole_numbers import parse_whole_number
+from matese.text.words import joins
 
 COLUMNS = ERROR_SPAN_COLUMNS
 
@@ -137,7 +137,7 @@ def _quoting(lines: Callable[[], Iterator[str]], name: str, options: ReadOptions
 def _n_between_words(place: tuple[int, int], target: str) -> int:
     """Returns how many ends of a range, 0 to 2, are in a text and not within a word."""
     inside = (end for end in place if 0 <= end <= len(target))
-    return sum(end in (0, len(target)) or not text.joins(target, end) for end in inside)
+    return sum(end in (0, len(target)) or not joins(target, end) for end in inside)
 
 
 def _has_places(fields: Sequence[str], quoting: _Quoting, issues: RowIssues) -> bool:

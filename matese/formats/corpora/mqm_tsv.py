@@ -52,7 +52,7 @@ from matese.formats.corpora import csv_quoting, omission_marks
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.formats.signs import LEAST_MQM_COLUMNS, MQM_COLUMNS, mqm_names
-from matese.text import parse_whole_number
+from matese.text.whole_numbers import parse_whole_number
 
 COLUMNS = MQM_COLUMNS
 NO_ERROR = "no-error"

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from matese.errors import InputError, UsageError, check_installed, one_of, unknown
-from matese.formats import languages
+from matese.text import languages
 
 _DATA = Path(__file__).parents[1] / "mt_metrics_eval_meta.json"
 """The file names its source."""

@@ -22,7 +22,7 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats.corpora import score_files
 from matese.formats.row_issues import located
-from matese.text import parse_whole_number
+from matese.text.whole_numbers import parse_whole_number
 
 _BETTER_WORSE = ["BETTER", "WORSE"]
 _N_OF_PAIR = 3

@@ -32,7 +32,7 @@ from matese.files import name_of, read_lines
 from matese.formats.format import renumbered
 from matese.formats.row_issues import located
 from matese.formats.tables import jsonl
-from matese.text import parse_whole_number
+from matese.text.whole_numbers import parse_whole_number
 
 _CSV_COLUMNS = ("system", "score", "metric", "lang_pair", "document", "segment")
 _MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]

@@ -48,11 +48,11 @@ from matese.annotation import (
 )
 from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
-from matese.formats import languages
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, located
-from matese.text import parse_whole_number
+from matese.text import languages
+from matese.text.whole_numbers import parse_whole_number
 from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(

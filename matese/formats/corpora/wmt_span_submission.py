@@ -23,7 +23,7 @@ from matese.formats.capabilities import ALL_KEY_FIELDS, TABS_AND_LINES, Capabili
 from matese.formats.corpora import score_files
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import located
-from matese.text import parse_whole_number
+from matese.text.whole_numbers import parse_whole_number
 
 CAPABILITIES = Capabilities(
     lacks=("rater", "no_spans", "category", "confidence", "source_errors", "omissions", "empty_texts"),

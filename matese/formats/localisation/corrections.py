@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from matese import text as texts
 from matese.annotation import ErrorSpan, Rating, Segment, severities
 from matese.formats.localisation import notes
 from matese.formats.tables.headings import COMMENT
+from matese.text.ranges import sequence_edits
 
 CORRECTED = "corrected"
 """The other column that holds the corrected translation of a segment."""
@@ -53,7 +53,7 @@ def edits(text: str, other: str) -> Sequence[Edit]:
         starts.append(starts[-1] + len(part))
     return tuple(
         Edit(starts[start], starts[end], "".join(others[to:to_end]))
-        for kind, start, end, to, to_end in texts.edits(parts, others)
+        for kind, start, end, to, to_end in sequence_edits(parts, others)
         if kind != "equal"
     )
 

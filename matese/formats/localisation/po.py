@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from matese.errors import InputError, UsageError, shortened
-from matese.formats import languages
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
+from matese.text import languages
 
 _CHARSET = re.compile(rb"charset=([\w-]+)")
 _FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,9}\])?)\s*)?"(.*)"\s*')

@@ -38,7 +38,7 @@ from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted
 from matese.files import UTF16_MARKS, name_of, open_binary, whole
-from matese.formats import languages, signs
+from matese.formats import signs
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.localisation import corrections, notes, po, subtitles, xliff
@@ -46,7 +46,8 @@ from matese.formats.localisation.units import LocalisationFile, Unit
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.signs import FileHead
 from matese.formats.tables.headings import COMMENT
-from matese.text import number_placeholders, placeholders
+from matese.text import languages
+from matese.text.placeholders import number_placeholders, placeholders
 
 CONTEXT = "context"
 """The other column that holds what the file says to translators."""

@@ -22,12 +22,12 @@ from typing import Any
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, near_miss, one_of, unknown
 from matese.files import name_of
-from matese.formats import languages
 from matese.formats.format import Columns, ReadOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import jsonl
 from matese.formats.tables.headings import COMMENT, NAMES, REFERENCE, TRANSLATED_NAMES, plain, role_of
-from matese.text import parse_whole_number
+from matese.text import languages
+from matese.text.whole_numbers import parse_whole_number
 
 _LANGUAGES = tuple(
     tuple(f"{side}_{word}" for side in sides for word in ("lang", "language", "locale"))

@@ -36,12 +36,13 @@ import msgspec
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, severities
 from matese.errors import FormatError, InputError, UsageError, one_of
 from matese.files import read_lines
-from matese.formats import json_stream, languages
+from matese.formats import json_stream
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, to_esa
-from matese.text import parse_whole_number
+from matese.text import languages
+from matese.text.whole_numbers import parse_whole_number
 from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(

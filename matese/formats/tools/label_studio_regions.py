@@ -29,7 +29,7 @@ from matese.errors import InputError
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.formats.tables import headings
-from matese.text import Utf16Text
+from matese.text.ranges import Utf16Text
 
 MISSING = "Missing: "
 """Begins the label of words that the translation lacks."""

@@ -39,12 +39,14 @@ import msgspec
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, one_of
 from matese.files import name_of
-from matese.formats import json_stream, languages
+from matese.formats import json_stream
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import EsaSpan, from_esa, to_esa
-from matese.text import Utf16Text, parse_whole_number
+from matese.text import languages
+from matese.text.ranges import Utf16Text
+from matese.text.whole_numbers import parse_whole_number
 from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(

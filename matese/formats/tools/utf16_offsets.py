@@ -14,7 +14,7 @@ from matese.annotation import ErrorSpan, Overall, Rating, Segment, UnplacedError
 from matese.errors import InputError, one_of
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
-from matese.text import Utf16Text
+from matese.text.ranges import Utf16Text
 
 MISSING = "missing"
 """The offset of an error without a place."""

@@ -15,7 +15,8 @@ from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind, Int32Array
-from matese.text import Range, edits, joins
+from matese.text.ranges import Range, sequence_edits
+from matese.text.words import joins
 
 _OMISSION = "Accuracy/Omission"
 _NEARLY = 1 - 1e-9
@@ -224,6 +225,6 @@ def _align(missing: OmissionProbabilities, text: str, prediction: Prediction) ->
     other_words = [hypothesis[start:end].casefold() for start, end in others]
     return [
         (kind, (places[start][0], places[end - 1][1]), (others[to][0], others[to_end - 1][1]))
-        for kind, start, end, to, to_end in edits(words, other_words)
+        for kind, start, end, to, to_end in sequence_edits(words, other_words)
         if kind == "equal" or (kind == "replace" and to_end - to <= _MOST_WORDS)
     ]

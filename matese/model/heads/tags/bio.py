@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from matese.annotation import ErrorSpan, Severity
 from matese.annotation.severities import COUNTED
-from matese.text import Range
+from matese.text.ranges import Range
 
 TAGS = ("O", "B-Minor", "I-Minor", "B-Major", "I-Major")
 """In the order of the head's outputs: Perrella et al. 2022, section 3.1."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from matese import text as texts
 from matese.errors import InputError
 from matese.model.texts.encoding import InputKind
+from matese.text.languages import languages_of_pair
+from matese.text.words import count_words
 
 SHORT = 6
 """Most words of a short hypothesis, such as a string of a user interface.
@@ -25,7 +26,7 @@ _LEAST = 1e-4
 
 def is_short(hypothesis: str) -> bool:
     """Whether a hypothesis has at most `SHORT` words."""
-    return texts.count_words(hypothesis, most=SHORT + 1) <= SHORT
+    return count_words(hypothesis, most=SHORT + 1) <= SHORT
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,8 @@ class SpanConfidence:
         """Returns the same with the `major` that decides on the spans of a hypothesis."""
         if is_short(hypothesis):
             return self if self.major_of_short is None else replace(self, major=self.major_of_short)
-        languages = texts.languages(lang_pair or "")
-        own = (one.least for one in self.majors if texts.languages(one.lang_pair) == languages)
+        languages = languages_of_pair(lang_pair or "")
+        own = (one.least for one in self.majors if languages_of_pair(one.lang_pair) == languages)
         return replace(self, major=next(own, self.major))
 
 

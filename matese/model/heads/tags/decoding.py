@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
-from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, dense
@@ -21,6 +20,7 @@ from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import FloatArray, Marks, Prediction, TagProbabilities, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
 from matese.mqm import LOWEST_SCORE
+from matese.text.words import widen
 
 TagNumbers = npt.NDArray[np.signedinteger]
 
@@ -355,7 +355,7 @@ def _spans(
         place = bio.characters_of(range(start, end), ranges)
         confidence = 1 - (before[end] - before[start]) / (end - start)
         if place is not None and confidence >= min_confidence:
-            place = texts.widen(*place, prediction.hypothesis) if whole_words else place
+            place = widen(*place, prediction.hypothesis) if whole_words else place
             spans.append(ErrorSpan(*place, severity, confidence=round(min(max(confidence, 0.0), 1.0), 4)))
     return without_overlap(spans)
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
 from matese.model.decoding import Decoding
 from matese.model.heads.head import Combine, Head
@@ -19,6 +18,7 @@ from matese.model.heads.word_labels.settings import WordLabelSettings
 from matese.model.model_input import ModelInput, Row, is_combined
 from matese.model.prediction import FloatArray, Marks, Outputs, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind, Int32Array
+from matese.text.words import widen
 
 _PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
 _WORST = 25
@@ -152,7 +152,7 @@ def find(
         start = int(ranges[tokens, 0].min())
         end = int(ranges[tokens, 1].max())
         if whole_words:
-            start, end = texts.widen(start, end, hypothesis)
+            start, end = widen(start, end, hypothesis)
         if spans:  # a widened span may reach into the next, and tokens may share a character
             start = max(start, spans[-1].end)
         if start < end:

@@ -19,7 +19,7 @@ from matese.model.heads.tags.bio import (
     to_ranges,
     tokens_within,
 )
-from matese.text import Range
+from matese.text.ranges import Range
 
 MINOR = Severity.MINOR
 MAJOR = Severity.MAJOR

@@ -15,7 +15,7 @@ from matese.model.heads.tags.bio import B_MAJOR, B_MINOR, I_MAJOR, I_MINOR, TAGS
 from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.heads.tags.decoding import best_tags, score_of_tags
 from matese.model.prediction import Outputs, Prediction, TagProbabilities
-from matese.text import widen
+from matese.text.words import widen
 
 MINOR = Severity.MINOR
 MAJOR = Severity.MAJOR

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese import text as texts
-from matese.text import Utf16Text
+from matese.text.words import character_ranges, word_ranges
 
 
 def cut(text: str) -> list[str]:
-    return [text[start:end] for start, end in texts.words(text)]
+    return [text[start:end] for start, end in word_ranges(text)]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def test_words(text: str, words: list[str]) -> None:
 
 @given(st.text(alphabet="ab1 .,'\u0301é好\u200d👍_\u3000ä"))
 def test_words_are_apart_in_order_and_leave_out_white_space_only(text: str) -> None:
-    ranges = texts.words(text)
+    ranges = word_ranges(text)
     assert all(start < end for start, end in ranges)
     assert all(previous[1] <= other[0] for previous, other in pairwise(ranges))
     covered = {place for start, end in ranges for place in range(start, end)}
@@ -49,32 +48,9 @@ def test_words_are_apart_in_order_and_leave_out_white_space_only(text: str) -> N
 
 @given(st.text(alphabet="ab1 .,'_-"))
 def test_the_quick_way_for_ascii_is_the_general_one(text: str) -> None:
-    assert texts.words(text) == texts.words(text + " é")[:-1]
+    assert word_ranges(text) == word_ranges(text + " é")[:-1]
 
 
 def test_characters() -> None:
-    assert texts.characters("") == ()
-    assert texts.characters("👍 ") == ((0, 1), (1, 2))
-
-
-@given(st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("a😀👩\u200d"))))
-def test_offsets_are_those_of_utf_16_and_come_back(text: str) -> None:
-    units = Utf16Text(text)
-    for place in range(len(text) + 1):
-        assert units.to_unit(place) == len(text[:place].encode("utf-16-le")) // 2
-        assert units.to_place(units.to_unit(place)) == place
-    assert units.n_units == units.to_unit(len(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "unit", "problem"),
-    [
-        ("", 1, "offset 1"),
-        ("ab", -1, "offset -1"),
-        ("a😀", 4, "offset 4"),
-        ("a😀", 2, "offset 2 is in the middle of a surrogate pair"),
-    ],
-)
-def test_offsets_that_are_none(text: str, unit: int, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
-        Utf16Text(text).to_place(unit)
+    assert character_ranges("") == ()
+    assert character_ranges("👍 ") == ((0, 1), (1, 2))

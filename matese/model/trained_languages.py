@@ -1,16 +1,14 @@
-"""Language pairs in any usual form ("en-de", "en_DE", "eng-deu", "English-German"), and those that a model knows."""
+"""The languages that a model has learned, and texts that are in none of them."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from matese import text as texts
 from matese.annotation import Segment
-from matese.errors import UsageError
+from matese.text.languages import agree
 
 _MIXED = {
     "Jpan": ("CJK", "HIRAGANA", "KATAKANA"),
@@ -18,105 +16,8 @@ _MIXED = {
     "Hans": ("CJK",),
     "Hant": ("CJK",),
 }
-_SCRIPTS = {
-    "latin": "Latn",
-    "cyrillic": "Cyrl",
-    "arabic": "Arab",
-    "devanagari": "Deva",
-    "hebrew": "Hebr",
-    "greek": "Grek",
-    "shaw": "Shaw",
-    "iqtelif": "Latn",
-}
-"""The scripts that locales of gettext name after "@"."""
-_FLORES = re.compile("[a-z]{3}-[A-Z][a-z]{3}(-[A-Z]{2})?")
-"""FLORES codes, such as eng_Latn, after "_" has become "-"."""
 _LETTERS = 200
 """Letters that are enough to tell the script of a text."""
-
-
-def parse(pair: str) -> str:
-    """Returns a language pair in our form: codes as short as possible, "_" before a script or region.
-
-    Raises:
-        UsageError: if these are not two languages.
-
-    >>> parse("eng_DE"), parse("english-German"), parse("en-US-pt-br")
-    ('en-de', 'en-de', 'en_US-pt_BR')
-    >>> parse("en-sr_RS@latin"), parse("es-ca@valencia")
-    ('en-sr_Latn_RS', 'es-ca_valencia')
-    >>> parse("eng_Latn-deu_Latn"), parse("zho_Hans-ekk_Latn"), parse("eng_Latn-zho_Hant_TW")
-    ('en-de', 'zh_Hans-et', 'en-zh_Hant_TW')
-    """
-    parts = pair.strip().replace("_", "-").split("-")
-    for place in range(1, len(parts)):
-        codes = [_code("-".join(side)) for side in (parts[:place], parts[place:])]
-        if all(codes):
-            return "-".join(str(code).replace("-", "_") for code in codes)
-    raise UsageError(f"{pair!r} is not a language pair: must be two languages, such as en-de or english-german")
-
-
-def agree(pair: str, other: str) -> bool:
-    """Whether two language pairs are of the same languages, whatever their scripts and regions.
-
-    >>> agree("en-de_AT", "en-de"), agree("en-zh", "eng_Latn-cmn_Hans"), agree("en-de", "de-en")
-    (True, True, False)
-    """
-    return texts.languages(pair) == texts.languages(other)
-
-
-def is_same(code: str, other: str) -> bool:
-    """Whether two codes are of the same language, whatever their scripts and regions.
-
-    >>> is_same("deu_Latn", "de"), is_same("de", "nl")
-    (True, False)
-    """
-    return agree(f"{code}-{code}", f"{other}-{other}")
-
-
-def names(pair: str) -> tuple[str, str]:
-    """Returns the English names of a language pair in our form.
-
-    >>> names("en-de"), names("en_US-pt_BR")
-    (('English', 'German'), ('English (United States)', 'Portuguese (Brazil)'))
-    """
-    import langcodes
-
-    source, _, target = pair.partition("-")
-    return langcodes.Language.get(source).display_name(), langcodes.Language.get(target).display_name()
-
-
-def _code(name: str) -> str | None:
-    """Returns the code of a language, None if it is unknown."""
-    import langcodes
-
-    name = _without_modifier(name)
-    try:
-        language = langcodes.Language.get(name)
-        if _FLORES.fullmatch(name):
-            language = language.prefer_macrolanguage().simplify_script()
-        return language.to_tag() if language.is_valid() else None
-    except ValueError:  # no language tag
-        pass
-    try:
-        return langcodes.find(name).to_tag()
-    except LookupError:
-        return None
-
-
-def _without_modifier(name: str) -> str:
-    """Returns the name of a locale of gettext, such as sr-RS@latin, as a language tag; any other name as it is."""
-    import langcodes
-
-    locale, at, modifier = name.partition("@")
-    if not at:
-        return name
-    tag = locale.partition(".")[0]  # without the charset
-    if script := _SCRIPTS.get(modifier.casefold()):
-        language, hyphen, region = tag.partition("-")
-        return f"{language}-{script}{hyphen}{region}"
-    # Any other modifier is a variant of the language, or no part of it (@euro).
-    return f"{tag}-{modifier}" if langcodes.tag_is_valid(f"{tag}-{modifier}") else tag
 
 
 def untrained(segment: Segment, lang_pairs: tuple[str, ...]) -> str | None:

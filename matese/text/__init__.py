@@ -1,0 +1,1 @@
+"""What words, ranges, placeholders and languages of a text are: one definition each."""

@@ -1,0 +1,147 @@
+"""What a word is, and where words begin and end: one definition."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from itertools import islice
+
+from matese.text.ranges import Range
+
+_PLAIN = re.compile(r"[A-Za-z0-9_]+|[^A-Za-z0-9_\s]", re.ASCII)
+_ZERO_WIDTH_JOINER = "\u200d"
+_INSIDE_NUMBER = re.compile(r"\d[.,:]\d")
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Thai, Lao, Myanmar, Khmer, kana, and CJK ideographs with their extensions, for a set in a regular expression."""
+_WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
+_COPIED_WORDS = 3
+_COPIED_CHARACTERS = 6
+"""Fewer equal words, or characters of a script without spaces, may be a name, a title or a loan: "Rock am Ring"."""
+
+
+def word_ranges(text: str) -> tuple[Range, ...]:
+    """Returns the ranges of words and punctuation marks, in code points.
+
+    A unit is a run of letters and digits, or any other character that is not white space. In a script without spaces
+    between words (`is_unspaced`), every character is a unit. A combining mark belongs to its base character.
+
+    >>> [text[start:end] for text in ("Gut, sehr gut. 很好",) for start, end in word_ranges(text)]
+    ['Gut', ',', 'sehr', 'gut', '.', '很', '好']
+    """
+    if text.isascii():
+        return tuple(match.span() for match in _PLAIN.finditer(text))
+    ranges: list[Range] = []
+    before = " "
+    for place, character in enumerate(text):
+        kind = _kind(character)
+        joins = kind == before == "w" or (kind == "m" and before != " ")
+        if joins:
+            ranges[-1] = (ranges[-1][0], place + 1)
+        elif kind != " ":
+            ranges.append((place, place + 1))
+        # A mark does not end the word of its base character.
+        if kind != "m" or before == " ":
+            before = kind
+    return tuple(ranges)
+
+
+def character_ranges(text: str) -> tuple[Range, ...]:
+    """Returns the range of every character, including white space.
+
+    >>> character_ranges("a b")
+    ((0, 1), (1, 2), (2, 3))
+    """
+    return tuple((place, place + 1) for place in range(len(text)))
+
+
+@cache
+def _kind(character: str) -> str:
+    """Returns " " for white space, "w" in words, "m" for marks that join the previous character, "." for the rest."""
+    if character.isspace():
+        return " "
+    if is_unspaced(character):
+        return "."
+    if unicodedata.category(character).startswith("M") or character == _ZERO_WIDTH_JOINER:
+        return "m"
+    return "w" if character.isalnum() or character == "_" else "."
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character belongs to a script that puts no spaces between words.
+
+    >>> is_unspaced("好"), is_unspaced("g")
+    (True, False)
+    """
+    return re.match(f"[{UNSPACED}]", character) is not None  # compiled when it is first asked, by no --help
+
+
+def is_copy(hypothesis: str, source: str) -> bool:
+    """Whether a hypothesis equals the source except for case, spaces and punctuation, and is more than a name.
+
+    >>> is_copy("the museum is closed", "The museum is closed."), is_copy("Rock am Ring", "Rock am Ring")
+    (True, False)
+    """
+    if _letters(hypothesis) != _letters(source):
+        return False
+    n_unspaced = sum(map(is_unspaced, hypothesis))
+    return count_common_words(hypothesis) >= _COPIED_WORDS or n_unspaced >= _COPIED_CHARACTERS
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def count_common_words(text: str) -> int:
+    """Returns the number of words that are neither capitalised like names nor web addresses."""
+    words = (word for word in text.split() if not re.search(r"\w[./@]\w", word))
+    return sum(word[0].isalpha() and not word[0].isupper() for word in words)
+
+
+def count_words(text: str, *, most: int | None = None) -> int:
+    """Returns the number of words: runs between white space, and every character of a script without spaces.
+
+    Counting ends with `most` words.
+
+    >>> count_words("Das ist  gut."), count_words("很好 OK"), count_words(" ")
+    (3, 3, 0)
+    """
+    if most is not None:
+        return len(list(islice(_WORD.finditer(text), most)))
+    return len(_WORD.findall(text))
+
+
+def widen(start: int, end: int, text: str) -> tuple[int, int]:
+    """Returns the range widened to whole words at both ends.
+
+    In scripts without spaces between words, only combining marks are added, so that no character is cut. A number with
+    the marks inside it is one word.
+
+    >>> widen(5, 6, "Das Haus."), widen(1, 2, "很好的"), widen(1, 2, "don't"), widen(3, 4, "1.450, 2")
+    ((4, 8), (1, 2), (0, 5), (0, 5))
+    """
+    while 0 < start < len(text) and joins(text, start):
+        start -= 1
+    while 0 < end < len(text) and joins(text, end):
+        end += 1
+    return start, end
+
+
+def joins(text: str, position: int) -> bool:
+    """Returns whether the characters before and at a position belong to one word."""
+    before = text[position - 1]
+    after = text[position]
+    if unicodedata.category(after).startswith("M") or after == _ZERO_WIDTH_JOINER or before == _ZERO_WIDTH_JOINER:
+        return True
+    around = text[max(0, position - 2) : position + 2]
+    if _INSIDE_NUMBER.match(around) or _INSIDE_NUMBER.match(around[1:]):
+        return True
+    if before in "'’" and position >= 2:
+        before = text[position - 2]
+    if after in "'’" and position + 1 < len(text):
+        after = text[position + 1]
+    return _in_spaced_word(before) and _in_spaced_word(after)
+
+
+def _in_spaced_word(character: str) -> bool:
+    return (character.isalnum() or unicodedata.category(character).startswith("M")) and not is_unspaced(character)
