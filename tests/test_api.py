@@ -243,7 +243,7 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
         (lambda: matese.compare(OLD), "system 1 is the only system"),
         (lambda: matese.compare({"A": OLD, "B": ["x"]}), "B holds 'x'"),  # type: ignore[list-item]
         (lambda: matese.compare({}), "give either RATINGS"),
-        (lambda: matese.report([]), "no system is given"),
+        (lambda: matese.report([]), "give either RATINGS"),
         (lambda: matese.compare([OLD, NEW], permutations=0), "permutations: 0"),
         (lambda: matese.gate(OLD, baseline=NEW, alpha=0), "alpha: 0"),
         (lambda: CorrelationOptions(n_flips=0), "n_flips 0"),
@@ -327,6 +327,9 @@ def test_results_are_short_in_a_notebook_and_lead_to_their_figures(tmp_path: Pat
         (matese.evaluate(ratings, ratings), ".figures[name].value"),
         (matese.agreement(raters), ".pooled"),
         (matese.correlate(gold=tmp_path / "scores", metric={"m": tmp_path / "scores"}), ".figures[lang_pair][metric]"),
+        (matese.Ratings(ratings), ".to_pandas()"),
+        (matese.report(ratings), "output=FILE"),
+        (matese.tag(hyp=[str(tmp_path / "scores")], src=[str(tmp_path / "scores")], checks="only"), ".ratings"),
     ):
         assert len(repr(result)) < 500
         assert figures in repr(result)

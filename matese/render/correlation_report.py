@@ -155,14 +155,17 @@ def undefined(evaluation: MetaEvaluation) -> Iterator[str]:
     for lang_pair, figures in evaluation.figures.items():
         if lang_pair == POOLED and evaluation.n_pooled == 1:
             continue
-        reasons: dict[tuple[str, str], list[str]] = {}
+        lacking: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for metric, of_metric in figures.items():
+            reasons: dict[str, list[str]] = {}
             for name in POOLED_FIGURES if lang_pair == POOLED else _COLUMNS:
                 problem = of_metric[name].problem if name in of_metric else None
                 if problem:
-                    reasons.setdefault((metric, problem), []).append(name)
-        for (metric, problem), names in reasons.items():
-            yield f"{lang_pair} {metric}: no {', '.join(names)}: {problem}"
+                    reasons.setdefault(problem, []).append(name)
+            for problem, names in reasons.items():
+                lacking.setdefault((problem, tuple(names)), []).append(show(metric))
+        for (problem, names_of_figures), metrics in lacking.items():
+            yield f"{lang_pair} {shown(metrics)}: no {', '.join(names_of_figures)}: {problem}"
 
 
 def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:

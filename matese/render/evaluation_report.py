@@ -17,6 +17,7 @@ from matese.render.tables import Table, decimal, interval
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, PredictionFigures
     from matese.evaluation.spans.pair_statistics import FigureOptions
+    from matese.evaluation.statistics.bootstrap import Figure
 
 _MAIN = {
     "tsh": "gold spans that are found, at least in part",
@@ -55,7 +56,7 @@ def text(evaluation: Evaluation, *, is_all: bool = False) -> Iterator[object]:
     predicted = evaluation.predicted
     ceiling = evaluation.ceiling
     yield "\n".join([_heading(evaluation), *_in_words(evaluation)]) + "\n\n"
-    yield _main_figures(evaluation)
+    yield _main_table(evaluation)
     if ceiling is not None:
         n_ratings = counted(ceiling.n_segments, "rating")
         yield f"raters: each of {n_ratings} against the other raters of its segment, merged\n\n"
@@ -80,9 +81,15 @@ def text(evaluation: Evaluation, *, is_all: bool = False) -> Iterator[object]:
         yield Table([f"minus {show(evaluation.versus.name)}", "difference", "95% interval", "p"], rows)
 
 
-def _main_figures(evaluation: Evaluation) -> Table:
-    """Returns the main figures with their intervals, those of the raters, and the difference from the other one."""
+def main_figures(evaluation: Evaluation) -> dict[str, Figure]:
+    """Returns the figures of the prediction that are always shown."""
     figures = evaluation.predicted.figures
+    return {key: figures[key] for key in _MAIN if key in figures}
+
+
+def _main_table(evaluation: Evaluation) -> Table:
+    """Returns the main figures with their intervals, those of the raters, and the difference from the other one."""
+    figures = main_figures(evaluation)
     with_intervals = evaluation.options.n_resamples > 0
     ceiling = evaluation.ceiling
     versus = evaluation.versus
@@ -90,10 +97,8 @@ def _main_figures(evaluation: Evaluation) -> Table:
     header += [] if ceiling is None else ["raters"]
     header += [] if versus is None else [show(versus.name), "difference", *(["p"] if with_intervals else [])]
     rows = []
-    for key, label in _MAIN.items():
-        if key not in figures:
-            continue
-        row = [f"{key}: {label}", decimal(figures[key].value), *([interval(figures[key])] if with_intervals else [])]
+    for key, figure in figures.items():
+        row = [f"{key}: {_MAIN[key]}", decimal(figure.value), *([interval(figure)] if with_intervals else [])]
         if ceiling is not None:
             row.append(decimal(ceiling.figures[key].value) if key in ceiling.figures else "-")
         if versus is not None:

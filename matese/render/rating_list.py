@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from matese import mqm
 from matese.annotation import Rating
+from matese.errors import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -26,6 +27,14 @@ class Ratings(list[Rating]):
     def __getitem__(self, index: SupportsIndex | slice) -> Rating | Ratings:
         """Returns one rating, or those of a slice."""
         return Ratings(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+
+    def __repr__(self) -> str:
+        """Returns how many ratings and errors there are, and how to get at them."""
+        n_errors = sum(len(rating.all_errors) for rating in self)
+        n_unjudged = sum(rating.errors is None for rating in self)
+        without = f", {n_unjudged:,} without spans" if n_unjudged else ""
+        counts = f"{counted(len(self), 'rating')}, {counted(n_errors, 'error')}{without}"
+        return f"<{counts}: see [0], .write(path), .to_pandas()>"
 
     def _repr_html_(self) -> str:
         from matese.render import notebook

@@ -57,7 +57,8 @@ def run(request: Request, stream: TextIO | None = None) -> RaterAgreement:
 
         named = rated.named(request.ratings, "ratings", ReadOptions(lang_pair=request.lang_pair, naming=""))
         measured = raters.measure(named.ratings, request.options())
-        notices.info(*measured.notices, *tables.undefined({**measured.pooled, **measured.alpha}))
+        shown = {**measured.pooled, **measured.alpha} if request.all else measured.alpha
+        notices.info(*measured.notices, *tables.undefined(shown))
         outputs.write_text(*agreement_report.text(measured, is_all=request.all), look=request.look)
         outputs.write_json(agreement_report.to_json(measured, name=named.name))
     return measured

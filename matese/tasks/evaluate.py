@@ -142,7 +142,8 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
             humans=raters.against_others(gold.ratings, request.merge),
         )
         outputs.write_text(*evaluation_report.text(evaluated, is_all=request.all), look=request.look)
-        notices.info(*tables.undefined(evaluated.figures))
+        shown = evaluated.figures if request.all else evaluation_report.main_figures(evaluated)
+        notices.info(*tables.undefined(shown))
         outputs.write_json(evaluation_report.to_json(evaluated))
     return evaluated
 

@@ -21,6 +21,7 @@ from matese.tasks.values import File, Several, Text
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import NamedRatings
     from matese.formats.format import ReadOptions
+    from matese.formats.segments import SystemSegments
     from matese.tasks.texts import RatingsOrFile, Systems
 
     AnyRatings = (
@@ -85,17 +86,14 @@ def _path(given: object) -> object:
 
 
 @dataclass(frozen=True)
-class Rated(Translations, Raters, Model):
+class RatedOrTexts(Translations, Model):
     """Ratings of systems, or translations that a model marks first.
 
     Attributes:
         ratings: files of ratings, instead of texts.
-        baseline: another system, a name or a file.
     """
 
     ratings: AnyRatings = option((), RatingsOfSystems())
-    _: KW_ONLY
-    baseline: str | PathLike[str] | Iterable[Rating] | NamedRatings | None = option(None, RatingsOrName())
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,8 +103,25 @@ class Rated(Translations, Raters, Model):
     @property
     def files(self) -> list[str]:
         """The files that are read."""
+        return [*files_of(self.ratings), *self.text_files]
+
+
+@dataclass(frozen=True)
+class Rated(RatedOrTexts, Raters):
+    """Ratings of systems, one per segment, or translations that a model marks first.
+
+    Attributes:
+        baseline: another system, a name or a file.
+    """
+
+    _: KW_ONLY
+    baseline: str | PathLike[str] | Iterable[Rating] | NamedRatings | None = option(None, RatingsOrName())
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are read."""
         ratings = files_of(self.ratings)
-        named = [*ratings, *self.text_files]
+        named = super().files
         is_other = _is_file(self.baseline) and not self.input and self.baseline not in (*ratings, *self.hyp)
         return [str(self.baseline), *named] if is_other else named
 
@@ -171,8 +186,15 @@ def _with_baseline(request: Rated, how: ReadOptions) -> tuple[dict[str, tuple[Ra
     return several, texts.baseline_name(baseline, files=files, names=several, of_file=of_file, where="")
 
 
+def marked(request: RatedOrTexts) -> dict[str, list[Rating]]:
+    """Returns the ratings of translations by a model, by system."""
+    found, _ = texts.segments(request, untranslated=True)
+    of_systems, _ = _annotated(found, request)
+    return of_systems
+
+
 def _marked(request: Rated, command: str) -> FoundSystems:
-    """Returns the ratings of a model."""
+    """Returns the ratings of a model, and the baseline."""
     hyp = request.hyp
     baseline = request.baseline
     is_named = baseline is None or isinstance(baseline, str)
@@ -192,6 +214,12 @@ def _marked(request: Rated, command: str) -> FoundSystems:
         of_file=(),
         where=where if request.input else "",
     )
+    of_systems, warnings = _annotated(found, request)
+    return FoundSystems(of_systems, name, warnings)
+
+
+def _annotated(found: Sequence[SystemSegments], request: RatedOrTexts) -> tuple[dict[str, list[Rating]], Sequence[str]]:
+    """Returns the ratings of a model by system, and its warnings."""
     n_segments = sum(system.n_segments for system in found)
     with annotators.loaded(request, n_segments) as annotator:
         found = texts.readable(found, annotator, skip_incomplete=request.skip_incomplete)
@@ -200,7 +228,7 @@ def _marked(request: Rated, command: str) -> FoundSystems:
         ratings = iter(list(notices.progress(annotator.annotate_segments(every), n_segments)))
         of_systems = {system.name: list(islice(ratings, system.n_segments)) for system in found}
         notices.info(*annotator.counts.notices)
-    return FoundSystems(of_systems, name, annotator.counts.warnings)
+    return of_systems, annotator.counts.warnings
 
 
 def named(ratings: object, otherwise: str, how: ReadOptions) -> NamedRatings:

@@ -3,49 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TextIO
 
-from matese import mqm
 from matese.annotation import Rating
 from matese.errors import UsageError
-from matese.tasks import rated, sinks
-from matese.tasks.request import Checked, function, option, required
+from matese.tasks import rated, sinks, texts
+from matese.tasks.request import function, option
 from matese.tasks.texts import check_stdin, require
-from matese.tasks.values import File, Penalties, Text
+from matese.tasks.values import File, Text
 
 
 @dataclass(frozen=True)
-class Request(Checked):
+class Request(rated.RatedOrTexts):
     """Show ratings.
 
     Attributes:
-        ratings: files of ratings, of one system or several.
         output: the page; - is standard output.
         summary: one page to print for a customer: a verdict, counts, the five worst segments, and what was checked by
             what.
         lang: language of the summary: en, de, es, fr or zh (default: en).
         title: heading of the page (default: names of the systems).
-        weights: penalties of errors: matese, google, unbabel or no-omissions, or a YAML file (default: matese).
-        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
     """
 
-    ratings: rated.AnyRatings = required(rated.RatingsOfSystems())
     _: KW_ONLY
     output: str | None = option(None, File())
     summary: bool = False
     lang: str | None = option(None, Text("CODE"))
     title: str | None = option(None, Text("TEXT"))
-    weights: mqm.AnyWeights = option("matese", Penalties())
-    lang_pair: str | None = option(None, Text("PAIR"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.summary or self.lang is None, "--lang is for --summary only")
 
 
-def run(request: Request, stream: TextIO | None = None) -> str:
-    """Returns ratings as one HTML page, which needs no other file and no network.
+class Page(str):
+    """An HTML page; notebooks show its length."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Returns its length, and how to write it."""
+        return f"<HTML page of {len(self):,} characters; output=FILE writes it>"
+
+
+def run(request: Request, stream: TextIO | None = None) -> Page:
+    """Returns ratings as one HTML page, which needs no other file and no network; a model marks translations first.
 
     The page is written to `output`, "-" for `stream`, if one is named.
 
@@ -54,7 +57,7 @@ def run(request: Request, stream: TextIO | None = None) -> str:
     """
     from matese.formats.file_endings import ENDINGS
 
-    files = rated.files_of(request.ratings)
+    files = request.files
     check_stdin(files)
     if request.output is None:
         return _page(request)
@@ -69,15 +72,21 @@ def run(request: Request, stream: TextIO | None = None) -> str:
 report = function(Request, run)
 
 
-def _page(request: Request) -> str:
-    from matese.formats.format import ReadOptions
+def _page(request: Request) -> Page:
     from matese.render import report_page
 
-    how = ReadOptions(lang_pair=request.lang_pair, naming="")
-    systems = rated.systems(rated.as_systems(request.ratings), how, must_be_rated=False)
+    systems = _systems(request)
     if request.summary:
-        return _summary(request, systems)
-    return report_page.render(request.title or ", ".join(systems), systems, weights=mqm.find_weights(request.weights))
+        return Page(_summary(request, systems))
+    title = request.title or ", ".join(systems)
+    return Page(report_page.render(title, systems, weights=request.penalties))
+
+
+def _systems(request: Request) -> Mapping[str, Sequence[Rating]]:
+    if not request.ratings:
+        return rated.marked(request)
+    how = replace(texts.read_options(request), naming="")
+    return rated.systems(rated.as_systems(request.ratings), how, must_be_rated=False)
 
 
 def _summary(request: Request, systems: Mapping[str, Sequence[Rating]]) -> str:
@@ -88,5 +97,5 @@ def _summary(request: Request, systems: Mapping[str, Sequence[Rating]]) -> str:
             f"a summary of {len(systems)} systems ({', '.join(systems)}): must be one; use compare for several"
         )
     ((name, ratings),) = systems.items()
-    weights = mqm.find_weights(request.weights)
-    return summary_page.render(ratings, title=request.title or name, language=request.lang or "en", weights=weights)
+    title = request.title or name
+    return summary_page.render(ratings, title=title, language=request.lang or "en", weights=request.penalties)

@@ -102,6 +102,14 @@ class Tagged:
     systems: tuple[SystemSummary, ...]
     ratings: Ratings
 
+    def __repr__(self) -> str:
+        """Returns what was marked in how many segments, and how to get at it."""
+        marked = "; ".join(
+            f"{one.system}: {counted(one.n_segments, 'segment')}, {one.n_minor:,} Minor, {one.n_major:,} Major"
+            for one in self.systems
+        )
+        return f"<Tagged {marked}; see .ratings, .systems[number]>"
+
 
 def run(request: Request, stream: TextIO | None = None) -> Tagged:
     """Marks the errors of translations; returns the ratings, or writes them to a file.

@@ -215,7 +215,13 @@ def test_omissions_from_references_are_compared_once_gold_has_its_references(run
 
 def test_what_is_undefined_is_told(run: Run, folder: Path) -> None:
     put(folder / "pred.jsonl", ratings(([], [], [], []), "m"))
-    ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--json", "figures.json")
+    # Of the figures that are shown.
+    short = run("evaluate", "gold.jsonl", "pred.jsonl").err.splitlines()
+    assert [line.partition(": ")[2].rpartition(": ")[0] for line in short] == [
+        "undefined: hsh",
+        "undefined: score.pearson",
+    ]
+    ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--all", "--json", "figures.json")
     assert "matese: undefined: score.pearson, score.spearman, score.kendall: one of the two scores is the" in ran.err
     assert "hsh, tags.hsh: no span is predicted" in ran.err
     assert "NaN" not in (folder / "figures.json").read_text()

@@ -63,7 +63,9 @@ def test_ratings_without_spans_are_shown_and_counted(run: Run, folder: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ((), "the following arguments are required: RATINGS, --output"),
+        ((), "the following arguments are required: --output"),
+        (("--output", "r.html"), "give either RATINGS, translations (--hyp) or a table (--input)"),
+        (("a.jsonl", "--hyp", "a.txt", "--output", "r.html"), "give either RATINGS"),
         (("a.jsonl",), "the following arguments are required: --output"),
         (("a.jsonl", "a.jsonl", "--output", "r.html"), "a.jsonl is given 2 times"),
         (("no.jsonl", "--output", "r.html"), "no.jsonl: no such file or directory"),
@@ -106,3 +108,14 @@ def test_summary_for_a_customer(run: Run, folder: Path) -> None:
     assert "<title>Übersetzungsqualität: Heft 2</title>" in page
     assert "--lang is for --summary only" in run("report", "a.jsonl", "--lang", "de", "--output", "-").refused()
     assert "2 systems (A, b)" in run("report", "a.jsonl", "b.jsonl", "--summary", "--output", "-").refused()
+
+
+def test_translations_are_marked_first(run: Run, folder: Path) -> None:
+    write(folder / "mt.txt", "Das Museum ist montags geöffnet.", "")
+    write(folder / "ref.txt", "Das Museum ist montags geschlossen.", "Ein Satz.")
+    page = run("report", "--hyp", "mt.txt", "--ref", "ref.txt", "--output", "-").out
+    rows = data(page)["rows"]
+    assert [bool(row["translations"][0]["errors"]) for row in rows] == [True, False]
+    summary = run("report", "--hyp", "mt.txt", "--ref", "ref.txt", "--summary", "--lang", "de", "--output", "-").out
+    assert '<html lang="de">' in summary
+    assert "mini@" in summary

@@ -47,6 +47,8 @@ _BARE = re.compile(
 )
 """A line whose words have no quotation marks."""
 _BORDER = re.compile(rf"\n(?=(?:{_SEVERITY})\b)", re.IGNORECASE)
+_OTHER_BORDER = re.compile(rf"[;,；，]\s*(?=(?:{_SEVERITY})\b)", re.IGNORECASE)
+"""Between errors of one line, as people write them; it may stand in a quoted text, too."""
 
 
 def lines(rating: Rating) -> list[tuple[str, AnyError | None]]:
@@ -120,14 +122,15 @@ def _marks(
             errors.append(known[_plain(line)].pop(0))
             continue
         try:
-            is_source, error = _parse(line, segment)
+            parsed = _parsed(line, segment)
         except InputError as problem:
             problems.append(str(problem))
             continue
-        if is_source and isinstance(error, ErrorSpan):
-            source_errors.append(error)
-        else:
-            errors.append(error)
+        for is_source, error in parsed:
+            if is_source and isinstance(error, ErrorSpan):
+                source_errors.append(error)
+            else:
+                errors.append(error)
     if problems:
         raise InputError("; ".join(problems))
     return errors, source_errors
@@ -151,6 +154,17 @@ def _lines_of(cell: str) -> Iterable[str]:
 def _is_untranslated(line: str) -> bool:
     """Whether a line is the error of a text without a translation."""
     return _plain(line).casefold() == f"{_title(mqm.NON_TRANSLATION)} without a place".casefold()
+
+
+def _parsed(line: str, segment: Segment) -> list[tuple[bool, AnyError]]:
+    """Returns the errors of a line, also several after semicolons or commas; each with whether it is in the source."""
+    try:
+        return [_parse(line, segment)]
+    except InputError:
+        parts = _OTHER_BORDER.split(line)
+        if len(parts) == 1:
+            raise
+        return [_parse(part, segment) for part in parts]
 
 
 def _parse(line: str, segment: Segment) -> tuple[bool, AnyError]:

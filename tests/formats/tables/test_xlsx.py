@@ -262,6 +262,26 @@ def test_all_bad_cells_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "starts"),
+    [
+        ("Minor: Anna; Major: Festival", [0, 14]),
+        ("Minor: Anna, major style: Festival", [0, 14]),
+        ('Minor: "Anna"; Major: "Festival"', [0, 14]),
+        ("Minor: Anna mag; das", [0]),
+        ("Minor: Anna; Major without a place", [0]),
+    ],
+)
+def test_several_errors_in_one_line(tmp_path: Path, cell: str, starts: list[int]) -> None:
+    text = "Anna mag; das Festival"
+    path = tmp_path / "a.xlsx"
+    writing.write([Rating(Segment(text), "m", ())], path, "xlsx")
+    change(path, {"marked errors": cell})
+    (rating,) = detection.read(path)
+    assert [span.start for span in rating.errors or ()] == starts
+    assert len(rating.unplaced) == cell.count("without")
+
+
+@pytest.mark.parametrize(
     "cells",
     [
         {"source": "Another dog"},
