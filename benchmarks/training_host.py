@@ -23,7 +23,7 @@ from benchmarks import markdown
 from matese.annotation import Rating
 from matese.formats import detection
 from matese.training import batching, config, corpus_building, run_setup
-from matese.training.batching import BatchStream, Limits
+from matese.training.batching import BatchLimits, BatchStream
 from matese.training.corpus import Corpus, Draw
 from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps
@@ -82,7 +82,7 @@ def measure(ratings: Iterable[Rating]) -> dict[str, float]:
 
 
 def _draws(corpus: Corpus, n_tokens: int, longest: int) -> list[Draw]:
-    return BatchStream(corpus, Limits(n_tokens, longest), seed=1, group_size=8).batch(0)
+    return BatchStream(corpus, BatchLimits(n_tokens, longest), seed=1, group_size=8).batch(0)
 
 
 def _as_on_gpu(batch: Batch) -> Batch:

@@ -21,11 +21,12 @@ from data_prep import synthesis
 from matese.annotation import Omission, Rating, SegmentKey, Severity
 from matese.corruption import lexicon
 from matese.corruption.edits import BREAK, Edit, words_in
-from matese.corruption.pools import Pool, Range
+from matese.corruption.pools import Pool
 from matese.model.encoder.loading import load_encoder
 from matese.model.texts import encoding
 from matese.model.texts.tokenizer import load_tokenizer
 from matese.text.languages import languages_of
+from matese.text.ranges import Range
 from matese.text.words import joins
 
 RATER = "omissions"

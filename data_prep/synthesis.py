@@ -12,14 +12,14 @@ from pathlib import Path
 from matese import files, mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Scale, Segment, Severity, UnplacedError
 from matese.corruption import meaning_errors, pools, wording_errors
-from matese.corruption.edits import Edit, Kind, Setting, words_in
+from matese.corruption.edits import DrawEdit, Edit, Setting, words_in
 from matese.corruption.pools import Pool
 from matese.formats.tables import jsonl
 from matese.text.languages import languages_of
 
 RATER = "synthetic"
 
-KINDS: Mapping[str, tuple[Kind, float]] = {
+KINDS: Mapping[str, tuple[DrawEdit, float]] = {
     "number": (meaning_errors.number, 25),
     "negation": (meaning_errors.negation, 12),
     "antonym": (meaning_errors.antonym, 18),

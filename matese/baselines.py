@@ -22,12 +22,12 @@ from matese.evaluation.metrics.correlation_options import (
     FittedName,
     base_name,
 )
-from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, FittedBaseline, Systems
+from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, FittedBaseline, SystemTexts
 from matese.evaluation.statistics.arrays import FloatArray
 
 if TYPE_CHECKING:
     from matese.model.annotator import Annotator
-    from matese.model.bertscore import BertScore, Variant
+    from matese.model.bertscore import BertScore, BertscoreVariant
 
 
 def make_baselines(
@@ -127,7 +127,7 @@ def _sentinels(names: Sequence[FittedName], encoder: str, layer: int | None) -> 
 
 
 def _score_by_fit(
-    name: FittedName, states: BertScore, systems: Systems, golds: Mapping[str, FloatArray]
+    name: FittedName, states: BertScore, systems: SystemTexts, golds: Mapping[str, FloatArray]
 ) -> BaselineScores:
     segments = [segment for of_system in systems.values() for segment in of_system]
     vectors = states.mean_states([lexical_metrics.text_of(segment, name) for segment in segments])
@@ -172,12 +172,12 @@ def titles(models: Sequence[str]) -> list[str]:
     return [f"./{name}" if name in taken else name for name in names]
 
 
-def _of_encoder(encoder: str, layer: int | None, variants: Mapping[Variant, str]) -> Baseline:
+def _of_encoder(encoder: str, layer: int | None, variants: Mapping[BertscoreVariant, str]) -> Baseline:
     from matese.model.bertscore import BertScore
     from matese.model.storage import checkpoint
 
     (name,) = titles([encoder])
-    named: dict[Variant, str] = {variant: f"{title} ({name})" for variant, title in variants.items()}
+    named: dict[BertscoreVariant, str] = {variant: f"{title} ({name})" for variant, title in variants.items()}
     title = ", ".join(named.values())
     scorer = BertScore(checkpoint.resolve(encoder), layer=layer)
     has_reference = lexical_metrics.has_reference
@@ -185,7 +185,7 @@ def _of_encoder(encoder: str, layer: int | None, variants: Mapping[Variant, str]
 
 
 def _score_by_encoder(
-    scorer: BertScore, variants: Mapping[Variant, str], title: str, systems: Systems
+    scorer: BertScore, variants: Mapping[BertscoreVariant, str], title: str, systems: SystemTexts
 ) -> list[BaselineScores]:
     """Returns the scores of each variant; the frequencies of tokens are those of the references of a language pair."""
     readable = lexical_metrics.with_references(title, systems)
@@ -212,7 +212,9 @@ def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str,
     return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems), annotator.can_read)
 
 
-def _score_by_model(annotator: Annotator, title: str, weights: mqm.Weights, systems: Systems) -> list[BaselineScores]:
+def _score_by_model(
+    annotator: Annotator, title: str, weights: mqm.Weights, systems: SystemTexts
+) -> list[BaselineScores]:
     ratings = {system: list(annotator.annotate_segments(segments)) for system, segments in systems.items()}
     every = [rating for of_system in ratings.values() for rating in of_system]
     signature = " ".join(dict.fromkeys(rating.rater or "" for rating in every))

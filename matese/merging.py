@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-from matese.annotation import ErrorSpan, Omission, Placed, Rating, UnplacedError, Whole, severities
+from matese.annotation import ErrorSpan, Omission, Placed, Rating, UnplacedError, WholeJudgement, severities
 from matese.errors import InputError
 from matese.text.ranges import overlap
 
-Method = Literal["union", "majority"]
+MergeMethod = Literal["union", "majority"]
 
 
-def merge(ratings: Sequence[Rating], *, method: Method = "union", rng: random.Random) -> Rating:
+def merge(ratings: Sequence[Rating], *, method: MergeMethod = "union", rng: random.Random) -> Rating:
     """Returns one rating that stands for all: their errors, none of which overlaps another.
 
     "union" takes every error that some rater marked; "majority" takes a span where more than half of the raters
@@ -36,8 +36,8 @@ def merge(ratings: Sequence[Rating], *, method: Method = "union", rng: random.Ra
         InputError: if a rating has no spans (`errors` is None), the method is unknown, there are no ratings, or they
             judge different segments.
     """
-    if method not in get_args(Method):
-        raise InputError(f"merging method {method!r}: must be one of {', '.join(get_args(Method))}")
+    if method not in get_args(MergeMethod):
+        raise InputError(f"merging method {method!r}: must be one of {', '.join(get_args(MergeMethod))}")
     ordered = sorted(ratings, key=lambda rating: (rating.rater or "", repr(rating)))
     errors = tuple(_errors(rating) for rating in ordered)
     segments = {rating.segment for rating in ordered}
@@ -113,7 +113,7 @@ def _agreed_unplaced(marks: Sequence[Sequence[UnplacedError]], n_needed: int) ->
     )
 
 
-def _mean(values: Sequence[Whole | None]) -> Whole | None:
+def _mean(values: Sequence[WholeJudgement | None]) -> WholeJudgement | None:
     known = [whole for whole in values if whole is not None]
     if len(known) < len(values) or len({whole.scale for whole in known}) != 1:
         return None

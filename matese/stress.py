@@ -21,7 +21,7 @@ import numpy as np
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.corruption import meaning_errors, pools, reference_damage, wording_errors
-from matese.corruption.edits import Edit, Kind, Setting
+from matese.corruption.edits import DrawEdit, Edit, Setting
 from matese.errors import InputError, UsageError, unknown
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
@@ -29,7 +29,7 @@ from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.text.languages import languages_of
 from matese.text.words import word_ranges
 
-HYPOTHESIS: Mapping[str, Kind] = {
+HYPOTHESIS: Mapping[str, DrawEdit] = {
     "negation": meaning_errors.negation,
     "number": meaning_errors.number,
     "entity": meaning_errors.entity,
@@ -47,7 +47,7 @@ HYPOTHESIS: Mapping[str, Kind] = {
     "truncated": wording_errors.truncated,
 }
 """Kinds of errors in a translation."""
-REFERENCE: Mapping[str, Kind] = {
+REFERENCE: Mapping[str, DrawEdit] = {
     "reference-omission": wording_errors.omission,
     "reference-word": meaning_errors.word,
     "reference-truncated": wording_errors.truncated,
@@ -61,7 +61,7 @@ _N_TRIES = 4
 _RESAMPLES = 1000
 
 
-class Annotate(Protocol):
+class SegmentAnnotator(Protocol):
     """An annotator."""
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
@@ -137,7 +137,7 @@ def corrupt(segments: Sequence[Segment], kinds: Sequence[str] = (), *, seed: int
     return cases
 
 
-def measure(cases: Sequence[Case], annotator: Annotate) -> tuple[list[KindResult], list[Rating]]:
+def measure(cases: Sequence[Case], annotator: SegmentAnnotator) -> tuple[list[KindResult], list[Rating]]:
     """Returns the figures of each kind, with 95 % intervals, and the ratings of the corrupted segments.
 
     Raises:
@@ -178,7 +178,7 @@ def _case(kind: str, segment: Segment, setting: Setting, rng: random.Random) -> 
     return Case(kind, segment, corrupted, edit.marked)
 
 
-def _draw(kind: Kind, text: str, setting: Setting, rng: random.Random) -> Edit | None:
+def _draw(kind: DrawEdit, text: str, setting: Setting, rng: random.Random) -> Edit | None:
     if not text.strip():
         return None
     for _ in range(_N_TRIES):

@@ -100,6 +100,38 @@ def test_no_room_for_what_has_no_place() -> None:
     assert parts & nameless == set(), "a function lives beside its only reason"
 
 
+REPEATED = {"Request"}
+"""Names that several modules define: the options of a task, in each module of `matese.tasks`."""
+
+
+def defined_types(tree: ast.Module) -> Iterator[str]:
+    """Yields the names of classes and aliases of a module; those for type checkers are in an `if`."""
+    statements = list(tree.body)
+    for statement in statements:
+        if isinstance(statement, ast.If):
+            statements += [*statement.body, *statement.orelse]
+        elif isinstance(statement, ast.ClassDef):
+            yield statement.name
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name) and is_type(target.id))
+
+
+def is_type(name: str) -> bool:
+    """Whether a name is one of a type, and neither a constant nor a type variable."""
+    return name[0].isupper() and not name.isupper()
+
+
+def test_no_two_types_share_a_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for module in modules():
+        for name in defined_types(module.tree):
+            if module.room != "data_prep" and not name.startswith("_"):
+                homes.setdefault(name, []).append(module.name)
+    assert {name: where for name, where in homes.items() if len(where) > 1 and name not in REPEATED} == {}
+    assert len(homes["Request"]) > 1
+
+
 def test_nothing_is_done_at_import() -> None:
     offences = [
         f"{module.name}:{node.lineno}"

@@ -40,7 +40,7 @@ def rating(rater: str | None, *errors: ErrorSpan, **others: Any) -> Rating:
     return Rating(SEGMENT, rater, errors, **others)
 
 
-def merge(*given: Rating, method: merging.Method = "union", seed: int = 0) -> Rating:
+def merge(*given: Rating, method: merging.MergeMethod = "union", seed: int = 0) -> Rating:
     return merging.merge(given, method=method, rng=random.Random(seed))
 
 
@@ -94,7 +94,7 @@ def test_what_stays_is_disjoint_and_what_goes_overlaps_it(marked: list[ErrorSpan
 
 @given(ratings, st.randoms(use_true_random=False), st.integers(), st.sampled_from(["union", "majority"]))
 def test_the_order_of_the_raters_does_not_matter(
-    given_ratings: list[Rating], shuffler: random.Random, seed: int, method: merging.Method
+    given_ratings: list[Rating], shuffler: random.Random, seed: int, method: merging.MergeMethod
 ) -> None:
     shuffled = [
         replace(one, errors=tuple(shuffler.sample(one.errors or (), len(one.errors or ())))) for one in given_ratings
@@ -140,7 +140,7 @@ def test_majority(raters: list[list[ErrorSpan]], expected: list[ErrorSpan] | Non
 @pytest.mark.parametrize(
     ("method", "expected"), [("union", "mmM"), ("majority", "m")], ids=["most of one rater", "what two of three have"]
 )
-def test_errors_without_a_place_are_counted_by_kind(method: merging.Method, expected: str) -> None:
+def test_errors_without_a_place_are_counted_by_kind(method: merging.MergeMethod, expected: str) -> None:
     small = UnplacedError(Severity.MINOR, "Other")
     great = UnplacedError(Severity.MAJOR)
     raters: Sequence[tuple[UnplacedError, ...]] = [(small, small), (great, small), ()]
@@ -157,7 +157,7 @@ def test_source_errors_are_merged_alike() -> None:
     ("method", "expected"),
     [("union", ["source 0..6", "reference 0 0..4"]), ("majority", ["source 0..6"])],
 )
-def test_omissions_are_merged_by_text(method: merging.Method, expected: list[str]) -> None:
+def test_omissions_are_merged_by_text(method: merging.MergeMethod, expected: list[str]) -> None:
     segment = Segment("a", "bcdefg", ("hijk",))
     first = Omission("source", None, 0, 3, Severity.MINOR), Omission("reference", 0, 0, 4, Severity.MAJOR)
     raters = [first, (Omission("source", None, 0, 6, Severity.MAJOR),), ()]

@@ -22,7 +22,7 @@ from matese.annotation.rating import (
     TokenScores,
     UnplacedError,
     Votes,
-    Whole,
+    WholeJudgement,
     is_blank,
 )
 from matese.annotation.severities import Severity
@@ -48,6 +48,6 @@ __all__ = [
     "TokenScores",
     "UnplacedError",
     "Votes",
-    "Whole",
+    "WholeJudgement",
     "is_blank",
 ]

@@ -324,7 +324,7 @@ class Estimate:
             raise AnnotationError(f"deviation {self.deviation}: must be 0 or more")
 
 
-Whole = TypeVar("Whole", Overall, Estimate)
+WholeJudgement = TypeVar("WholeJudgement", Overall, Estimate)
 """A judgement of the whole segment."""
 
 

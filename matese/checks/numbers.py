@@ -27,7 +27,7 @@ import regex as re
 from matese.annotation import ErrorSpan, Omission, Severity
 from matese.checks import cldr, scales
 from matese.checks.rule import Rule, Texts
-from matese.checks.scales import Scale
+from matese.checks.scales import ScaleWord
 from matese.text.placeholders import placeholders
 
 CHANGED = "Accuracy/Mistranslation/Number"
@@ -291,7 +291,7 @@ def _year_of_range(text: str, before: re.Match[str], match: re.Match[str]) -> De
     return Decimal(f"{before[0][:2]}{match[0]}") if is_range else None
 
 
-def _number(text: str, match: re.Match[str], lang: str, scale: Scale | None, exponents: frozenset[int]) -> Number:
+def _number(text: str, match: re.Match[str], lang: str, scale: ScaleWord | None, exponents: frozenset[int]) -> Number:
     """Returns the number of a match with the word behind it, and with the scales that the end of a range gives it."""
     start, end = match.span()
     values = _values(match[0], lang)
@@ -315,7 +315,9 @@ def _number(text: str, match: re.Match[str], lang: str, scale: Scale | None, exp
     return Number(start, end, frozenset(products | whole), parts, frozenset(plain))
 
 
-def _exponents_of_range(text: str, matches: Sequence[re.Match[str]], scaled: Sequence[Scale | None]) -> frozenset[int]:
+def _exponents_of_range(
+    text: str, matches: Sequence[re.Match[str]], scaled: Sequence[ScaleWord | None]
+) -> frozenset[int]:
     """Returns the powers of ten of a number that has no scale word but the next number of its range: 3 to 5 million."""
     if len(matches) < 2 or scaled[0] is not None or scaled[1] is None:
         return frozenset()
@@ -323,7 +325,7 @@ def _exponents_of_range(text: str, matches: Sequence[re.Match[str]], scaled: Seq
     return scaled[1].exponents if _RANGE.fullmatch(between) else frozenset()
 
 
-def _continues(text: str, match: re.Match[str], scaled: Sequence[Scale | None]) -> bool:
+def _continues(text: str, match: re.Match[str], scaled: Sequence[ScaleWord | None]) -> bool:
     """Whether a number adds to the one before it, as in "1 crore 50 lakh" and 1억 5000만."""
     before, own = scaled
     if before is None or own is None or text[before.end : match.start()].strip():

@@ -44,7 +44,7 @@ NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenRules:
     """The rules that run, and whether a model runs, too.
 
     Attributes:
@@ -56,7 +56,7 @@ class Choice:
     has_model: bool = True
 
 
-def choose(text: str) -> Choice:
+def choose(text: str) -> ChosenRules:
     """Returns the choice of an option or argument: words that are separated by commas.
 
     `also` and `only` stand for all rules, beside a model or without it; names of rules choose some of them, beside a
@@ -79,7 +79,7 @@ def choose(text: str) -> Choice:
     if ALSO in words and ONLY in words:
         raise UsageError("also (beside a model) or only (without it), not both")
     named = tuple(rule for rule in TABLE if rule.name in words)
-    return Choice(() if NONE in words else named or TABLE, ONLY not in words)
+    return ChosenRules(() if NONE in words else named or TABLE, ONLY not in words)
 
 
 def idle(rules: Sequence[Rule], segments: Iterable[Segment]) -> tuple[Rule, ...]:

@@ -128,7 +128,7 @@ _BUDDHIST_YEARS = range(2400, 2700)
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ScaleWord:
     """A word behind a number.
 
     Attributes:
@@ -140,7 +140,7 @@ class Scale:
     end: int
 
 
-def find(text: str, start: int, lang: str) -> Scale | None:
+def find(text: str, start: int, lang: str) -> ScaleWord | None:
     """Returns the word that multiplies a number which ends at `start`; None without one that is sure.
 
     >>> find("1.2 billion", 3, "en").exponents, find("1,2 Billionen", 3, "de").exponents, find("3 dogs", 1, "en")
@@ -148,11 +148,11 @@ def find(text: str, start: int, lang: str) -> Scale | None:
     """
     if match := _EAST_ASIAN.match(text, start):
         letters = _CHINESE | _KOREAN
-        return Scale(frozenset({sum(letters[letter] for letter in match[1])}), match.end())
+        return ScaleWord(frozenset({sum(letters[letter] for letter in match[1])}), match.end())
     for words in _patterns(_ALIASES.get(lang, lang)):
         if match := words.pattern.match(text, start):
             stem = next(name for name, value in match.groupdict().items() if value is not None)
-            return Scale(words.exponents[stem], match.end())
+            return ScaleWord(words.exponents[stem], match.end())
     return None
 
 

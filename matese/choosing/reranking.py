@@ -24,7 +24,7 @@ from matese.text.words import count_words
 
 _MAX_PAIRS = 200
 _PENALTY = 1e-3
-Annotate = Callable[[Iterable[Segment]], Iterator[Rating]]
+AnnotateSegments = Callable[[Iterable[Segment]], Iterator[Rating]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def make_weights(weights: Mapping[str, float]) -> FeatureWeights:
     return FeatureWeights(**weights)
 
 
-def rated(lists: Iterable[Candidates], annotate: Annotate) -> Iterator[tuple[Candidates, list[Rating]]]:
+def rated(lists: Iterable[Candidates], annotate: AnnotateSegments) -> Iterator[tuple[Candidates, list[Rating]]]:
     """Yields each list of candidates with their ratings, while further ones are annotated in the same batches."""
     waiting: deque[Candidates] = deque()
 

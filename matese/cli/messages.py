@@ -33,7 +33,7 @@ _PLAIN = "\x1b[0m"
 
 
 _is_muted: ContextVar[bool] = ContextVar("is_muted", default=False)
-_bars: list[Bar] = []
+_bars: list[ProgressBar] = []
 T = TypeVar("T")
 
 
@@ -93,7 +93,7 @@ def _write(text: str, colour: str) -> None:
         return  # nobody is left to read it
 
 
-class Bar:
+class ProgressBar:
     """A progress bar that appears on a terminal once the work takes long; see `bar`.
 
     Without a terminal, it is a line now and then, for the log of a job.
@@ -162,12 +162,12 @@ class Bar:
 
 
 @contextlib.contextmanager
-def bar(total: int, unit: str = "segments", *, n_earlier: int = 0) -> Iterator[Bar]:
+def bar(total: int, unit: str = "segments", *, n_earlier: int = 0) -> Iterator[ProgressBar]:
     """Shows the progress of the body on a terminal; notices and errors hide it.
 
     The first `n_earlier` units were done by an earlier run and do not count in the rate.
     """
-    shown = Bar(total, unit, n_earlier)
+    shown = ProgressBar(total, unit, n_earlier)
     _bars.append(shown)
     try:
         yield shown

@@ -30,7 +30,7 @@ _THREADS = 4
 
 
 @dataclass(frozen=True)
-class Report:
+class FileReport:
     """A worker's report on a file: counts of segments, and the reason if there is no result."""
 
     n_segments: int = 0
@@ -58,19 +58,19 @@ class Worker:
         pairs = zip(batch["source"], batch["target"], strict=True)
         return {"report": [json.dumps(asdict(self.annotate(str(source), str(target)))) for source, target in pairs]}
 
-    def annotate(self, source: str, target: str) -> Report:
+    def annotate(self, source: str, target: str) -> FileReport:
         """Writes the ratings of a file; an error that the user can fix is in the report."""
         system, path = storage.locate(target)
         if system.exists(path):  # written by a worker that died before it could report
-            return Report()
+            return FileReport()
         try:
             annotator = self._annotator.with_decoding(self._annotator.decoding)  # counts from 0
             ratings = annotator.annotate_segments(storage.read(source, self.columns))
             storage.write(ratings, target, self.options["weights"])
         except (InputError, OSError) as error:
-            return Report(problem=str(error))
+            return FileReport(problem=str(error))
         counts = annotator.counts
-        return Report(counts.n_segments, counts.windowed, counts.blank)
+        return FileReport(counts.n_segments, counts.windowed, counts.blank)
 
     @cached_property
     def _annotator(self) -> Annotator:
@@ -113,7 +113,7 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
     return {source: target for source, target in targets.items() if target not in existing}
 
 
-def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = None) -> Iterator[Report]:
+def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = None) -> Iterator[FileReport]:
     """Yields a report for each file, in the order in which they are done.
 
     Uses the cluster that `RAY_ADDRESS` names or that runs on this machine; otherwise it starts one here.
@@ -152,7 +152,7 @@ def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = N
             num_gpus=gpus,
         )
         for row in reports.iter_rows():
-            yield Report(**json.loads(row["report"]))
+            yield FileReport(**json.loads(row["report"]))
     except ray.exceptions.RayError as error:
         reason = str(error).strip().splitlines()[0]
         allowed = "it needs room for the workers; run the same command again to resume"

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from matese.annotation import ErrorSpan, Severity
 from matese.corruption.lexicon import Swaps
-from matese.corruption.pools import Pool, Range, words_of
+from matese.corruption.pools import Pool, words_of
+from matese.text.ranges import Range
 
 BREAK = re.compile(r"[.!?;:。！？；：।()\[\]\"“”„«»「」『』…\n]")
 """Marks that a drawn run of words does not cross."""
@@ -71,7 +72,7 @@ class Edit:
         return tuple(moved)
 
 
-Kind = Callable[[str, random.Random, Setting], Edit | None]
+DrawEdit = Callable[[str, random.Random, Setting], Edit | None]
 """Draws an edit that makes an error of one kind, regardless of existing spans; None if the draw finds no place."""
 
 

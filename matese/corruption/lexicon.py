@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-Table = Literal["antonym", "negated", "numeral", "place", "related", "tense"]
+WordTable = Literal["antonym", "negated", "numeral", "place", "related", "tense"]
 """Tables of words that may replace each other."""
 
 _KATAKANA = "[\u30a1-\u30fa\u30fc]"
@@ -67,7 +67,7 @@ class Negatable:
 
 
 @functools.cache
-def swaps(table: Table, language: str) -> Swaps | None:
+def swaps(table: WordTable, language: str) -> Swaps | None:
     """Returns the replacements of a table in a language; None if there are none."""
     words = _tables().get((table, language))
     if words is None:

@@ -1,6 +1,6 @@
 """Injected errors of meaning: replaced words, names and numbers, and negations.
 
-Each is a pure function from a text to one edit; see `matese.corruption.edits.Kind`.
+Each is a pure function from a text to one edit; see `matese.corruption.edits.DrawEdit`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from matese.annotation import Severity
 from matese.corruption import lexicon
 from matese.corruption.edits import (
     BREAK,
+    DrawEdit,
     Edit,
-    Kind,
     Setting,
     in_case_of,
     inserted,
@@ -24,7 +24,7 @@ from matese.corruption.edits import (
     swapped,
     words_in,
 )
-from matese.corruption.pools import Range
+from matese.text.ranges import Range
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}(?!\d))*")
 """A number in digits, with thousands that may be grouped by spaces."""
@@ -48,7 +48,7 @@ def number(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 def negation(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Removes a negation, which marks the following word, or inserts or replaces one."""
-    ways: list[Kind] = [_negation_removed, _negation_inserted, _negation_swapped]
+    ways: list[DrawEdit] = [_negation_removed, _negation_inserted, _negation_swapped]
     rng.shuffle(ways)
     # Negated texts are rarer than others, so removal is preferred.
     if rng.random() < 0.6:
@@ -157,7 +157,7 @@ def _negation_inserted(text: str, rng: random.Random, setting: Setting) -> Edit 
     return inserted(end + 1, words.negation, setting.pool) if re.match(r" \w", text[end:]) else None
 
 
-def _swap(table: lexicon.Table, text: str, rng: random.Random, setting: Setting) -> Edit | None:
+def _swap(table: lexicon.WordTable, text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces a word with another of its group in a table of the lexicon."""
     swaps = lexicon.swaps(table, setting.pool.language)
     return swapped(text, rng, swaps) if swaps else None

@@ -14,11 +14,10 @@ from typing import TypeVar
 from matese.annotation import Segment
 from matese.corruption.lexicon import LETTER, UNSPACED_LANGUAGES
 from matese.text.languages import languages_of
+from matese.text.ranges import Range
 from matese.text.words import UNSPACED, is_unspaced
 
 K = TypeVar("K", bound=Hashable)
-Range = tuple[int, int]
-"""First character and one past the last, in code points."""
 
 # A run of katakana is usually one word.
 _PART = f"(?:(?![{UNSPACED}])[{LETTER}])+"

@@ -1,6 +1,6 @@
 """Damaged references: ambiguous, poor or unrelated ones, beside a translation that stays as good as it was.
 
-Each is a pure function from a text to one edit; see `matese.corruption.edits.Kind`.
+Each is a pure function from a text to one edit; see `matese.corruption.edits.DrawEdit`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import re
 from collections.abc import Sequence
 
 from matese.corruption import lexicon, meaning_errors, wording_errors
-from matese.corruption.edits import Edit, Kind, Setting, name_runs, words_in
-from matese.corruption.pools import Range, is_sentence_start
+from matese.corruption.edits import DrawEdit, Edit, Setting, name_runs, words_in
+from matese.corruption.pools import is_sentence_start
+from matese.text.ranges import Range
 
-_POOR: Sequence[Kind] = (
+_POOR: Sequence[DrawEdit] = (
     meaning_errors.word,
     meaning_errors.form,
     wording_errors.omission,

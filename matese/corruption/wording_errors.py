@@ -1,6 +1,6 @@
 """Injected errors of wording: omissions, additions, word order, spelling.
 
-Each is a pure function from a text to one edit; see `matese.corruption.edits.Kind`.
+Each is a pure function from a text to one edit; see `matese.corruption.edits.DrawEdit`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, counted, shortened
 
 _PLACE = ("test_set", "lang_pair", "document", "index")
-Difference = tuple[str, object, object]
+Mismatch = tuple[str, object, object]
 """The name and both values of what two segments differ in."""
 
 
@@ -51,7 +51,7 @@ def match(
     first: Sequence[Rating],
     second: Sequence[Rating],
     names: tuple[str, str],
-    difference: Callable[[Rating, Rating], Difference | None],
+    difference: Callable[[Rating, Rating], Mismatch | None],
     place: Sequence[str] = (*_PLACE, "system"),
 ) -> tuple[Rating, ...]:
     """Returns the second ratings in the order of the first.
@@ -198,7 +198,7 @@ def require_same_signatures(systems: Mapping[str, Iterable[Rating]]) -> None:
         raise InputError(f"{problem.partition(': the scores')[0]}: must be the same")
 
 
-def _difference(first: Rating, second: Rating) -> Difference | None:
+def _difference(first: Rating, second: Rating) -> Mismatch | None:
     segment = first.segment
     other = second.segment
     if None not in (segment.source, other.source) and segment.source != other.source:

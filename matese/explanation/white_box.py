@@ -13,7 +13,7 @@ from matese.evaluation.statistics.arrays import FloatArray
 from matese.explanation.method import Method
 from matese.model.encoder.observer import Observer
 from matese.model.model_input import Reading
-from matese.model.observation import ObservedReading, Part
+from matese.model.observation import ObservedReading, ObservedText
 from matese.model.texts.encoding import TextEncoder
 
 _STEPS = 20
@@ -37,7 +37,7 @@ class Inspection(ObservedReading):
         self._gradients: dict[str, tuple[Tensor, ...]] = {}
         self._read: dict[tuple[str, int], Tensor] = {}
 
-    def weights(self, method: Method) -> list[tuple[Part, FloatArray]]:
+    def weights(self, method: Method) -> list[tuple[ObservedText, FloatArray]]:
         """Returns a number for each token of each text that a method explains.
 
         Raises:
@@ -106,7 +106,7 @@ class Inspection(ObservedReading):
         observer, _ = self._pass(Observer(), batch)
         return observer.states[0].detach()
 
-    def _aligned(self, layer: int) -> list[tuple[Part, FloatArray]]:
+    def _aligned(self, layer: int) -> list[tuple[ObservedText, FloatArray]]:
         """Returns 1 minus the highest cosine of each token with one of the other texts, of the hypothesis else."""
         states = torch.nn.functional.normalize(self._observer.states[layer].detach().double(), dim=-1)
         hypothesis, *others = (states[part.row, part.places] for part in self.parts)

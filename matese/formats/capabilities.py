@@ -21,13 +21,13 @@ from matese.annotation import (
     Segment,
     SegmentKey,
     UnplacedError,
-    Whole,
+    WholeJudgement,
     severities,
 )
 from matese.annotation.severities import Severity
 
 KeyField = Literal["test_set", "lang_pair", "system", "document", "index", "domain"]
-Part = Literal[
+RatingPart = Literal[
     "source",
     "rater",
     "no_spans",
@@ -81,7 +81,7 @@ class Capabilities:
         replaced: (regular expression, replacement) for single characters that the format cannot write.
     """
 
-    lacks: tuple[Part, ...] = ()
+    lacks: tuple[RatingPart, ...] = ()
     key: tuple[KeyField, ...] = KEY_FIELDS
     references: int | None = None
     severities: tuple[Severity | None, ...] = severities.EVERY
@@ -94,7 +94,7 @@ class Capabilities:
     error_free: bool = False
     replaced: tuple[tuple[str, str], ...] = ()
 
-    def holds(self, part: Part) -> bool:
+    def holds(self, part: RatingPart) -> bool:
         """Whether the format can hold a part of a rating."""
         return part not in self.lacks
 
@@ -267,7 +267,7 @@ class Reducer:
             self._lose(f"severities {name}, written as {severity.value}")
         return severity, self._held_name("category", "categories", error.category)
 
-    def _whole(self, whole: Whole | None, kind: str, *, is_held: bool = True) -> Whole | None:
+    def _whole(self, whole: WholeJudgement | None, kind: str, *, is_held: bool = True) -> WholeJudgement | None:
         if whole is None or (is_held and whole.scale in self.capabilities.scales):
             return whole
         self._lose(f"{kind} ({whole.scale})")

@@ -40,7 +40,7 @@ _ALPHA = 0.8
 """Weight of recall in YiSi: the setting for YiSi-1 in the README of the authors' code."""
 _LARGEST_LENGTH = 100_000
 """Tokenizers without a length limit report a huge number."""
-Variant = Literal["bertscore", "bertscore-idf", "yisi"]
+BertscoreVariant = Literal["bertscore", "bertscore-idf", "yisi"]
 Embedded = tuple[Tensor, Tensor]
 """Normalised states of a text's tokens, (tokens, width), and their ids, (tokens,)."""
 
@@ -81,15 +81,15 @@ class BertScore:
         """Names the encoder and the layer, as in signatures."""
         return f"model:{self._name}|layer:{self._layer}"
 
-    def signature(self, variant: Variant) -> str:
+    def signature(self, variant: BertscoreVariant) -> str:
         """Returns everything that the scores depend on."""
         name, _, idf = variant.partition("-")
         how = f"alpha:{_ALPHA}" if name == "yisi" else f"idf:{'yes' if idf else 'no'}"
         return f"{name}|{self.states}|{how}"
 
     def score(
-        self, systems: Mapping[str, Sequence[Segment]], variants: Sequence[Variant]
-    ) -> dict[Variant, dict[str, FloatArray]]:
+        self, systems: Mapping[str, Sequence[Segment]], variants: Sequence[BertscoreVariant]
+    ) -> dict[BertscoreVariant, dict[str, FloatArray]]:
         """Returns the scores by variant and system, (segments,). With several references, the best score counts.
 
         `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references; otherwise all
@@ -109,7 +109,7 @@ class BertScore:
             name: None if name == "bertscore" else self._idf(documents, offset=1 if name == "yisi" else 0)
             for name in variants
         }
-        by_variant: dict[Variant, dict[str, FloatArray]] = {name: {} for name in variants}
+        by_variant: dict[BertscoreVariant, dict[str, FloatArray]] = {name: {} for name in variants}
         for system, segments in systems.items():
             hypotheses = self._embed([segment.hypothesis for segment in segments])
             pairs = [[(hypotheses[part.hypothesis], known[text]) for text in part.references] for part in segments]
@@ -167,7 +167,9 @@ class BertScore:
         is_inner = self._is_inner(ids)
         return states[is_inner], ids[is_inner]
 
-    def _f(self, variant: Variant, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
+    def _f(
+        self, variant: BertscoreVariant, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None
+    ) -> float:
         """Returns the F of greedy matching: equations 1 to 3 of BERTScore; or of YiSi, which weights recall more.
 
         In BERTScore, special tokens can be matched too; in YiSi they are left out, and similarities are at least 0.

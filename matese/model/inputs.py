@@ -12,7 +12,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from matese.model.texts.encoding import Encoding, Int32Array
+from matese.model.arrays import Int32Array
+from matese.model.texts.encoding import Encoding
 
 
 class TensorGroup:

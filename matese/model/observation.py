@@ -34,7 +34,7 @@ _STEP = 1e-4
 """Half the distance between the points from which a slope is computed."""
 
 
-class Part(NamedTuple):
+class ObservedText(NamedTuple):
     """The tokens of one text in the rows that the model reads.
 
     Attributes:
@@ -146,7 +146,7 @@ def _score_of_tags(logits: Tensor) -> Tensor:
     return -(mqm.MATESE.minor * minor + mqm.MATESE.major * major)
 
 
-def _rows(module: Network, text_encoder: TextEncoder, reading: Reading) -> tuple[list[Encoding], list[Part]]:
+def _rows(module: Network, text_encoder: TextEncoder, reading: Reading) -> tuple[list[Encoding], list[ObservedText]]:
     """Returns what the model reads of a reading, and where its texts stand there."""
     texts = [reading.hypothesis, *reading.contexts]
     tokens = text_encoder.tokenize(texts)
@@ -166,5 +166,5 @@ def _rows(module: Network, text_encoder: TextEncoder, reading: Reading) -> tuple
         row, role = (0, name) if len(rows) == 1 else (number, "hypothesis")
         places = np.flatnonzero(encodings[row].roles == ROLES.index(role))
         characters = [(start, end) for start, end in text.ranges.tolist()]
-        parts.append(Part(name, row, int(places[0]) if len(places) else 0, characters))
+        parts.append(ObservedText(name, row, int(places[0]) if len(places) else 0, characters))
     return encodings, parts

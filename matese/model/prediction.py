@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from matese.annotation import ErrorSpan, Omission, TokenScores
 from matese.errors import ModelError
-from matese.model.texts.encoding import Encoding, Int32Array
+from matese.model.arrays import Floats, Int32Array
+from matese.model.texts.encoding import Encoding
 
 T = TypeVar("T")
-FloatArray = npt.NDArray[np.floating]
-"""What networks compute, in any precision; `evaluation.statistics.arrays` has that of figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ class TagProbabilities:
         logs: (tokens, tags), log-probabilities of `tags.bio.TAGS`.
     """
 
-    logs: FloatArray
+    logs: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Prediction:
     is_blank: bool = False
 
     @property
-    def log_probabilities(self) -> FloatArray:
+    def log_probabilities(self) -> Floats:
         """The log-probabilities of a tagger's tags: (tokens, tags)."""
         return self.outputs[TagProbabilities].logs
 
@@ -118,7 +116,7 @@ class Marks(NamedTuple):
     omissions: tuple[Omission, ...] = ()
 
 
-def check_numbers(output: FloatArray | float) -> None:
+def check_numbers(output: Floats | float) -> None:
     """Raises a ModelError if the output of a model contains NaN."""
     if np.isnan(output).any():
         raise ModelError("the model's output is NaN: its weights must be finite and not too large")

@@ -16,13 +16,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from matese.annotation import Rating
+from matese.model.arrays import Floats
 from matese.model.copy_and_blank import is_blank
 from matese.model.decoding import Decoding
 from matese.model.engines.engine import Engine
 from matese.model.heads.embeddings import RowVector
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import FloatArray, Prediction, WindowOutput
+from matese.model.prediction import Prediction, WindowOutput
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder
 
 A = TypeVar("A")
@@ -159,7 +160,7 @@ class Predictor:
                 encodings += windows
         return Prepared(model_inputs, remembered, computed, self.engine.prepare(encodings))
 
-    def embed(self, texts: Sequence[str]) -> FloatArray:
+    def embed(self, texts: Sequence[str]) -> Floats:
         """Returns the embedding of each text, (texts, width), from a model that reads each text alone."""
         rows = [Row((text,)) for text in texts]
         computed = self.compute(self._prepare(set(rows), ()))

@@ -85,7 +85,7 @@ class BatchStates:
         with pooling.in_full(self.final):
             return pool(self.final)
 
-    def _mixed(self, mix: LayerMix, read: pooling.Pool) -> Tensor:
+    def _mixed(self, mix: LayerMix, read: pooling.PoolFunction) -> Tensor:
         with pooling.in_full(self.layers[-1]):
             mixed: Tensor = mix(self.layers, self.mask, read)
             return mixed

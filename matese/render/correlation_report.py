@@ -21,7 +21,7 @@ from matese.version import __version__
 if TYPE_CHECKING:
     from matese.evaluation.metrics.correlation import Measurement
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation, TopN
-    from matese.evaluation.metrics.metric_ranking import Ranking
+    from matese.evaluation.metrics.metric_ranking import MetricRanking
     from matese.evaluation.metrics.score_arrays import LangPairScores
 
 _COLUMNS = (
@@ -122,7 +122,7 @@ def pass_table(evaluation: MetaEvaluation, lang_pair: str) -> Table | None:
 
 
 def _order(
-    figures: Mapping[str, Mapping[str, Measurement]], ranking: Ranking | None, otherwise: str
+    figures: Mapping[str, Mapping[str, Measurement]], ranking: MetricRanking | None, otherwise: str
 ) -> Iterator[tuple[str, str]]:
     """Yields cluster and metric, best first; metrics that are not ranked come last, ordered by another figure."""
     ranked = () if ranking is None else ranking.metrics

@@ -14,8 +14,6 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.version import __version__
 
-Interval = tuple[float, float]
-
 
 class ResultKeys(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """A result, and what made it.
@@ -90,9 +88,9 @@ class GateKeys(ResultKeys, frozen=True, kw_only=True):
     weights: str
     segments: int
     score: float | msgspec.UnsetType | None = msgspec.UNSET
-    score_interval: Interval | msgspec.UnsetType | None = msgspec.UNSET
+    score_interval: tuple[float, float] | msgspec.UnsetType | None = msgspec.UNSET
     expected_score: float | msgspec.UnsetType | None = msgspec.UNSET
-    expected_score_interval: Interval | msgspec.UnsetType | None = msgspec.UNSET
+    expected_score_interval: tuple[float, float] | msgspec.UnsetType | None = msgspec.UNSET
     passed: bool
     checks: list[CheckKeys]
 

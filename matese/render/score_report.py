@@ -29,7 +29,7 @@ SEGMENT_HEADER = ("system", "document", "segment", "score", "expected_score", "m
 SYSTEM_HEADER = (
     *("system", "score", "expected_score", "segments", "with_errors", "minor", "major", "blank", "signature"),
 )
-Figures = Mapping[str, float | None]
+FiguresByName = Mapping[str, float | None]
 
 
 def place_of(segment: Segment, number: int) -> dict[str, str | None]:

@@ -32,7 +32,7 @@ from matese.serving.middleware import Guard, LimitedBody
 CONTENT_TYPE = "application/jsonl"
 
 
-class OutdatedError(Exception):
+class OutdatedPageError(Exception):
     """The output is no longer what the page was made of."""
 
 
@@ -75,7 +75,7 @@ class Review:
 
         Raises:
             InputError: for any other text.
-            OutdatedError: if another page has saved since the one that knows this version; never for None.
+            OutdatedPageError: if another page has saved since the one that knows this version; never for None.
         """
         ratings = []
         for number, line in enumerate(filter(None, lines.split("\n")), start=1):
@@ -85,7 +85,7 @@ class Review:
                 raise InputError(f"line {number}: {error}") from None
         self._check(ratings)
         if version not in (None, self._version()):
-            raise OutdatedError
+            raise OutdatedPageError
         with replacing(self._output) as target:
             text = "".join(f"{jsonl.dumps(rating, weights=self._weights)}\n" for rating in ratings)
             target.write_text(text, encoding="utf-8", newline="\n")
@@ -127,7 +127,7 @@ def make_app(review: Review) -> Starlette:
             async with lock:
                 count, version = await asyncio.to_thread(review.save, body.decode(), known)
             return JSONResponse({"saved": count, "version": version})
-        except OutdatedError:
+        except OutdatedPageError:
             raise HTTPException(412, "another page has saved in the file since: reload this page") from None
         except (InputError, UnicodeDecodeError) as error:
             raise HTTPException(422, str(error)) from None

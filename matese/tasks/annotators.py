@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from matese import mqm
-from matese.annotation import Rating, Segment, TokenScores
+from matese.annotation import Segment
 from matese.errors import InputError, check_installed, counted
 from matese.files import beside
 from matese.tasks import notices
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from matese.formats.segments import SystemSegments
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator
-    from matese.tasks.journal import Journal
+    from matese.tasks.journal import AnnotatedSegments, Journal
 
-Rated = Iterator[tuple[Rating, TokenScores | None]]
 PRECISIONS = ("auto", "bf16", "float32")
 _PREFIX = "openai:"
 _CHECKED = ("xliff", "po", "tmx", "subtitles", "srt", "vtt")
@@ -180,7 +179,7 @@ class Marker(Protocol):
     def check_texts(self, segment: Segment) -> None:
         """Raises a ModelError if a segment lacks one."""
 
-    def annotate(self, segments: Iterable[Segment]) -> Rated:
+    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields the rating of each segment, lazily and in order, with token scores if they are wanted."""
 
     def counts(self) -> Mapping[str, Any]:
@@ -211,7 +210,7 @@ class OfChecks:
     def check_texts(self, segment: Segment) -> None:
         """Raises nothing."""
 
-    def annotate(self, segments: Iterable[Segment]) -> Rated:
+    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields the findings in each segment."""
         from matese.checks import checker
 
@@ -261,7 +260,7 @@ class OfModel:
         """Raises a ModelError unless it can."""
         self.model.check_texts(segment)
 
-    def annotate(self, segments: Iterable[Segment]) -> Rated:
+    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields what the model marks."""
         if self.has_tokens:
             return self.model.annotate_tokens(segments)
@@ -305,7 +304,7 @@ class OfLanguageModel:
         """Raises a ModelError unless it can."""
         self.model.check_texts(segment)
 
-    def annotate(self, segments: Iterable[Segment]) -> Rated:
+    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields what the model answers."""
         return ((rating, None) for rating in self.model.annotate_segments(segments))
 
@@ -343,7 +342,7 @@ class BesideChecks(_Around):
         super().__init__(inner)
         self._rules = rules
 
-    def annotate(self, segments: Iterable[Segment]) -> Rated:
+    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields its ratings with the findings of the checks added."""
         from matese.checks import checker
 
@@ -359,7 +358,7 @@ class Unchecked(_Around):
         self._n_left = _MOST_LOOKED_AT
         self._n_found = 0
 
-    def annotate(self, segments: Iterable[Segment]) -> Rated:
+    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields its ratings."""
         from matese.checks import checker
 
@@ -385,7 +384,7 @@ class Resumed(_Around):
         self._journal = journal
         self.n_earlier = journal.n_earlier
 
-    def annotate(self, segments: Iterable[Segment]) -> Rated:
+    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields the ratings of the earlier run, then further ones, which are kept."""
         inner = self.inner
         return self._journal.annotate(segments, inner.annotate, counted=inner.counts, count_on=inner.count_on)

@@ -16,7 +16,7 @@ from matese.tasks.texts import require
 from matese.tasks.values import File, Several, Text, Whole
 
 if TYPE_CHECKING:
-    from matese.cluster.pipeline import Report
+    from matese.cluster.pipeline import FileReport
     from matese.model.annotator import Counts
 
 NEEDED = "--cluster ray needs --input DIR|GLOB and --output DIR"
@@ -72,7 +72,7 @@ def run(request: Request) -> Counts:
     left = pipeline.unfinished(targets, request.output, worker)
     if len(left) < len(targets):
         notices.info(f"{len(targets) - len(left):,} of {len(targets):,} files are already annotated")
-    reports: list[Report] = []
+    reports: list[FileReport] = []
     # Ray prints to stdout.
     with contextlib.redirect_stdout(sys.stderr):
         done = pipeline.run(worker, left, n_workers=request.workers) if left else ()

@@ -13,15 +13,15 @@ from matese.errors import InputError, one_of
 from matese.tasks import notices, sinks, texts
 from matese.tasks.request import function, option, required
 from matese.tasks.texts import check_stdin, require
-from matese.tasks.values import File, Number, OneOf, Penalties, Text
+from matese.tasks.values import File, OneOf, Penalties, Real, Text
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
     from matese.formats.format import Format, ReadOptions
     from matese.formats.person_review import Reviewed
 
-_FIRST = Number(": 0 or 1", lambda value: value in (0, 1), "N")
-_SHIFT = Number(" without decimals", lambda value: value == int(value), "N")
+_FIRST = Real(": 0 or 1", lambda value: value in (0, 1), "N")
+_SHIFT = Real(" without decimals", lambda value: value == int(value), "N")
 
 
 def _read() -> tuple[str, ...]:
@@ -41,7 +41,7 @@ FORMAT_WRITTEN = OneOf("format", (), _written, metavar="FORMAT")
 
 
 @dataclass(frozen=True)
-class Request(texts.Reading, texts.Raters, texts.JoinedTexts):
+class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts):
     """Convert ratings.
 
     Attributes:

@@ -62,7 +62,7 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
 
     overrides = [("output", json.dumps(request.output)), *parse_settings(request.set)]
     settings = config.load(request.student, overrides=overrides)
-    reading = texts.Reading(columns=request.columns)
+    reading = texts.ReadingOptions(columns=request.columns)
     segments = texts.all_segments(request.data, reading)
     dev = [] if request.dev is None else texts.all_segments(request.dev, reading)
     annotators.tell_licences([request.model])

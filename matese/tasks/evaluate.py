@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from os import PathLike
 from typing import TYPE_CHECKING, TextIO
 
 from matese import mqm
-from matese.annotation import Rating
 from matese.errors import counted
 from matese.tasks import notices, rated, sinks, texts
 from matese.tasks.request import Checked, function, option, required
 from matese.tasks.tables import Report
 from matese.tasks.texts import Raters, check_stdin
-from matese.tasks.values import FINITE, POSITIVE, File, Number, OneOf, Penalties, Several, Text, Whole
+from matese.tasks.values import FINITE, POSITIVE, File, OneOf, Penalties, Real, Several, Text, Whole
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
     from matese.evaluation.spans.pair_statistics import FigureOptions
-
-    Ratings = str | PathLike[str] | Iterable[Rating] | NamedRatings
-    """A file of ratings, or the ratings themselves, perhaps with a name for messages and results."""
+    from matese.tasks.texts import RatingsOrFile
 
 _GROUPS = ("severity", "category", "lang-pair", "system", "domain", "length")
-_SHARE = Number(" from 0 to 1", lambda value: 0 <= value <= 1)
+_SHARE = Real(" from 0 to 1", lambda value: 0 <= value <= 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +85,10 @@ class Request(Figures, Raters, texts.JoinedTexts, Report):
         json: write all figures as one object; - is standard output.
     """
 
-    gold: Ratings = required(rated.OneFile())
-    predicted: Ratings = required(rated.OneFile())
+    gold: RatingsOrFile = required(rated.OneFile())
+    predicted: RatingsOrFile = required(rated.OneFile())
     _: KW_ONLY
-    versus: Ratings | None = option(None, rated.OneFile())
+    versus: RatingsOrFile | None = option(None, rated.OneFile())
     interval_scale: float = option(1.0, POSITIVE)
     by: Sequence[Grouping] = option((), Several(OneOf("group", _GROUPS)))
     good: float | None = option(None, FINITE)

@@ -16,7 +16,7 @@ from matese.tasks.annotators import Model
 from matese.tasks.request import option
 from matese.tasks.sinks import Output
 from matese.tasks.texts import Translations, require
-from matese.tasks.values import FINITE, File, Number, OneOf, Several, Text, Whole
+from matese.tasks.values import FINITE, File, OneOf, Real, Several, Text, Whole
 
 if TYPE_CHECKING:
     from matese.annotation import Explanation, Rating
@@ -42,7 +42,7 @@ class Request(Translations, Model):
 
     by: Sequence[str] = option((), Several(Text("METHOD")))
     fit: str | None = option(None, File("GOLD"))
-    min_weight: float | None = option(None, Number(FINITE.allowed, FINITE.is_allowed, "W"))
+    min_weight: float | None = option(None, Real(FINITE.allowed, FINITE.is_allowed, "W"))
     format: str | None = option(None, OneOf("format", tuple(name for names in _ENDINGS.values() for name in names)))
     output: str | None = option(None, File())
     limit: int | None = option(None, Whole(1))

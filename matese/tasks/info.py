@@ -14,7 +14,7 @@ from matese.tasks.values import Text
 
 
 @dataclass(frozen=True)
-class Request(texts.Reading):
+class Request(texts.ReadingOptions):
     """Describe a file or a model.
 
     Attributes:

@@ -27,8 +27,8 @@ from matese.formats.tables import jsonl
 from matese.validation import plain_values
 
 _START = b'{"texts": '
-Rated = Iterator[tuple[Rating, TokenScores | None]]
-Counts = Mapping[str, Any]
+AnnotatedSegments = Iterator[tuple[Rating, TokenScores | None]]
+"""Ratings in the order of their segments, with token scores if they are wanted."""
 
 
 def digest(value: object) -> str:
@@ -113,11 +113,11 @@ class Journal:
     def annotate(
         self,
         segments: Iterable[Segment],
-        how: Callable[[Iterator[Segment]], Rated],
+        how: Callable[[Iterator[Segment]], AnnotatedSegments],
         *,
-        counted: Callable[[], Counts] = dict,
-        count_on: Callable[[Counts], None] = lambda counts: None,
-    ) -> Rated:
+        counted: Callable[[], Mapping[str, Any]] = dict,
+        count_on: Callable[[Mapping[str, Any]], None] = lambda counts: None,
+    ) -> AnnotatedSegments:
         """Yields the rating of each segment: those of the earlier run, then others, which are kept.
 
         It may be called several times, for segments that follow one another.
@@ -156,7 +156,7 @@ class Journal:
                 return replace(rating, segment=complete), record
         return None
 
-    def _keep(self, rating: Rating, tokens: TokenScores | None, counts: Counts) -> None:
+    def _keep(self, rating: Rating, tokens: TokenScores | None, counts: Mapping[str, Any]) -> None:
         bare = replace(rating, segment=replace(rating.segment, extra=None))
         line = f'{{"rating": {jsonl.dumps(bare, tokens=tokens)}, "counts": {json.dumps(counts)}}}\n'
         with naming(str(self.path)):

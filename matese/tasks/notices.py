@@ -14,7 +14,7 @@ from typing import Protocol, TextIO, TypeVar
 T = TypeVar("T")
 
 
-class Bar(Protocol):
+class Progress(Protocol):
     """The progress of some work."""
 
     def advance(self) -> None:
@@ -30,7 +30,7 @@ class Listener(Protocol):
     def info(self, *texts: str) -> None:
         """Shows notices, each a sentence."""
 
-    def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Bar]:
+    def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Progress]:
         """Shows the progress of the body."""
 
     def quiet(self) -> AbstractContextManager[None]:
@@ -58,7 +58,7 @@ class _Logger:
         for text in texts:
             logging.getLogger("matese").warning(text)
 
-    def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Bar]:
+    def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Progress]:
         return contextlib.nullcontext(_NoBar())
 
     def quiet(self) -> AbstractContextManager[None]:
@@ -94,7 +94,7 @@ def info(*texts: str) -> None:
     _heard().info(*texts)
 
 
-def bar(total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Bar]:
+def bar(total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Progress]:
     """Shows the progress of the body; the first `n_earlier` units were done by an earlier run."""
     return _heard().bar(total, unit, n_earlier=n_earlier)
 

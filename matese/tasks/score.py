@@ -105,7 +105,7 @@ def _write(request: Request, results: Output, summaries: Sequence[SystemSummary]
 
 def _line(
     place: Sequence[str | None],
-    figures: score_report.Figures,
+    figures: score_report.FiguresByName,
     signature: str | None,
     *,
     by: Basis | None,
@@ -115,7 +115,7 @@ def _line(
     return score_report.line(*((_ranking(figures, by),) if is_alone else (*place, *figures.values(), signature)))
 
 
-def _ranking(figures: score_report.Figures, by: Basis | None) -> float | None:
+def _ranking(figures: score_report.FiguresByName, by: Basis | None) -> float | None:
     """Returns the ranking score: the expected score if there is one, unless `by` names another."""
     expected = figures["expected_score"]
     return figures["score"] if by == "spans" or (by is None and expected is None) else expected

@@ -90,7 +90,7 @@ def _review(request: Request, file: str) -> None:
         require(is_loopback, f"--host {request.host}: must be an address of this machine alone, to correct FILE")
         from matese.serving import marking, review, server
 
-        how = texts.read_options(texts.Reading(lang_pair=request.lang_pair, columns=request.columns))
+        how = texts.read_options(texts.ReadingOptions(lang_pair=request.lang_pair, columns=request.columns))
         systems = texts.systems([file], how, must_be_rated=False)
         reviewed = review.Review(systems, target, request.penalties)
         if marking.is_unmarked(systems):

@@ -51,7 +51,7 @@ def run(request: Request, stream: TextIO | None = None) -> Path:
     source, target = models.source_and_target(request)
     with notices.undisturbed():
         from matese.training import shrinking
-    reading = texts.Reading(columns=request.columns)
+    reading = texts.ReadingOptions(columns=request.columns)
     segments = [] if request.data is None else texts.all_segments(request.data, reading)
     with notices.quiet():
         n_skipped = shrinking.write(

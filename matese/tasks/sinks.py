@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matese.annotation import Rating
     from matese.choosing.choice import Choice
     from matese.formats.format import TableStyle, WriteOptions
-    from matese.tasks.annotators import Rated
+    from matese.tasks.journal import AnnotatedSegments
 
 _STDOUT = ("-", "/dev/stdout")
 _FILE_WIDTH = 80
@@ -336,7 +336,7 @@ class Job:
         return f"{n_written:,} of {self.n_segments:,} segments" if n_written < self.n_segments else ""
 
 
-def write_page(rated: Rated, results: Output, job: Job) -> None:
+def write_page(rated: AnnotatedSegments, results: Output, job: Job) -> None:
     """Writes one HTML page."""
     from matese.render import report_page
 
@@ -349,7 +349,7 @@ def write_page(rated: Rated, results: Output, job: Job) -> None:
     results.write(report_page.render(", ".join(by_system), by_system, weights=job.weights, notes=notes))
 
 
-def write_lines(rated: Rated, results: Output, job: Job) -> None:
+def write_lines(rated: AnnotatedSegments, results: Output, job: Job) -> None:
     """Writes a JSON object a rating."""
     from matese.formats.tables import jsonl
 
@@ -361,13 +361,13 @@ def write_lines(rated: Rated, results: Output, job: Job) -> None:
         notices.info(f"{part} are written ({job.filters})")
 
 
-def write_scores(rated: Rated, results: Output, job: Job) -> None:
+def write_scores(rated: AnnotatedSegments, results: Output, job: Job) -> None:
     """Writes only the score that ranks, one number a line."""
     for rating, _ in rated:
         results.write(f"{mqm.ranking_score(rating, job.weights):.10g}\n")
 
 
-def draw(rated: Rated, results: Output, job: Job, *, has_confidence: bool) -> None:
+def draw(rated: AnnotatedSegments, results: Output, job: Job, *, has_confidence: bool) -> None:
     """Draws the ratings for a terminal, and a summary."""
     from matese.evaluation.systems.system_ranking import rank
     from matese.render import score_report, terminal

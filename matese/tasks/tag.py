@@ -19,7 +19,7 @@ from matese.files import beside, is_device
 from matese.mqm import SystemSummary
 from matese.render.rating_list import Ratings
 from matese.tasks import annotators, notices, sinks, texts
-from matese.tasks.annotators import Marker, Marking, Rated
+from matese.tasks.annotators import Marker, Marking
 from matese.tasks.request import function, option
 from matese.tasks.sinks import Job, Output
 from matese.tasks.texts import Translations, require
@@ -28,6 +28,7 @@ from matese.tasks.values import File, OneOf, Whole
 if TYPE_CHECKING:
     from matese.formats.format import WriteOptions
     from matese.formats.segments import SystemSegments
+    from matese.tasks.journal import AnnotatedSegments
 
 OWN_FORMATS = ("terminal", "jsonl", "html")
 _Shard = tuple[int, int]
@@ -226,7 +227,7 @@ def _format(request: Request) -> str:
     return sinks.format_of(request.output, request.format, known) or "terminal"
 
 
-def _sink(request: Request, form: str, results: Output) -> Callable[[Rated, Output, Job], None]:
+def _sink(request: Request, form: str, results: Output) -> Callable[[AnnotatedSegments, Output, Job], None]:
     """Returns what writes one of `OWN_FORMATS`."""
     if form == "html":
         return sinks.write_page
@@ -244,7 +245,7 @@ def _selected(
     marker: Marker,
     job: Job,
     results: Output | None,
-) -> Rated:
+) -> AnnotatedSegments:
     """Yields the ratings that are written; all that are made are counted, in the summary of each system."""
     losses: Counter[str] = Counter()
     n_undecided = 0

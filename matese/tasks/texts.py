@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Reading(Checked):
+class ReadingOptions(Checked):
     """How files are read.
 
     Attributes:
@@ -47,7 +47,7 @@ class Reading(Checked):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Texts(Reading):
+class TextFiles(ReadingOptions):
     """Translations: text files or tables.
 
     Attributes:
@@ -63,7 +63,7 @@ class Texts(Reading):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Translations(Texts):
+class Translations(TextFiles):
     """Translations with what they are compared with.
 
     Attributes:
@@ -97,11 +97,11 @@ class Raters(Checked):
     """
 
     rater: str | None = option(None, Text())
-    merge: merging.Method | None = option(None, OneOf("merging method", ("union", "majority")))
+    merge: merging.MergeMethod | None = option(None, OneOf("merging method", ("union", "majority")))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CandidateTexts(Texts):
+class CandidateTexts(TextFiles):
     """Candidates of the same source.
 
     Attributes:
@@ -172,7 +172,7 @@ def counting_issues(how: ReadOptions, *, is_strict: bool = False) -> Iterator[Re
     notices.info(*issues.messages())
 
 
-def read_options(reading: Reading, *, untranslated: bool = False) -> ReadOptions:
+def read_options(reading: ReadingOptions, *, untranslated: bool = False) -> ReadOptions:
     """Returns how the files of a request are read."""
     from matese.formats.format import ReadOptions
     from matese.formats.tables import columns
@@ -280,7 +280,7 @@ def _readable(system: SystemSegments, annotator: Reads) -> SystemSegments:
     )
 
 
-def all_segments(path: str, reading: Reading) -> list[Segment]:
+def all_segments(path: str, reading: ReadingOptions) -> list[Segment]:
     """Returns the segments of a table or another file, in its order."""
     from matese.formats import segments
 

@@ -119,7 +119,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Number:
+class Real:
     """A number that a function allows; `allowed` describes such numbers."""
 
     allowed: str
@@ -134,10 +134,10 @@ class Number:
         raise UsageError(f"{given!r} must be a number{self.allowed}")
 
 
-PROBABILITY = Number(" greater than 0 and less than 1", lambda value: 0 < value < 1, "P")
-NOT_NEGATIVE = Number(", 0 or more", lambda value: 0 <= value < float("inf"))
-POSITIVE = Number(" greater than 0", lambda value: 0 < value < float("inf"))
-FINITE = Number("", lambda value: abs(value) < float("inf"))
+PROBABILITY = Real(" greater than 0 and less than 1", lambda value: 0 < value < 1, "P")
+NOT_NEGATIVE = Real(", 0 or more", lambda value: 0 <= value < float("inf"))
+POSITIVE = Real(" greater than 0", lambda value: 0 < value < float("inf"))
+FINITE = Real("", lambda value: abs(value) < float("inf"))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Share:
 
     def take(self, given: object) -> float:
         """Returns the share."""
-        number = Number(" from 0 to 1, or from 0% to 100%", lambda value: 0 <= value <= 1)
+        number = Real(" from 0 to 1, or from 0% to 100%", lambda value: 0 <= value <= 1)
         with contextlib.suppress(ValueError):
             if isinstance(given, str) and given.endswith("%"):
                 return number.take(repr(float(given[:-1]) / 100))

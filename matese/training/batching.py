@@ -14,14 +14,14 @@ import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from matese.model.heads.learning import Ints
+from matese.model.arrays import Ints
 from matese.model.texts.encoding import InputKind, with_special_tokens
 from matese.training.corpus import Corpus, Draw
 from matese.training.targets import Batch, Example, collate
 
 
 @dataclass(frozen=True)
-class Limits:
+class BatchLimits:
     """The size of batches, and this device's share of them.
 
     Attributes:
@@ -113,7 +113,7 @@ def draw_units(groups: Ints, originals: Ints, size: int, rng: np.random.Generato
 
 
 def plan_epoch(
-    corpus: Corpus, limits: Limits, *, seed: int, epoch: int, group_size: int = 1, part: int = 0
+    corpus: Corpus, limits: BatchLimits, *, seed: int, epoch: int, group_size: int = 1, part: int = 0
 ) -> EpochPlan:
     """Returns one pass over the data, with a random kind of input and a random reference for each segment.
 
@@ -153,7 +153,7 @@ class BatchStream(Sampler[list[Draw]]):
         next_part: number of the first batch that needs other data, see `go_on`; None if no more are needed.
     """
 
-    def __init__(self, corpus: Corpus, limits: Limits, *, seed: int, group_size: int = 1) -> None:
+    def __init__(self, corpus: Corpus, limits: BatchLimits, *, seed: int, group_size: int = 1) -> None:
         self._corpus = corpus
         self._limits = limits
         self._seed = seed
@@ -336,7 +336,7 @@ class TrainingLoader(DataLoader[BatchT]):
         self.sampler.done = state["done"]
 
 
-def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits, make: MakeBatch[BatchT]) -> DataLoader[BatchT]:
+def dev_loader(corpus: Corpus, inputs: InputKind, limits: BatchLimits, make: MakeBatch[BatchT]) -> DataLoader[BatchT]:
     """Returns one device's share of the segments with the texts for `inputs`, in batches of similar length.
 
     Only the first reference is read.

@@ -26,7 +26,7 @@ FINETUNING = Path(__file__).with_name("finetune.yaml")
 Schedule = Literal["linear", "constant"]
 Positive = Annotated[float, Meta(gt=0)]
 NonNegative = Annotated[float, Meta(ge=0)]
-Share = Annotated[float, Meta(ge=0, lt=1)]
+ShareBelowOne = Annotated[float, Meta(ge=0, lt=1)]
 AboveZeroShare = Annotated[float, Meta(gt=0, le=1)]
 Count = Annotated[int, Meta(ge=1)]
 CountOrZero = Annotated[int, Meta(ge=0)]
@@ -111,7 +111,7 @@ class DataConfig:
     train: Annotated[tuple[str | RatedFile, ...], Meta(min_length=1)] = ("data/prepared/train.jsonl",)
     unrated: UnratedData | None = None
     dev: tuple[str, ...] = ("data/prepared/dev.jsonl",)
-    held_out: Share = 0.0
+    held_out: ShareBelowOne = 0.0
     rater: str | None = None
     merge: Literal["union", "majority"] | None = None
     texts: tuple[TextsConfig, ...] = ()
@@ -211,11 +211,11 @@ class TrainingConfig:
     layer_decay: AboveZeroShare = 1.0
     mix_with_encoder: bool = False
     schedule: Schedule = "linear"
-    warmup: Share = 0.1
+    warmup: ShareBelowOne = 0.1
     weight_decay: NonNegative = 0.01
     batch_tokens: Count = 8192
     accumulate: Count = 1
-    averaged: Share = 0.0
+    averaged: ShareBelowOne = 0.0
     clip: Positive | None = 1.0
     max_epochs: Positive = 3.0
     max_steps: Count | None = None

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from matese.annotation import Rating
+from matese.model.arrays import Ints
 from matese.model.config import ModelConfig
-from matese.model.heads.learning import Columns, HeadTargets, Ints, Place, Ragged
+from matese.model.heads.learning import ExampleWindow, HeadTargets, LabelColumns, Ragged
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
 from matese.training.targets import Example
 
@@ -87,7 +88,7 @@ class Corpus:
     encoder: TextEncoder
     texts: SegmentTexts
     heads: tuple[HeadTargets, ...]
-    labels: Columns
+    labels: LabelColumns
     rater_groups: Ints
     read_as: Ints
     groups: Ints
@@ -148,7 +149,7 @@ class Corpus:
 
     def _example(self, draw: Draw, windows: Sequence[Encoding], number: int) -> Example:
         reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
-        place = Place(draw.segment, reference, windows, number)
+        place = ExampleWindow(draw.segment, reference, windows, number)
         labels: dict[str, Any] = {}
         for head in self.heads:
             labels |= head.example(self.labels, place)

@@ -11,7 +11,8 @@ import numpy as np
 
 from matese.annotation import Rating
 from matese.errors import InputError
-from matese.model.heads.learning import HeadTargets, Ints, Ragged
+from matese.model.arrays import Ints
+from matese.model.heads.learning import HeadTargets, Ragged
 from matese.model.heads.meaning.targets import means_the_same
 from matese.model.model_input import usable_inputs
 from matese.model.texts.encoding import InputKind, TextEncoder, Tokens

@@ -20,7 +20,7 @@ def read(
     *,
     hashes: tuple[float, float] = (0, 1),
     rater: str | None = None,
-    merge: merging.Method | None = None,
+    merge: merging.MergeMethod | None = None,
     report: Callable[[RowIssue], None] | None = None,
     lang_pair: str | None = None,
     texts: Sequence[TestSetTexts] = (),

@@ -36,7 +36,7 @@ from matese.training import (
     validation,
 )
 from matese.training.averaging import WeightAverage
-from matese.training.batching import BatchStream, Limits, TrainingLoader
+from matese.training.batching import BatchLimits, BatchStream, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, DataConfig, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
@@ -118,7 +118,7 @@ class _Run:
         average = WeightAverage(model, share=training.averaged)
         callbacks = [average, ValidationReport(console), self._saver]
         trainer = make_trainer(config, callbacks, monitored=validation.monitored(model.config), progress_bar=shows_bar)
-        limits = Limits(training.batch_tokens, texts.longest, trainer.global_rank, trainer.world_size)
+        limits = BatchLimits(training.batch_tokens, texts.longest, trainer.global_rank, trainer.world_size)
         stream = BatchStream(train, limits, seed=training.seed, group_size=training.group_size)
         n_periods, stream.period_length = plan_periods(training, stream.epoch_length)
         trainer.fit_loop.max_epochs = n_periods

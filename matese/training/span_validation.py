@@ -28,7 +28,7 @@ from matese.model.network_output import NetworkOutput
 from matese.model.prediction import Prediction
 from matese.model.texts.encoding import Encoding, InputKind
 from matese.training import batching
-from matese.training.batching import Limits
+from matese.training.batching import BatchLimits
 from matese.training.corpus import Corpus, Draw
 from matese.training.dev_metrics import DevMetrics
 from matese.training.targets import Batch, Example, collate
@@ -95,7 +95,7 @@ def _of_windows(corpus: Corpus, draws: Sequence[Draw], windows: Sequence[Sequenc
     return collate(examples, heads, pad_id=corpus.encoder.pad_id)
 
 
-def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits) -> DataLoader[DevBatch]:
+def dev_loader(corpus: Corpus, inputs: InputKind, limits: BatchLimits) -> DataLoader[DevBatch]:
     """Returns one device's share of the dev data for one kind of input, in batches of similar length."""
     return batching.dev_loader(corpus, inputs, limits, dev_batch)
 

@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from matese.model.arrays import Floats
 from matese.model.network import Network
-from matese.model.prediction import FloatArray
 from matese.model.texts.encoding import InputKind
 from matese.training import batching
-from matese.training.batching import Limits
+from matese.training.batching import BatchLimits
 from matese.training.config import UnratedData
 from matese.training.corpus import NOT_YET, Corpus, Draw
 
 _TEACHER: InputKind = "reference"
 
 
-def scores(network: Network, corpus: Corpus, limits: Limits, device: torch.device) -> FloatArray:
+def scores(network: Network, corpus: Corpus, limits: BatchLimits, device: torch.device) -> Floats:
     """Returns the score of each translation that nobody rated, by its first reference: (translations,), MQM points."""
     rows = np.flatnonzero(corpus.read_as == NOT_YET)
     kind = corpus.inputs.index(_TEACHER)
@@ -40,7 +40,7 @@ def scores(network: Network, corpus: Corpus, limits: Limits, device: torch.devic
     return found
 
 
-def learned(corpus: Corpus, own_scores: FloatArray, unrated: UnratedData) -> Corpus:
+def learned(corpus: Corpus, own_scores: Floats, unrated: UnratedData) -> Corpus:
     """Returns the corpus in which the translations that nobody rated have the model's scores.
 
     Those of some sources are read by the source alone, which a hash of the source decides, the others by the reference.

@@ -18,7 +18,7 @@ from matese import mqm
 from matese.annotation import Segment, SegmentKey
 from matese.cli import main, options
 from matese.cluster import pipeline, storage
-from matese.cluster.pipeline import Report, Worker
+from matese.cluster.pipeline import FileReport, Worker
 from matese.errors import FormatError, InputError, UsageError
 from matese.formats.tables import jsonl, parquet
 from matese.model.storage import checkpoint
@@ -138,7 +138,7 @@ def test_worker_marks_what_a_single_process_marks(tmp_path: Path, worker: Worker
     read = jsonl.read if kind == "jsonl" else parquet.read_parquet
     assert list(read(target)) == expected
     assert list(target.parent.iterdir()) == [target]
-    assert report == Report(4, blank=1)
+    assert report == FileReport(4, blank=1)
 
 
 def test_worker_writes_to_any_file_system(tmp_path: Path, worker: Worker) -> None:
@@ -146,7 +146,7 @@ def test_worker_writes_to_any_file_system(tmp_path: Path, worker: Worker) -> Non
     write_json(tmp_path / "a.jsonl", [{**row, "extra": 1} for row in ROWS])
     (pair,) = storage.find(str(tmp_path / "a.jsonl"), "memory://spans").items()
     assert pair[1] == "memory:///spans/a.jsonl"
-    assert worker.annotate(*pair) == Report(4, blank=1)
+    assert worker.annotate(*pair) == FileReport(4, blank=1)
     memory = fsspec.filesystem("memory")
     lines = memory.cat_file("/spans/a.jsonl").decode().split("\n")[:-1]
     rows = [json.loads(line) for line in lines]
@@ -156,7 +156,7 @@ def test_worker_writes_to_any_file_system(tmp_path: Path, worker: Worker) -> Non
 
 def test_worker_skips_a_file_that_is_complete(tmp_path: Path, worker: Worker) -> None:
     (tmp_path / "b.jsonl").write_text("there")
-    assert worker.annotate("nowhere", str(tmp_path / "b.jsonl")) == Report()
+    assert worker.annotate("nowhere", str(tmp_path / "b.jsonl")) == FileReport()
     assert (tmp_path / "b.jsonl").read_text() == "there"
 
 

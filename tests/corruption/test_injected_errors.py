@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from data_prep.synthesis import KINDS
 from matese.annotation import ErrorSpan, Severity
 from matese.corruption import lexicon, meaning_errors, pools, reference_damage, wording_errors
-from matese.corruption.edits import Edit, Kind, Setting
+from matese.corruption.edits import DrawEdit, Edit, Setting
 from matese.corruption.pools import Pool
 
 # Ideographs by number, which stand together oftener than by chance.
@@ -47,13 +47,13 @@ def pool_of(language: str) -> Pool:
     return pools.build(language, texts, [" ".join(TEXTS["en"])])
 
 
-def edits_of(kind: Kind, text: str, language: str, source: str | None = None, n: int = 60) -> list[Edit]:
+def edits_of(kind: DrawEdit, text: str, language: str, source: str | None = None, n: int = 60) -> list[Edit]:
     setting = Setting(pool_of(language), source)
     edits = (kind(text, random.Random(seed), setting) for seed in range(n))
     return [edit for edit in edits if edit is not None]
 
 
-def outcomes(kind: Kind, text: str, language: str = "en", source: str | None = None) -> set[str]:
+def outcomes(kind: DrawEdit, text: str, language: str = "en", source: str | None = None) -> set[str]:
     """The changed texts, with brackets around what is marked."""
     texts = set()
     for edit in edits_of(kind, text, language, source):
@@ -74,13 +74,13 @@ def pattern_of_all(texts: set[str], pattern: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind, _ in KINDS.values()], ids=list(KINDS))
 @pytest.mark.parametrize("text", ["", " ", "!", "  \n"])
 @pytest.mark.parametrize("language", list(TEXTS))
-def test_nothing_is_found_in_a_text_without_words(kind: Kind, text: str, language: str) -> None:
+def test_nothing_is_found_in_a_text_without_words(kind: DrawEdit, text: str, language: str) -> None:
     assert edits_of(kind, text, language, source="") == []
 
 
 @pytest.mark.parametrize("kind", [kind for kind, _ in KINDS.values()], ids=list(KINDS))
 @pytest.mark.parametrize("language", list(TEXTS))
-def test_every_change_changes_and_marks_what_it_puts_in(kind: Kind, language: str) -> None:
+def test_every_change_changes_and_marks_what_it_puts_in(kind: DrawEdit, language: str) -> None:
     source = "Ponte velha perto da cidade" if language == "en" else TEXTS["en"][0]
     edits = [(text, edit) for text in TEXTS[language] for edit in edits_of(kind, text, language, source)]
     absent = {("zh", wording_errors.typo), ("zh", wording_errors.casing), ("zh", meaning_errors.form)}

@@ -16,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from matese.annotation import Segment
 from matese.errors import ModelError
-from matese.model.bertscore import BertScore, Variant
+from matese.model.bertscore import BertScore, BertscoreVariant
 from matese.model.encoder.loading import load_encoder
 from matese.model.storage import checkpoint
 from tests.model import bertscore_golden
@@ -37,7 +37,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("case", GOLDEN)
 def test_scores_are_those_of_the_package(directory: Path, case: str) -> None:
     layer, _, idf = case.partition("-")
-    variant: Variant = "bertscore-idf" if idf else "bertscore"
+    variant: BertscoreVariant = "bertscore-idf" if idf else "bertscore"
     scorer = BertScore(directory, layer=int(layer))
     texts = {"A": segments(HYPOTHESES, REFERENCES), "B": segments(REFERENCES, REFERENCES)}
     found = scorer.score(texts, [variant])[variant]

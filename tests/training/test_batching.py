@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import matese
 from matese.annotation import Rating, Segment, SegmentKey
+from matese.model.arrays import Ints
 from matese.model.heads import registry
-from matese.model.heads.learning import Ints, vectors_of
+from matese.model.heads.learning import vectors_of
 from matese.model.heads.row_vectors import RowVectors
 from matese.model.texts.encoding import TextEncoder
 from matese.training import batching, corpus_building
-from matese.training.batching import BatchStream, Limits, TrainingLoader, make_batch
+from matese.training.batching import BatchLimits, BatchStream, TrainingLoader, make_batch
 from matese.training.corpus import Corpus, Draw
 from matese.training.targets import Batch
 from tests.model.test_rows import COMET, LONG
@@ -33,11 +34,11 @@ def corpus(tokenizer: Any) -> Corpus:
 
 
 def stream(corpus: Corpus, *, rank: int = 0, n_devices: int = 1, seed: int = 1) -> BatchStream:
-    return BatchStream(corpus, Limits(BUDGET, 128, rank, n_devices), seed=seed)
+    return BatchStream(corpus, BatchLimits(BUDGET, 128, rank, n_devices), seed=seed)
 
 
 def plan(corpus: Corpus, epoch: int = 0, *, n_devices: int = 1, seed: int = 1) -> batching.EpochPlan:
-    return batching.plan_epoch(corpus, Limits(BUDGET, 128, n_devices=n_devices), seed=seed, epoch=epoch)
+    return batching.plan_epoch(corpus, BatchLimits(BUDGET, 128, n_devices=n_devices), seed=seed, epoch=epoch)
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 120))
@@ -112,7 +113,7 @@ def test_translations_that_are_drawn_together_are_read_alike_in_one_batch(tokeni
     ]
     encoder = TextEncoder(tokenizer, max_tokens=128)
     corpus = corpus_building.build(ratings, encoder, ("reference", "source", "source+reference"), HEADS)
-    made = batching.plan_epoch(corpus, Limits(10_000, 128), seed=1, epoch=0, group_size=3)
+    made = batching.plan_epoch(corpus, BatchLimits(10_000, 128), seed=1, epoch=0, group_size=3)
     [batch] = [made[number] for number in range(len(made.batches))]
     assert sorted(draw.segment for draw in batch) == list(range(12))
     for group in {draw.group for draw in batch}:

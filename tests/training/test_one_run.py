@@ -20,7 +20,7 @@ from matese.cli import main
 from matese.model.loading import load_tagger
 from matese.training import averaging, corpus_building, unrated
 from matese.training.averaging import WeightAverage
-from matese.training.batching import BatchStream, Limits
+from matese.training.batching import BatchLimits, BatchStream
 from matese.training.config import UnratedData
 from matese.training.corpus import ANY, NOT_YET, Corpus
 from matese.training.corpus_building import Lesson
@@ -130,7 +130,7 @@ def corpus(tokenizer: Any) -> Corpus:
 def test_unrated_translations_are_read_once_they_have_scores(corpus: Corpus) -> None:
     n_rated = len(RATINGS)
     assert corpus.read_as.tolist() == [ANY] * n_rated + [NOT_YET] * n_rated
-    stream = BatchStream(corpus, Limits(256, 128), seed=1, group_size=2)
+    stream = BatchStream(corpus, BatchLimits(256, 128), seed=1, group_size=2)
     drawn = [draw for number in range(stream.epoch_length) for draw in stream.batch(number)]
     assert sorted(draw.segment for draw in drawn) == list(range(n_rated))
     scores = -np.arange(n_rated, dtype=np.float32)

@@ -17,7 +17,7 @@ from matese.model.loading import load_tagger
 from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
-from matese.training.batching import Limits
+from matese.training.batching import BatchLimits
 from matese.training.corpus import Corpus
 from matese.training.span_validation import DevBatch, SpanMetrics, dev_loader
 from tests.conftest import make_config
@@ -42,7 +42,7 @@ def short(tokenizer: Any) -> Corpus:
 
 
 def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[DevBatch]:
-    return list(dev_loader(corpus, inputs, Limits(400, 64, **place)))
+    return list(dev_loader(corpus, inputs, BatchLimits(400, 64, **place)))
 
 
 @pytest.mark.parametrize(("inputs", "n"), [("reference", 17), ("source", 17)])

@@ -16,7 +16,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class ChrfVariant:
     """A variant of chrF, with sacreBLEU's names and defaults: chrF2 of Popović 2015.
 
     Attributes:
@@ -32,10 +32,10 @@ class Variant:
     lowercase: bool = False
 
 
-CHRF2 = Variant()
+CHRF2 = ChrfVariant()
 
 
-def statistics(hypothesis: str, references: Sequence[str], variant: Variant = CHRF2) -> FloatArray:
+def statistics(hypothesis: str, references: Sequence[str], variant: ChrfVariant = CHRF2) -> FloatArray:
     """Returns the counts of n-grams of each order, with the best reference; those of segments are added for a corpus.
 
     Shape: (3 * orders,), matched n-grams, then those of the hypothesis, then those of the reference.
@@ -48,7 +48,7 @@ def statistics(hypothesis: str, references: Sequence[str], variant: Variant = CH
     return np.asarray(both[..., _f_score(*both, beta=variant.beta).argmax()].ravel())
 
 
-def of_sums(rows: FloatArray, variant: Variant = CHRF2) -> FloatArray:
+def of_sums(rows: FloatArray, variant: ChrfVariant = CHRF2) -> FloatArray:
     """Returns chrF, 0 to 100, from sums of `statistics`. Shape: (samples, 3 * orders) to (samples,)."""
     return _f_score(*rows.reshape(len(rows), 3, -1).transpose(1, 2, 0), beta=variant.beta)
 
@@ -95,7 +95,7 @@ def against_average(texts: Sequence[str], weights: FloatArray) -> FloatArray:
     return _f_score(np.stack(matched), np.stack(totals), np.array(averages)[:, None])
 
 
-def _counts(texts: Sequence[str], variant: Variant = CHRF2) -> list[npt.NDArray[np.int32]]:
+def _counts(texts: Sequence[str], variant: ChrfVariant = CHRF2) -> list[npt.NDArray[np.int32]]:
     """Returns, for each order, how often each n-gram occurs in each text: (n-grams, texts)."""
     cased = [text.lower() for text in texts] if variant.lowercase else texts
     solid = ["".join(text.split()) for text in cased]

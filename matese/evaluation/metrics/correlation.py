@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
-from matese.evaluation.metrics.correlation_options import Grouping, Kind
+from matese.evaluation.metrics.correlation_options import Averaging, Coefficient
 from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS
 from matese.evaluation.statistics import arrays
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, pair_differences, row_means
@@ -50,7 +50,7 @@ def pearson(gold: FloatArray, metric: FloatArray) -> Measurement:
     return _of_vectors(gold, metric, "pearson")
 
 
-def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement:
+def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Coefficient) -> Measurement:
     is_known = np.isfinite(gold)
     gold = gold[is_known]
     metric = metric[is_known]
@@ -69,12 +69,12 @@ def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement
         return Measurement(float(scipy.stats.pearsonr(gold, metric).statistic), n)
 
 
-def taus(gold: FloatArray, metric: FloatArray) -> dict[Kind, float]:
+def taus(gold: FloatArray, metric: FloatArray) -> dict[Coefficient, float]:
     """Returns Kendall's tau-b and tau-c, NaN where undefined. Shape: (scores,) twice, without missing ones."""
     return _taus_of(_pair_sums(gold, metric), gold, metric)
 
 
-def resampled_taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[Kind, float]:
+def resampled_taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[Coefficient, float]:
     """Returns Kendall's tau-b and tau-c of all scores on a resample of the segments, NaN where undefined.
 
     A pair of translations counts as often as the pair was drawn: of two segments, the product of their counts, and of
@@ -119,7 +119,7 @@ def _pair_sums_by_item(gold: FloatArray, metric: FloatArray) -> FloatArray:
     return np.stack([of_pair.sum(axis=0) for of_pair in of_pairs])
 
 
-def _taus_of(sums: FloatArray, gold: FloatArray, metric: FloatArray) -> dict[Kind, float]:
+def _taus_of(sums: FloatArray, gold: FloatArray, metric: FloatArray) -> dict[Coefficient, float]:
     """Returns tau-b and tau-c from `_pair_sums` of (a resample of) these scores, (scores,)."""
     balance, untied_gold, untied_metric, n_pairs = sums
     if min(untied_gold, untied_metric) < 0.5:  # no pair, apart from rounding
@@ -144,7 +144,7 @@ def too_few(n_systems: int) -> Measurement | None:
     return Measurement(None, n_systems, problem=f"{rated}; this figure needs three or more")
 
 
-def of_segments(gold: FloatArray, metric: FloatArray, *, grouping: Grouping, kind: Kind) -> Measurement:
+def of_segments(gold: FloatArray, metric: FloatArray, *, grouping: Averaging, kind: Coefficient) -> Measurement:
     """Returns a correlation of segment scores; see the module for the groupings. Shape: (systems, segments) twice."""
     if grouping == "none":
         return _of_vectors(gold.ravel(), metric.ravel(), kind)
@@ -210,7 +210,7 @@ def pdp_of_sums(sums: FloatArray) -> FloatArray:
     return arrays.divide(sums[..., 0], np.sqrt(sums[..., 1] * sums[..., 2]))
 
 
-def kendall_by_item(gold: FloatArray, metric: FloatArray, variant: Kind) -> FloatArray:
+def kendall_by_item(gold: FloatArray, metric: FloatArray, variant: Coefficient) -> FloatArray:
     """Returns Kendall's tau over the systems; NaN if undefined. Shape: (systems, segments) twice to (segments,)."""
     balance, untied_human, untied_score, _ = _pair_sums_by_item(gold, metric)
     undefined = np.full(gold.shape[1], np.nan)

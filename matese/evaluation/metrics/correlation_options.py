@@ -8,9 +8,9 @@ from typing import Literal, get_args
 
 from matese.errors import InputError, check_least, check_probability, unknown
 
-Kind = Literal["pearson", "b", "c"]
+Coefficient = Literal["pearson", "b", "c"]
 """Pearson's correlation, Kendall's tau-b or tau-c."""
-Grouping = Literal["none", "item", "system"]
+Averaging = Literal["none", "item", "system"]
 """All segments of all systems as one vector; the mean over source segments; the mean over systems."""
 Test = Literal["permutation", "perm-both", "williams", "bootstrap", "none"]
 """`permutation` swaps what a figure is computed from, as mt-metrics-eval does: system scores for figures of systems,
@@ -21,7 +21,7 @@ TieRule = Literal["discordant", "neither", "excluded"]
 (WMT14 and WMT15), or no pair at all (WMT13)."""
 SacrebleuName = Literal["bleu", "chrf", "ter"]
 EditName = Literal["wer", "eed"]
-SentinelName = Literal["sentinel-src", "sentinel-mt"]
+MetricSentinel = Literal["sentinel-src", "sentinel-mt"]
 FittedName = Literal["sentinel-src-fit", "sentinel-mt-fit"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
@@ -29,7 +29,7 @@ TESTS: tuple[Test, ...] = get_args(Test)
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 SACREBLEU_BASELINES: Mapping[SacrebleuName, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 EDIT_BASELINES: Mapping[EditName, str] = {"wer": "WER", "eed": "EED"}
-SENTINEL_BASELINES: Mapping[SentinelName, str] = {
+SENTINEL_BASELINES: Mapping[MetricSentinel, str] = {
     "sentinel-src": "length of the source",
     "sentinel-mt": "length of the translation",
 }
@@ -64,7 +64,7 @@ def base_name(metric: str) -> str:
 
 
 SYSTEM_FIGURES = ("system.pearson", "system.accuracy", "system.spa")
-CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
+CORRELATIONS: Mapping[str, tuple[Coefficient, Averaging]] = {
     "segment.pearson": ("pearson", "none"),
     "segment.pearson_by_item": ("pearson", "item"),
     "segment.pearson_by_system": ("pearson", "system"),

@@ -25,11 +25,11 @@ from matese.formats.corpora.score_files import MetricScores, SegmentName
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import IssueCounts
 
-RatingsOrFile = str | PathLike[str] | Iterable[Rating]
+ScoresOrRatings = str | PathLike[str] | Iterable[Rating]
 """A file of scores, or ratings."""
 _SHARE_OF_COPIES = 0.9
 """A human translation is the reference, although raters and tools have changed a few of its texts."""
-Texts = Mapping[str, Mapping[SegmentName, Segment]]
+SegmentsByName = Mapping[str, Mapping[SegmentName, Segment]]
 """The segments of each system by their names."""
 
 
@@ -135,7 +135,7 @@ def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMe
     return replace(gold, name=f"{gold.name}/{of_segments.name}", segments=of_segments.segments)
 
 
-def _texts(test_set: TestSet, pair: LangPairScores) -> Texts:
+def _texts(test_set: TestSet, pair: LangPairScores) -> SegmentsByName:
     """Returns the segments of the compared systems, with the source if there is one."""
     lang_pair = pair.lang_pair
     names = [] if pair.reference is None else pair.reference.split(".")
@@ -156,7 +156,10 @@ def _texts(test_set: TestSet, pair: LangPairScores) -> Texts:
 
 
 def _add_baselines(
-    pair: LangPairScores, texts: Texts, baselines: Sequence[Baseline | FittedBaseline], report: Callable[[str], None]
+    pair: LangPairScores,
+    texts: SegmentsByName,
+    baselines: Sequence[Baseline | FittedBaseline],
+    report: Callable[[str], None],
 ) -> LangPairScores:
     metrics = dict(pair.metrics)
     signatures = {}
@@ -188,7 +191,7 @@ def _add_baselines(
     return replace(pair, gold=gold, metrics=metrics, signatures=signatures)
 
 
-def _unreadable(texts: Texts, baseline: Baseline | FittedBaseline) -> set[SegmentName]:
+def _unreadable(texts: SegmentsByName, baseline: Baseline | FittedBaseline) -> set[SegmentName]:
     """Returns the segments of which a metric cannot read every translation; none if it can read none, and says why."""
     numbers = {number for segments in texts.values() for number in segments}
     unreadable = {
@@ -204,7 +207,9 @@ def _without_segments(gold: Scores, is_left_out: Sequence[bool]) -> Scores:
     return replace(gold, segment=np.where(is_left_out, math.nan, gold.segment))
 
 
-def _scored(pair: LangPairScores, texts: Texts, baseline: Baseline | FittedBaseline) -> Sequence[BaselineScores]:
+def _scored(
+    pair: LangPairScores, texts: SegmentsByName, baseline: Baseline | FittedBaseline
+) -> Sequence[BaselineScores]:
     systems = {system: list(segments.values()) for system, segments in texts.items()}
     if isinstance(baseline, Baseline):
         return baseline.score(systems)
@@ -220,8 +225,8 @@ def _scored(pair: LangPairScores, texts: Texts, baseline: Baseline | FittedBasel
 
 
 def from_files(
-    gold: RatingsOrFile,
-    metric_inputs: Sequence[tuple[str | None, RatingsOrFile]],
+    gold: ScoresOrRatings,
+    metric_inputs: Sequence[tuple[str | None, ScoresOrRatings]],
     selection: ScoreSelection,
     *,
     baselines: Sequence[Baseline | FittedBaseline] = (),
@@ -311,7 +316,7 @@ def _of_files(
 
 def _from_ranks(
     path: str,
-    metric_inputs: Sequence[tuple[str | None, RatingsOrFile]],
+    metric_inputs: Sequence[tuple[str | None, ScoresOrRatings]],
     selection: ScoreSelection,
     report: Callable[[str], None] | None,
 ) -> list[LangPairScores]:
@@ -378,7 +383,7 @@ def _joined(files: Sequence[MetricScores]) -> dict[str, MetricScores]:
 
 
 def _read(
-    scored: RatingsOrFile, name: str | None, selection: ScoreSelection, report: Callable[[str], None] | None
+    scored: ScoresOrRatings, name: str | None, selection: ScoreSelection, report: Callable[[str], None] | None
 ) -> list[MetricScores]:
     """Returns the scores of a file, or the MQM scores of ratings; `name` replaces the name of the metric."""
     first = selection.first_segment
@@ -400,7 +405,7 @@ def _read(
 
 
 def _golds(
-    scored: RatingsOrFile, selection: ScoreSelection, report: Callable[[str], None] | None
+    scored: ScoresOrRatings, selection: ScoreSelection, report: Callable[[str], None] | None
 ) -> tuple[list[MetricScores], list[MetricScores]]:
     """Returns the human scores; if people are metrics, those without one rater, and those of this rater."""
     if not selection.human_metrics:
@@ -435,7 +440,7 @@ def _golds(
     return golds, [replace(person, name=title) for person in people if person.name == compared.get(person.lang_pair)]
 
 
-def _called(scored: RatingsOrFile, name: str | None) -> str:
+def _called(scored: ScoresOrRatings, name: str | None) -> str:
     """Returns what `ScoreSelection.first_segments` calls a file or ratings."""
     return str(scored) if isinstance(scored, str | PathLike) else name or "gold"
 

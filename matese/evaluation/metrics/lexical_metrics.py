@@ -19,8 +19,8 @@ from matese.evaluation.metrics.correlation_options import (
     SENTINEL_BASELINES,
     EditName,
     FittedName,
+    MetricSentinel,
     SacrebleuName,
-    SentinelName,
 )
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
@@ -38,7 +38,7 @@ SCORE = "score"
 """The only figure of the statistics here."""
 Language = Literal["zh", "ja", "ko"] | None
 """A target language with a tokenizer of its own; None for all others."""
-Systems = Mapping[str, Sequence[Segment]]
+SystemTexts = Mapping[str, Sequence[Segment]]
 """The segments of each system."""
 
 
@@ -81,7 +81,7 @@ class Baseline:
     """
 
     title: str
-    score: Callable[[Systems], Sequence[BaselineScores]]
+    score: Callable[[SystemTexts], Sequence[BaselineScores]]
     can_read: Callable[[Segment], bool] = lambda _: True
 
 
@@ -99,11 +99,11 @@ class FittedBaseline:
     """As `Baseline`, but fitted to the human scores of the segments, (segments,), NaN where missing."""
 
     title: str
-    score: Callable[[Systems, Mapping[str, FloatArray]], Sequence[BaselineScores]]
+    score: Callable[[SystemTexts, Mapping[str, FloatArray]], Sequence[BaselineScores]]
     can_read: Callable[[Segment], bool]
 
 
-def of_length(name: SentinelName) -> Baseline:
+def of_length(name: MetricSentinel) -> Baseline:
     """Returns the metric that is minus the number of characters of the source or of the translation.
 
     It knows nothing about quality (Perrella et al. 2024, "Guardians of the Machine Translation Meta-Evaluation", arXiv
@@ -113,19 +113,19 @@ def of_length(name: SentinelName) -> Baseline:
     def length(segment: Segment) -> float:
         return -float(len(text_of(segment, name)))
 
-    def score(systems: Systems) -> list[BaselineScores]:
+    def score(systems: SystemTexts) -> list[BaselineScores]:
         lengths = {system: np.array([length(one) for one in segments]) for system, segments in systems.items()}
         return [BaselineScores.of_means(name, f"matese|metric:{name}", lengths)]
 
     return Baseline(SENTINEL_BASELINES[name], score, lambda segment: has_text(segment, name))
 
 
-def has_text(segment: Segment, name: SentinelName | FittedName) -> bool:
+def has_text(segment: Segment, name: MetricSentinel | FittedName) -> bool:
     """Whether a segment has the only text that a sentinel reads; a blank source is missing."""
     return name.startswith("sentinel-mt") or not is_blank(segment.source or "")
 
 
-def text_of(segment: Segment, name: SentinelName | FittedName) -> str:
+def text_of(segment: Segment, name: MetricSentinel | FittedName) -> str:
     """Returns the only text that a sentinel reads.
 
     Raises:
@@ -145,9 +145,9 @@ class _Variant:
     arguments: Mapping[str, Any]
 
     @property
-    def chrf(self) -> chrf.Variant:
+    def chrf(self) -> chrf.ChrfVariant:
         """The variant of chrF; it has the names of the arguments."""
-        return chrf.Variant(**self.arguments)
+        return chrf.ChrfVariant(**self.arguments)
 
 
 _PARAMETERS: Mapping[SacrebleuName, Mapping[str, str]] = {
@@ -213,7 +213,7 @@ def has_reference(segment: Segment) -> bool:
     return not all(map(is_blank, segment.references))
 
 
-def with_references(title: str, systems: Systems) -> dict[str, list[Segment]]:
+def with_references(title: str, systems: SystemTexts) -> dict[str, list[Segment]]:
     """Returns the segments without blank references. Raises an InputError if one has no other."""
 
     def without_blanks(segment: Segment) -> Segment:
@@ -225,7 +225,7 @@ def with_references(title: str, systems: Systems) -> dict[str, list[Segment]]:
     return {system: list(map(without_blanks, segments)) for system, segments in systems.items()}
 
 
-def _score_by_sacrebleu(variant: _Variant, systems: Systems) -> BaselineScores:
+def _score_by_sacrebleu(variant: _Variant, systems: SystemTexts) -> BaselineScores:
     metrics: dict[Language, Metric] = {}
     signatures: dict[str, None] = {}
     statistics = {}
@@ -302,7 +302,7 @@ def of_torchmetrics(name: EditName) -> Baseline:
     return Baseline(title, lambda systems: [_score_by_torchmetrics(name, title, systems)], has_reference)
 
 
-def _score_by_torchmetrics(name: EditName, title: str, systems: Systems) -> BaselineScores:
+def _score_by_torchmetrics(name: EditName, title: str, systems: SystemTexts) -> BaselineScores:
     readable = with_references(title, systems)
     try:
         import sacrebleu

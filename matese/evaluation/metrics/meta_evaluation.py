@@ -19,7 +19,7 @@ from matese.evaluation.metrics import (
 )
 from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, RANKED_FIGURES, CorrelationOptions
 from matese.evaluation.metrics.metric_figures import MetricFigures
-from matese.evaluation.metrics.metric_ranking import PairTest, Ranking
+from matese.evaluation.metrics.metric_ranking import MetricRanking, PairTest
 from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
 from matese.evaluation.statistics import bootstrap, pass_fail
 from matese.evaluation.statistics.arrays import FloatArray, IntArray
@@ -47,7 +47,7 @@ class MetaEvaluation:
     pairs: tuple[LangPairScores, ...]
     figures: Mapping[str, Mapping[str, MetricFigures]]
     intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]]
-    rankings: Mapping[str, Ranking]
+    rankings: Mapping[str, MetricRanking]
     top_n: Mapping[str, Mapping[str, TopN]]
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ def correlate(
             advance()
     whole = _whole(pairs)
     figures[POOLED] = averages.pool(whole, figures)
-    rankings: dict[str, Ranking] = {}
+    rankings: dict[str, MetricRanking] = {}
     intervals: dict[str, Mapping[str, Mapping[str, Interval]]] = {}
     evaluation = MetaEvaluation(
         options, tuple(pairs), figures, intervals, rankings, {pair.lang_pair: _top_n(pair, options) for pair in pairs}

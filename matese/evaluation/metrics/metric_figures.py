@@ -13,7 +13,7 @@ import numpy as np
 
 from matese.evaluation.metrics import correlation, pairwise_accuracy
 from matese.evaluation.metrics.correlation import Measurement
-from matese.evaluation.metrics.correlation_options import CORRELATIONS, DEFAULTS, CorrelationOptions, Kind
+from matese.evaluation.metrics.correlation_options import CORRELATIONS, DEFAULTS, Coefficient, CorrelationOptions
 from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS, LangPairScores, Scores
 from matese.evaluation.statistics import permutation_test
 from matese.evaluation.statistics.arrays import (
@@ -185,7 +185,7 @@ def _taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[str, f
         correlation.resampled_taus(human[np.newaxis], score[np.newaxis], counts)
         for human, score in zip(gold, metric, strict=True)
     ]
-    kinds: tuple[Kind, ...] = ("b", "c")
+    kinds: tuple[Coefficient, ...] = ("b", "c")
     means = {kind: float(row_means(np.array([taus[kind] for taus in of_system]))) for kind in kinds}
     return {f"kendall_{k}": whole[k] for k in kinds} | {f"kendall_{k}_by_system": means[k] for k in kinds}
 

@@ -21,7 +21,7 @@ PairTest = Callable[[str, str], MetricTest]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ranking:
+class MetricRanking:
     """Metrics, best first.
 
     Attributes:
@@ -40,7 +40,7 @@ def rank(
     test: PairTest | None,
     alpha: float = 0.05,
     advance: Callable[[], None] = lambda: None,
-) -> Ranking:
+) -> MetricRanking:
     """Returns the metrics in the order of their figure, in clusters unless there is no test.
 
     `advance` is called when a metric has been compared with all others.
@@ -49,12 +49,12 @@ def rank(
     names = sorted(defined, key=lambda name: (-defined[name], name))
     p_values = np.full((len(names), len(names)), np.nan)
     if test is None:
-        return Ranking(tuple(names), None, p_values)
+        return MetricRanking(tuple(names), None, p_values)
     for better in range(len(names)):
         for worse in range(better + 1, len(names)):
             p_values[better, worse] = test(names[better], names[worse]).p_value
         advance()
-    return Ranking(tuple(names), tuple(significance.clusters(p_values, alpha)), p_values)
+    return MetricRanking(tuple(names), tuple(significance.clusters(p_values, alpha)), p_values)
 
 
 def significance_test(pair: LangPairScores, figure: str, options: CorrelationOptions = DEFAULTS) -> PairTest:

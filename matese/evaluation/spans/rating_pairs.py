@@ -93,7 +93,7 @@ def pair_up(
     return tuple(RatingPair(*four) for four in zip(golds, ordered, *spans, strict=True))
 
 
-def _difference(gold: Rating, predicted: Rating) -> alignment.Difference | None:
+def _difference(gold: Rating, predicted: Rating) -> alignment.Mismatch | None:
     text = gold.segment.hypothesis
     other = predicted.segment.hypothesis
     if text == other:

@@ -13,12 +13,12 @@ from typing import Literal
 from matese.annotation import ErrorSpan, Rating, Severity
 from matese.evaluation.spans.rating_pairs import counted_spans
 
-SentinelName = Literal["all", "none", "random", "extended", "dropped"]
+SpanSentinel = Literal["all", "none", "random", "extended", "dropped"]
 _SHARE_DROPPED = 0.5
 _Change = Callable[[str, tuple[ErrorSpan, ...], random.Random], tuple[ErrorSpan, ...]]
 
 
-def predictions(ratings: Sequence[Rating], *, seed: int = 0) -> dict[SentinelName, list[Rating]]:
+def predictions(ratings: Sequence[Rating], *, seed: int = 0) -> dict[SpanSentinel, list[Rating]]:
     """Returns the ratings with other spans.
 
     `all`: a Major span over the whole text. `none`: no span. `random`: as many spans as the rating, with their lengths
@@ -28,7 +28,7 @@ def predictions(ratings: Sequence[Rating], *, seed: int = 0) -> dict[SentinelNam
     Raises:
         InputError: if a rating has no spans (`errors` is None).
     """
-    changed: dict[SentinelName, list[Rating]] = {}
+    changed: dict[SpanSentinel, list[Rating]] = {}
     for name, change in _CHANGES.items():
         rng = random.Random(seed)
         changed[name] = [
@@ -61,7 +61,7 @@ def _kept(text: str, spans: tuple[ErrorSpan, ...], rng: random.Random) -> tuple[
     return tuple(span for span in spans if rng.random() >= _SHARE_DROPPED)
 
 
-_CHANGES: Mapping[SentinelName, _Change] = {
+_CHANGES: Mapping[SpanSentinel, _Change] = {
     "all": _whole,
     "none": lambda text, spans, rng: (),
     "random": _moved,

@@ -11,7 +11,7 @@ import numpy as np
 
 from matese.annotation import Rating, SegmentKey, is_blank
 from matese.errors import InputError, check_least, counted
-from matese.evaluation.metrics.lexical_metrics import SCORE, Baseline, Systems, has_reference
+from matese.evaluation.metrics.lexical_metrics import SCORE, Baseline, SystemTexts, has_reference
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference, Figure
@@ -132,7 +132,7 @@ def compare_metrics(
     return compared
 
 
-def _texts(ratings: Mapping[str, Sequence[Rating]]) -> Systems:
+def _texts(ratings: Mapping[str, Sequence[Rating]]) -> SystemTexts:
     """Returns the segments of each system, with source and references of another system where a file has none."""
     rows = []
     for row in zip(*ratings.values(), strict=True):

@@ -102,7 +102,7 @@ def one_per_segment(
     *,
     name: str,
     rater: str | None = None,
-    merge: merging.Method | None = None,
+    merge: merging.MergeMethod | None = None,
     predicted: Sequence[Rating] = (),
 ) -> CommonTexts:
     """Returns one rating per segment, of one rater or merged from all raters; counts moved spans.
@@ -218,7 +218,7 @@ def on_texts_of(golds: Sequence[Rating], predicted: NamedRatings) -> NamedRating
     return predicted.select(kept)
 
 
-def against_others(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[list[Rating], list[Rating]]:
+def against_others(ratings: Sequence[Rating], merge: merging.MergeMethod | None) -> tuple[list[Rating], list[Rating]]:
     """Returns for each rating of a segment that others have rated the merged ratings of the others, and the rating.
 
     Without a method there are none.

@@ -22,7 +22,7 @@ _PARTS = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class Replacement:
     """A part of a text, from `start` to before `end` in code points, and what stands there afterwards."""
 
     start: int
@@ -40,11 +40,11 @@ def corrected(segment: Segment) -> str | None:
     return text if isinstance(text, str) and text.strip() and text != segment.hypothesis else None
 
 
-def edits(text: str, other: str) -> Sequence[Edit]:
+def edits(text: str, other: str) -> Sequence[Replacement]:
     """Returns how a text becomes another, word by word.
 
     >>> edits("Die Volga ist lang.", "Die Wolga ist sehr lang.")
-    (Edit(start=4, end=9, text='Wolga'), Edit(start=14, end=14, text='sehr '))
+    (Replacement(start=4, end=9, text='Wolga'), Replacement(start=14, end=14, text='sehr '))
     """
     parts = _PARTS.findall(text)
     others = _PARTS.findall(other)
@@ -52,7 +52,7 @@ def edits(text: str, other: str) -> Sequence[Edit]:
     for part in parts:
         starts.append(starts[-1] + len(part))
     return tuple(
-        Edit(starts[start], starts[end], "".join(others[to:to_end]))
+        Replacement(starts[start], starts[end], "".join(others[to:to_end]))
         for kind, start, end, to, to_end in sequence_edits(parts, others)
         if kind != "equal"
     )
@@ -81,13 +81,13 @@ def applied(rating: Rating, text: str | None) -> Rating:
     )
 
 
-def _touches(edit: Edit, error: ErrorSpan) -> bool:
+def _touches(edit: Replacement, error: ErrorSpan) -> bool:
     """Whether an edit changes what is marked: it replaces some of it, or inserts something within it."""
     if edit.start == edit.end:
         return error.start < edit.start < error.end
     return edit.start < error.end and error.start < edit.end
 
 
-def _moved(error: ErrorSpan, changes: Iterable[Edit]) -> ErrorSpan:
+def _moved(error: ErrorSpan, changes: Iterable[Replacement]) -> ErrorSpan:
     shift = sum(len(edit.text) - (edit.end - edit.start) for edit in changes if edit.end <= error.start)
     return replace(error, start=error.start + shift, end=error.end + shift)

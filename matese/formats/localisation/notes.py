@@ -120,7 +120,7 @@ _COMMENT_LINE = re.compile(r"Comment: ?(.*)")
 _PLAIN_CATEGORY = re.compile(r"[\w/ .&-]+", re.ASCII)
 
 
-class OutdatedError(InputError):
+class OutdatedNoteError(InputError):
     """A note whose words are not in its text as it stands."""
 
 
@@ -254,7 +254,7 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
         of_file: the rater of a note that names none.
 
     Raises:
-        OutdatedError: if an error cannot be found in the texts.
+        OutdatedNoteError: if an error cannot be found in the texts.
     """
     errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
@@ -321,7 +321,7 @@ def _place(match: re.Match[str], shown: str, issues: RowIssues) -> tuple[int, in
     if start < 0 or shown.find(words, start + 1) >= 0:
         problem = "are not in the text" if start < 0 else "are in the text more than once, and not at its offsets"
         allowed = "the text has changed since it was marked: delete this note, or quote words of the present text"
-        raise OutdatedError(f"the words of note {match[0]!r} {problem}; {allowed}")
+        raise OutdatedNoteError(f"the words of note {match[0]!r} {problem}; {allowed}")
     if has_offsets:
         issues.repair("offsets of a note that are not those of its words", None)
     return start, start + len(words)

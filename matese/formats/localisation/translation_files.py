@@ -282,7 +282,7 @@ def _ratings(
         for note in unit.notes:
             try:
                 ratings.append(notes.read(note, segment, issues, of_file=rater))
-            except notes.OutdatedError:
+            except notes.OutdatedNoteError:
                 if not only_texts:
                     raise
                 issues.ignore("note of an older text", None)

@@ -492,7 +492,7 @@ def _not_ours(text: str) -> list[str]:
     return [line.strip() for number, line in enumerate(lines) if number not in ours and line.strip()]
 
 
-def _spliced(segment: _Segment, edit: corrections.Edit) -> Iterator[tuple[int, int, str]]:
+def _spliced(segment: _Segment, edit: corrections.Replacement) -> Iterator[tuple[int, int, str]]:
     """Yields the pieces of the file that an edit of a target replaces, for `splice`.
 
     Raises:

@@ -37,7 +37,14 @@ from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import headings
 from matese.formats.tools import label_studio_regions
-from matese.formats.tools.label_studio_regions import MISSING, PER_REGION, TEXT_NAMES, Result, TextName, Texts
+from matese.formats.tools.label_studio_regions import (
+    MISSING,
+    PER_REGION,
+    TEXT_NAMES,
+    ControlResult,
+    TaskTexts,
+    TextName,
+)
 from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(lacks=("no_spans", "unplaced", "estimate"), scales=("esa",))
@@ -58,7 +65,7 @@ class _Judgement(msgspec.Struct):
     """An annotation or a prediction."""
 
     id: int | str | None = None
-    result: list[Result] | None = None
+    result: list[ControlResult] | None = None
     was_cancelled: bool | None = None
     completed_by: int | str | dict[str, Any] | None = None
     model_version: str | None = None
@@ -234,7 +241,7 @@ def _ratings(task: _Task, issues: RowIssues, *, is_predicted: bool) -> Iterator[
     entries = (task.predictions if is_predicted else task.annotations) or []
     judgements = [judgement for judgement in entries if isinstance(judgement, _Judgement)]
     finished = [judgement for judgement in judgements if not judgement.was_cancelled]
-    texts = Texts.of(task.segment(), task.data, [result for one in finished for result in one.result or ()])
+    texts = TaskTexts.of(task.segment(), task.data, [result for one in finished for result in one.result or ()])
     for judgement in finished:
         rater = judgement.model_version if is_predicted else judgement.annotator()
         rating = label_studio_regions.rating(texts, judgement.result or (), rater, issues)

@@ -43,7 +43,7 @@ _SCORE = "score"
 _ALLOWED = "must be a region of a text with labels, choices, a taxonomy or a text area, or one number for the task"
 
 
-class Result(msgspec.Struct):
+class ControlResult(msgspec.Struct):
     """What one control holds, of a region or of the whole task."""
 
     type: str | None = None
@@ -92,7 +92,7 @@ class Result(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TaskTexts:
     """The texts of a task.
 
     Attributes:
@@ -104,7 +104,7 @@ class Texts:
     names: Mapping[str | None, TextName | None]
 
     @classmethod
-    def of(cls, segment: Segment, data: Mapping[str, Any], results: Sequence[Result]) -> Texts:
+    def of(cls, segment: Segment, data: Mapping[str, Any], results: Sequence[ControlResult]) -> TaskTexts:
         """Returns the texts of a task with these results, those of all its annotations."""
         placed = [result for result in results if result.has_place]
         names = {
@@ -117,7 +117,7 @@ class Texts:
                 names[name] = "hypothesis"
         return cls(segment, names)
 
-    def name_of(self, results: Sequence[Result]) -> TextName | None:
+    def name_of(self, results: Sequence[ControlResult]) -> TextName | None:
         """Returns which text a region is in, whose results these are."""
         if (name := self.names.get(results[0].to_name)) is not None or results[0].to_name is not None:
             return name
@@ -139,7 +139,7 @@ def starts(segment: Segment) -> list[int]:
     return [0, *accumulate(len(reference) + 1 for reference in segment.references)]
 
 
-def rating(texts: Texts, results: Sequence[Result], rater: str | None, issues: RowIssues) -> Rating:
+def rating(texts: TaskTexts, results: Sequence[ControlResult], rater: str | None, issues: RowIssues) -> Rating:
     """Returns the rating that an annotation describes.
 
     Raises:
@@ -168,28 +168,28 @@ def rating(texts: Texts, results: Sequence[Result], rater: str | None, issues: R
     return replace(read, errors=None) if is_unknown else read
 
 
-def _grouped(results: Iterable[Result]) -> tuple[list[list[Result]], list[list[Result]]]:
+def _grouped(results: Iterable[ControlResult]) -> tuple[list[list[ControlResult]], list[list[ControlResult]]]:
     """Returns the results of each region of a text, and those of each region or answer of another kind."""
     given = list(results)
     places = {result.id: _offsets(result) for result in reversed(given) if result.get("start") is not None}
-    groups: dict[object, list[Result]] = {}
+    groups: dict[object, list[ControlResult]] = {}
     for number, result in enumerate(given):
         # Those without an id cannot be told to belong together; controls may call one text by several names.
         place = _offsets(result) if result.get("start") is not None else places.get(result.id)
         key = (number, None) if result.id is None else (result.id, place)
         groups.setdefault(key, []).append(result)
-    regions: list[list[Result]] = []
-    others: list[list[Result]] = []
+    regions: list[list[ControlResult]] = []
+    others: list[list[ControlResult]] = []
     for group in groups.values():
         (regions if any(result.has_place for result in group) else others).append(group)
     return regions, others
 
 
-def _offsets(result: Result) -> tuple[str, ...]:
+def _offsets(result: ControlResult) -> tuple[str, ...]:
     return tuple(str(result.get(name)) for name in ("start", "end", "startOffset", "endOffset"))
 
 
-def _overall(answers: Iterable[Sequence[Result]], issues: RowIssues) -> tuple[Overall | None, int]:
+def _overall(answers: Iterable[Sequence[ControlResult]], issues: RowIssues) -> tuple[Overall | None, int]:
     """Returns the score of the whole task, and the number of other answers, which are reported."""
     numbers = [answer for answer in answers if len(answer) == 1 and answer[0].type == "number"]
     named = [answer for answer in numbers if answer[0].from_name == _SCORE]
@@ -205,7 +205,7 @@ def _overall(answers: Iterable[Sequence[Result]], issues: RowIssues) -> tuple[Ov
     return Overall(number, "esa"), len(others)
 
 
-def _error(region: Sequence[Result], place: tuple[int, int], issues: RowIssues) -> tuple[ErrorSpan, bool]:
+def _error(region: Sequence[ControlResult], place: tuple[int, int], issues: RowIssues) -> tuple[ErrorSpan, bool]:
     """Returns the error of a region, and whether the translation lacks its words."""
     for result in region:
         if not (result.is_understood or result.type in _LABELS):
@@ -250,7 +250,7 @@ def _omission(span: ErrorSpan, name: TextName, segment: Segment, issues: RowIssu
     return Omission("reference", number, span.start - begin[number], min(span.end, last) - begin[number], *kind)
 
 
-def _place(region: Sequence[Result], text: str, issues: RowIssues) -> tuple[int, int] | None:
+def _place(region: Sequence[ControlResult], text: str, issues: RowIssues) -> tuple[int, int] | None:
     """Returns the range of a region in a text; None if it is not one of this text."""
     result = next(result for result in region if result.has_place)
     quoted = next((result.quoted for result in region if result.quoted is not None), None)
@@ -290,7 +290,7 @@ def _of_units(units: Utf16Text, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _text_name(
-    name: str | None, segment: Segment, data: Mapping[str, Any], regions: Sequence[Result]
+    name: str | None, segment: Segment, data: Mapping[str, Any], regions: Sequence[ControlResult]
 ) -> TextName | None:
     """Returns which text a `to_name` with these regions is; None if nothing says so."""
     shown = shown_texts(segment)
@@ -310,12 +310,12 @@ def _text_name(
     return None if is_other else _only(quoting)
 
 
-def _quoting(shown: Mapping[TextName, str], regions: Sequence[Result]) -> list[TextName]:
+def _quoting(shown: Mapping[TextName, str], regions: Sequence[ControlResult]) -> list[TextName]:
     """Returns the texts that have the words of all regions at their places."""
     return [name for name, text in shown.items() if text and not _contradicts(text, regions)]
 
 
-def _contradicts(text: str, regions: Iterable[Result]) -> bool:
+def _contradicts(text: str, regions: Iterable[ControlResult]) -> bool:
     return any(
         not _is_same(region.quoted, text[region.get("start") : region.get("end")])
         for region in regions

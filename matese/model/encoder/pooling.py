@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-Pool = Callable[[Tensor], Tensor]
+PoolFunction = Callable[[Tensor], Tensor]
 """From the states of rows, (batch, tokens, width), to something of each row, in float32."""
 
 
@@ -40,18 +40,18 @@ def in_full(states: Tensor) -> torch.autocast:
     return torch.autocast(states.device.type, enabled=False)
 
 
-def _average(mask: Tensor) -> Pool:
+def _average(mask: Tensor) -> PoolFunction:
     weights = (mask / mask.sum(1, keepdim=True)).unsqueeze(1)  # (batch, 1, tokens)
     return lambda states: (weights @ states.float()).squeeze(1)
 
 
-def _first(mask: Tensor) -> Pool:
+def _first(mask: Tensor) -> PoolFunction:
     return lambda states: states[:, 0].float()
 
 
-def _maximum(mask: Tensor) -> Pool:
+def _maximum(mask: Tensor) -> PoolFunction:
     return lambda states: states.float().masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
 
 
-POOLINGS: Mapping[str, Callable[[Tensor], Pool]] = {"avg": _average, "cls": _first, "max": _maximum}
+POOLINGS: Mapping[str, Callable[[Tensor], PoolFunction]] = {"avg": _average, "cls": _first, "max": _maximum}
 """For each pooling of `ModelConfig`, a function of the mask, (batch, tokens)."""

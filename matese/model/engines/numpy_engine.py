@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from matese.errors import ModelError
+from matese.model.arrays import Int32Array
 from matese.model.config import ModelConfig
 from matese.model.encoder import relations, roberta_config
 from matese.model.encoder.numpy_layers import (
@@ -32,7 +33,7 @@ from matese.model.storage import checkpoint
 from matese.model.storage.checkpoint import StoredConfig
 from matese.model.texts import encoding
 from matese.model.texts import tokenizer as tokenizers
-from matese.model.texts.encoding import ROLES, Encoding, Int32Array, TextEncoder
+from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
 
 Compare = Callable[[Array, Int32Array, Int32Array], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""

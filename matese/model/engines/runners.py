@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
+from matese.model.arrays import Floats
 from matese.model.encoder import attention
 from matese.model.encoder.roberta import Roberta
 from matese.model.engines.engine import Hardware
@@ -21,10 +22,9 @@ from matese.model.engines.hardware import (
 )
 from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
-from matese.model.prediction import FloatArray
 
 
-class Model(Protocol):
+class TorchModel(Protocol):
     """A torch module that computes batches with an encoder of this package or of transformers."""
 
     encoder: Any
@@ -49,7 +49,7 @@ class Runner(Protocol):
 class TorchRunner:
     """A model on its device, in one precision; `module` is the model."""
 
-    def __init__(self, model: Model, precision: str, *, packs: bool | None = None) -> None:
+    def __init__(self, model: TorchModel, precision: str, *, packs: bool | None = None) -> None:
         """Prepares a model for inference; bf16 changes its weights.
 
         `packs` is whether to skip padding, which needs an encoder of this package; None to skip it if a GPU has a
@@ -80,11 +80,11 @@ class TorchRunner:
             return self.module(batch.to(self._device))
 
     @torch.inference_mode()
-    def combine(self, texts: Mapping[str, FloatArray]) -> FloatArray:
+    def combine(self, texts: Mapping[str, Floats]) -> Floats:
         """Returns the score of each reading, (readings,), from embeddings of texts that the network read alone."""
         module: Any = self.module
         placed = {role: torch.tensor(vectors, device=self._device) for role, vectors in texts.items()}
-        scores: FloatArray = module.combine(placed).cpu().numpy()
+        scores: Floats = module.combine(placed).cpu().numpy()
         return scores
 
     def _has_kernel(self) -> bool:
@@ -97,7 +97,7 @@ class TorchRunner:
         return attention.has_kernel(self._device, dtype, config.num_attention_heads, head_width)
 
 
-def _round_weights(model: Model) -> None:
+def _round_weights(model: TorchModel) -> None:
     """Rounds the weights of all products before the heads, as autocast would do in each batch."""
     for part in (module for root in model.body() for module in root.modules()):
         if isinstance(part, nn.Linear | nn.MultiheadAttention):

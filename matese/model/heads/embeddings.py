@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from matese.model.arrays import Floats
 from matese.model.heads.head import Combine
-from matese.model.prediction import FloatArray, Prediction
+from matese.model.prediction import Prediction
 from matese.model.texts.encoding import Encoding, InputKind
 
 
@@ -20,7 +21,7 @@ class RowVector:
         values: (1,), a score; or (width,), the embedding of a text that is read alone.
     """
 
-    values: FloatArray
+    values: Floats
 
 
 def joined(windows: Sequence[tuple[Encoding, RowVector]]) -> RowVector:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from matese.annotation import Scale
+from matese.model.arrays import Floats, Int32Array
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import Array, StoredTensors
 from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import FloatArray, Marks, Outputs, Prediction
-from matese.model.texts.encoding import Encoding, InputKind, Int32Array
+from matese.model.prediction import Marks, Outputs, Prediction
+from matese.model.texts.encoding import Encoding, InputKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class RowStates:
 
 NumpyHead = Callable[[RowStates], object]
 """From the states of a row to what the head says, in its own type; None for nothing."""
-Combine = Callable[[Mapping[str, FloatArray]], FloatArray]
+Combine = Callable[[Mapping[str, Floats]], Floats]
 """From embeddings of texts that were read alone, by role, (readings, width) each, to scores: (readings,)."""
 
 

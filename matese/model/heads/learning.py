@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 from matese.annotation import ErrorSpan, Omission, Rating
+from matese.model.arrays import Int32Array, Ints
 from matese.model.config import ModelConfig
 from matese.model.heads.tags import bio
 from matese.model.inputs import Inputs
-from matese.model.texts.encoding import Encoding, Int32Array, Tokens
+from matese.model.texts.encoding import Encoding, Tokens
 
 IGNORED = -100
 """Label of tokens that the loss ignores: the default of torch's cross-entropy loss."""
-Ints = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Ragged:
         return np.diff(self.starts)
 
 
-Columns = Mapping[str, Any]
+LabelColumns = Mapping[str, Any]
 """The labels of all segments by name, each a `Ragged` or an array; those of all heads share one mapping."""
 
 
-class Place(NamedTuple):
+class ExampleWindow(NamedTuple):
     """The segment and the window of it that becomes an example.
 
     Attributes:
@@ -138,7 +138,7 @@ class HeadTargets(ABC):
         return False
 
     @abstractmethod
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the labels of all segments.
 
         Args:
@@ -147,11 +147,11 @@ class HeadTargets(ABC):
             skipped: counts of what is not learned, by reason; the head adds its own.
         """
 
-    def missing(self, columns: Columns) -> str | None:
+    def missing(self, columns: LabelColumns) -> str | None:
         """Returns what the training data lack if the head can learn nothing from them; None if it can."""
         return None
 
-    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the labels of a row, by name; none by default."""
         return {}
 
@@ -159,7 +159,7 @@ class HeadTargets(ABC):
         """Returns the targets of a batch of rows, by name; none by default."""
         return {}
 
-    def of_segments(self, columns: Columns, segments: Sequence[int]) -> Mapping[str, Tensor]:
+    def of_segments(self, columns: LabelColumns, segments: Sequence[int]) -> Mapping[str, Tensor]:
         """Returns the targets of a batch of whole segments, by name; none by default."""
         return {}
 

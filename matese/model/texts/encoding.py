@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matese.errors import InputError, ModelError
+from matese.model.arrays import Int32Array
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.windows import Window, plan
 
@@ -28,7 +29,6 @@ InputKind = Literal["reference", "source", "source+reference"]
 ROLES = ("special", "hypothesis", "source", "reference")
 """Roles of tokens: a special token, or a token of one of the texts."""
 
-Int32Array = npt.NDArray[np.int32]
 _NO_PLACE = np.zeros((1, 2), np.int32)
 
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-Part = tuple[int, int]
+TokenRange = tuple[int, int]
 """Tokens start..end, half-open."""
 
 _CONTEXT_SHARE = 1.5
@@ -31,9 +31,9 @@ class Window:
         contexts: part of each context.
     """
 
-    hypothesis: Part
-    kept: Part
-    contexts: tuple[Part, ...]
+    hypothesis: TokenRange
+    kept: TokenRange
+    contexts: tuple[TokenRange, ...]
 
 
 def plan(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int | None = None) -> list[Window]:
@@ -59,7 +59,7 @@ def plan(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int 
     return [Window(part, kept, _cut_contexts(part, n_tokens, lengths, left)) for part, kept in _parts(n_tokens, width)]
 
 
-def _parts(n_tokens: int, width: int) -> list[tuple[Part, Part]]:
+def _parts(n_tokens: int, width: int) -> list[tuple[TokenRange, TokenRange]]:
     """Returns overlapping parts of equal width, and their kept parts, which meet in the middle of the overlaps.
 
     >>> _parts(10, 4)
@@ -75,7 +75,7 @@ def _parts(n_tokens: int, width: int) -> list[tuple[Part, Part]]:
     ]
 
 
-def _cut_contexts(part: Part, n_tokens: int, lengths: Sequence[int], room: int) -> tuple[Part, ...]:
+def _cut_contexts(part: TokenRange, n_tokens: int, lengths: Sequence[int], room: int) -> tuple[TokenRange, ...]:
     """Returns the part of each context around the same relative position; the parts fit into `room` together."""
     total = sum(lengths)
     cut = []

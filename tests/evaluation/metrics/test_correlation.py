@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.evaluation.metrics import correlation
-from matese.evaluation.metrics.correlation_options import Grouping, Kind
+from matese.evaluation.metrics.correlation_options import Averaging, Coefficient
 from tests.evaluation.score_tables import known_pairs, random_scores, tau
 
 SEEDS = st.integers(0, 10_000)
 
 
-def expected(gold: np.ndarray, metric: np.ndarray, kind: Kind) -> float | None:
+def expected(gold: np.ndarray, metric: np.ndarray, kind: Coefficient) -> float | None:
     pairs = known_pairs(gold, metric)
     if len(pairs) < 2 or len({g for g, _ in pairs}) == 1 or len({m for _, m in pairs}) == 1:
         return None
@@ -52,7 +52,7 @@ def test_pdp_weighs_large_differences() -> None:
 @pytest.mark.parametrize("kind", ["pearson", "b", "c"])
 @pytest.mark.parametrize("grouping", ["none", "item", "system"])
 @given(seed=SEEDS)
-def test_equal_to_the_definition(seed: int, grouping: Grouping, kind: Kind) -> None:
+def test_equal_to_the_definition(seed: int, grouping: Averaging, kind: Coefficient) -> None:
     gold, metric = random_scores(seed)
     found = correlation.of_segments(gold, metric, grouping=grouping, kind=kind)
     if grouping == "none":

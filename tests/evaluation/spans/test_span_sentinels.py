@@ -10,7 +10,7 @@ from tests.evaluation.material import major, minor, rating
 TEXT = "abcdefghijklmnopqrst"
 
 
-def changed(name: span_sentinels.SentinelName, *spans: ErrorSpan, text: str = TEXT) -> tuple[ErrorSpan, ...]:
+def changed(name: span_sentinels.SpanSentinel, *spans: ErrorSpan, text: str = TEXT) -> tuple[ErrorSpan, ...]:
     (made,) = span_sentinels.predictions([rating(*spans, text=text)])[name]
     assert made.errors is not None
     return made.errors
@@ -29,7 +29,7 @@ def changed(name: span_sentinels.SentinelName, *spans: ErrorSpan, text: str = TE
     ],
 )
 def test_spans_of_sentinels(
-    name: span_sentinels.SentinelName, spans: list[ErrorSpan], expected: list[ErrorSpan]
+    name: span_sentinels.SpanSentinel, spans: list[ErrorSpan], expected: list[ErrorSpan]
 ) -> None:
     assert changed(name, *spans) == tuple(expected)
 

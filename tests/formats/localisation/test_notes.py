@@ -92,7 +92,7 @@ def test_shifted_offsets_are_found_by_their_words(offsets: str) -> None:
     "line", ["Error: »Hut« [4..7]", "Error: »Hut«", "Error: »a« [0..1]", "Error in the source: »Haus«"]
 )
 def test_words_that_are_not_in_the_text_once(line: str) -> None:
-    with pytest.raises(notes.OutdatedError):
+    with pytest.raises(notes.OutdatedNoteError):
         read(line)
 
 

@@ -13,13 +13,14 @@ import pytest
 import matese
 from matese.annotation import Segment
 from matese.errors import InputError
+from matese.model.arrays import Floats
 from matese.model.heads.meaning import decoding
 from matese.model.heads.meaning.decoding import Meaning, MeaningLogits
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.decoding import ExpectedScore
 from matese.model.heads.tags.bio import TAGS
 from matese.model.model_input import Row
-from matese.model.prediction import FloatArray, Outputs, Prediction, TagProbabilities
+from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import Encoding
 from tests.conftest import TinyModelFactory, make_config
@@ -119,7 +120,7 @@ def directory(tiny_model_factory: TinyModelFactory) -> Path:
     return tiny_model_factory(inputs=("reference", "source"), score={}, meaning={})
 
 
-def judged(annotator: matese.Annotator, segment: Segment) -> tuple[float, FloatArray]:
+def judged(annotator: matese.Annotator, segment: Segment) -> tuple[float, Floats]:
     """Returns the expected score of a segment, and the probabilities of its tags."""
     ((rating, tokens),) = annotator.annotate_tokens([segment])
     assert rating.estimate is not None

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from matese.annotation import Severity
+from matese.model.arrays import Floats
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
 from matese.model.heads.embeddings import RowVector
@@ -15,7 +16,7 @@ from matese.model.heads.quality.decoding import Quality
 from matese.model.heads.ranking.decoding import Ranking
 from matese.model.heads.word_labels.decoding import LabelProbabilities
 from matese.model.model_input import Row
-from matese.model.prediction import FloatArray, Outputs, Prediction
+from matese.model.prediction import Outputs, Prediction
 from matese.model.texts.encoding import Encoding
 from tests.conftest import make_config
 
@@ -61,7 +62,7 @@ def test_windows_count_by_what_is_kept_of_them(windows: list[tuple[int, list[int
     ],
 )
 def test_rows_of_a_unified_model(
-    weights: tuple[float, float, float, float] | None, rows: list[float], labels: FloatArray, expected: float
+    weights: tuple[float, float, float, float] | None, rows: list[float], labels: Floats, expected: float
 ) -> None:
     config = make_config(inputs=("source+reference",), quality={"score_weights": weights}, word_labels=WORDS)
     reading = [prediction(score) for score in rows]
@@ -72,7 +73,7 @@ def test_rows_of_a_unified_model(
 
 @pytest.mark.parametrize(("head", "config"), [(Quality, ESTIMATOR), (Ranking, RANKING)])
 def test_embeddings_are_scored_together_by_role(head: type[Quality | Ranking], config: ModelConfig) -> None:
-    def combine(texts: Mapping[str, FloatArray]) -> FloatArray:
+    def combine(texts: Mapping[str, Floats]) -> Floats:
         assert [texts[role].tolist() for role in ("hypothesis", "source", "reference")] == [
             [[1], [4]],
             [[2], [5]],

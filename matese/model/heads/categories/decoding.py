@@ -9,12 +9,13 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import ErrorSpan
+from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, two_layers
 from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.heads.tags.decoding import tokens_of
 from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
+from matese.model.prediction import Marks, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding
 from matese.mqm import CATEGORIES
 
@@ -27,7 +28,7 @@ class CategoryScores:
         logits: (tokens, categories), of `mqm.CATEGORIES` for each token, given that it is in an error.
     """
 
-    logits: FloatArray
+    logits: Floats
 
 
 class Categories(Head):

@@ -17,10 +17,10 @@ from matese.annotation import Rating
 from matese.model.heads.categories.network import CategoryLogits
 from matese.model.heads.learning import (
     IGNORED,
-    Columns,
+    ExampleWindow,
     HeadTargets,
+    LabelColumns,
     LossInputs,
-    Place,
     Ragged,
     of_hypotheses,
     within,
@@ -41,7 +41,7 @@ class CategoryTargets(HeadTargets):
     name = "categories"
     output = CategoryLogits
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the labels of each hypothesis, and counts the errors whose category is unknown."""
         names = (span.category for rating in ratings for span in rating.errors or () if span.category)
         unknown = (name for name in names if mqm.main_category(name) is None)
@@ -49,13 +49,13 @@ class CategoryTargets(HeadTargets):
         labels = map(category_labels, ratings, of_hypotheses(ratings, tokens))
         return {"category_ids": Ragged.of(labels, np.zeros(0, np.int16))}
 
-    def missing(self, columns: Columns) -> str | None:
+    def missing(self, columns: LabelColumns) -> str | None:
         """Returns what is missing if no error has a known category."""
         known = ", ".join(mqm.CATEGORIES)
         is_unknown = (columns["category_ids"].values == IGNORED).all()
         return f"no error has an MQM category ({known})" if is_unknown else None
 
-    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the labels of the window's tokens."""
         return {"category_ids": place.of_tokens(columns["category_ids"])}
 

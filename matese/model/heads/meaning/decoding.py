@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import Array, StoredTensors, dense, extra_layer, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, RowStates
@@ -15,7 +16,7 @@ from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.decoding import ExpectedScore
 from matese.model.heads.tags import bio
 from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import FloatArray, Prediction, check_numbers
+from matese.model.prediction import Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
 
 LEAST = 1e-4
@@ -32,7 +33,7 @@ class MeaningLogits:
     """
 
     segment: float
-    tokens: FloatArray
+    tokens: Floats
 
 
 class Meaning(Head):
@@ -137,7 +138,7 @@ def evidence(predictions: Sequence[Prediction]) -> list[float]:
     return found
 
 
-def lower_scores(rule: MeaningRule, scores: FloatArray, found: FloatArray) -> FloatArray:
+def lower_scores(rule: MeaningRule, scores: Floats, found: Floats) -> Floats:
     """Returns the scores, (segments,), after errors of meaning have lowered them.
 
     Args:
@@ -146,7 +147,7 @@ def lower_scores(rule: MeaningRule, scores: FloatArray, found: FloatArray) -> Fl
         found: (segments,), `evidence` of each segment.
     """
     share = np.clip((found - rule.threshold + rule.ramp) / (2 * rule.ramp), 0, 1)
-    lowered: FloatArray = scores + np.minimum(rule.floor - scores, 0.0) * share
+    lowered: Floats = scores + np.minimum(rule.floor - scores, 0.0) * share
     return lowered
 
 

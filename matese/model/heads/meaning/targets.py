@@ -16,10 +16,10 @@ from matese.annotation import Rating, Severity
 from matese.model.heads import losses
 from matese.model.heads.learning import (
     IGNORED,
-    Columns,
+    ExampleWindow,
     HeadTargets,
+    LabelColumns,
     LossInputs,
-    Place,
     Ragged,
     of_hypotheses,
     within,
@@ -39,7 +39,7 @@ class MeaningTargets(HeadTargets):
     name = "meaning"
     output = MeaningTensors
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the labels of each hypothesis and of each segment."""
         pairs = zip(ratings, of_hypotheses(ratings, tokens), strict=True)
         labels = [meaning_labels(rating, each) for rating, each in pairs]
@@ -48,11 +48,11 @@ class MeaningTargets(HeadTargets):
             "has_meaning_error": np.array([has_error for _, has_error in labels], dtype=np.float32),
         }
 
-    def missing(self, columns: Columns) -> str | None:
+    def missing(self, columns: LabelColumns) -> str | None:
         """Returns what is missing if no text has an error of meaning: all would mean the same."""
         return None if (columns["has_meaning_error"] == 1).any() else "no rating teaches errors of meaning"
 
-    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the labels of the window's tokens and, of a whole segment, whether it has an error of meaning."""
         has_error = float(columns["has_meaning_error"][place.segment]) if place.is_whole else math.nan
         return {"meaning_ids": place.of_tokens(columns["meaning_ids"]), "has_meaning_error": has_error}

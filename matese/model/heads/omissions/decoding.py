@@ -9,12 +9,13 @@ from typing import Literal
 import numpy as np
 
 from matese.annotation import ErrorSpan, Omission, Segment, Severity
+from matese.model.arrays import Floats, Int32Array
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, two_layers
 from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, InputKind, Int32Array
+from matese.model.prediction import Marks, Prediction, check_numbers
+from matese.model.texts.encoding import Encoding, InputKind
 from matese.text.ranges import Range, sequence_edits
 from matese.text.words import joins
 
@@ -37,7 +38,7 @@ class OmissionProbabilities:
 
     reference: int | None
     ranges: Int32Array
-    probabilities: FloatArray
+    probabilities: Floats
 
 
 class Omissions(Head):

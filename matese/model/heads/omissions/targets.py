@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Omission, Rating, UnplacedError
-from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Place, Ragged, within
+from matese.model.heads.learning import IGNORED, ExampleWindow, HeadTargets, LabelColumns, LossInputs, Ragged, within
 from matese.model.heads.omissions.network import OmissionLogits
 from matese.model.texts.encoding import Encoding, Tokens
 
@@ -30,7 +30,7 @@ class OmissionTargets(HeadTargets):
     name = "omissions"
     output = OmissionLogits
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the labels of each known text of a segment, and which text it is: (texts, 2), segment and number."""
         known = list(_known(ratings, tokens))
         return {
@@ -38,11 +38,11 @@ class OmissionTargets(HeadTargets):
             "omission_places": np.array([place for place, _ in known], dtype=np.int64).reshape(-1, 2),
         }
 
-    def missing(self, columns: Columns) -> str | None:
+    def missing(self, columns: LabelColumns) -> str | None:
         """Returns what is missing if no text has an omission."""
         return None if columns["omissions"].values.any() else "no rating has an omission"
 
-    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the labels of the last context of a whole segment; None where unknown."""
         read = place.encoding.context
         if read is None or not place.is_whole:
@@ -71,7 +71,7 @@ class OmissionTargets(HeadTargets):
         return {"omission": cross_entropy(output.logits, targets["omissions"])}
 
 
-def labels_of(columns: Columns, segment: int, reference: int | None) -> npt.NDArray[np.signedinteger] | None:
+def labels_of(columns: LabelColumns, segment: int, reference: int | None) -> npt.NDArray[np.signedinteger] | None:
     """Returns whether the hypothesis lacks each token of a text; None where unknown."""
     places = columns["omission_places"]  # in order of the segments
     number = _SOURCE if reference is None else reference

@@ -13,7 +13,7 @@ from torch import Tensor
 from matese.annotation import Rating
 from matese.model.heads import losses
 from matese.model.heads.gold_scores import has_quality, quality_of
-from matese.model.heads.learning import Columns, HeadTargets, LossInputs, vectors_of
+from matese.model.heads.learning import HeadTargets, LabelColumns, LossInputs, vectors_of
 from matese.model.heads.row_vectors import RowVectors
 from matese.model.texts.encoding import Tokens
 
@@ -29,11 +29,11 @@ class QualityTargets(HeadTargets):
         """Whether the whole segment was judged on a scale that `quality_of` supports."""
         return has_quality(rating)
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the quality of each segment."""
         return {"scores": np.array(list(map(quality_of, ratings)), dtype=np.float32)}
 
-    def of_segments(self, columns: Columns, segments: Sequence[int]) -> Mapping[str, Tensor]:
+    def of_segments(self, columns: LabelColumns, segments: Sequence[int]) -> Mapping[str, Tensor]:
         """Returns the qualities."""
         return {"scores": torch.from_numpy(columns["scores"][list(segments)])}
 

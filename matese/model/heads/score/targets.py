@@ -14,7 +14,7 @@ from torch import Tensor
 from matese.annotation import Rating
 from matese.model.heads import losses
 from matese.model.heads.gold_scores import has_score, score_of
-from matese.model.heads.learning import Columns, HeadTargets, LossInputs, Place
+from matese.model.heads.learning import ExampleWindow, HeadTargets, LabelColumns, LossInputs
 from matese.model.heads.score.network import ScoreTensor
 from matese.model.texts.encoding import Encoding, Tokens
 
@@ -32,15 +32,15 @@ class ScoreTargets(HeadTargets):
         """Whether the whole segment was judged on a scale that can be mapped to MQM."""
         return has_score(rating)
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the score of each segment."""
         return {"scores": np.array(list(map(score_of, ratings)), dtype=np.float32)}
 
-    def missing(self, columns: Columns) -> str | None:
+    def missing(self, columns: LabelColumns) -> str | None:
         """Returns what is missing if no segment has a score."""
         return None if np.isfinite(columns["scores"]).any() else "no rating has a score"
 
-    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the score; nan for a window of a long text."""
         return {"scores": float(columns["scores"][place.segment]) if place.is_whole else math.nan}
 

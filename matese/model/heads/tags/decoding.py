@@ -11,18 +11,17 @@ import numpy.typing as npt
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Severity
+from matese.model.arrays import Floats, Ints
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, dense
 from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.confidence import SpanConfidence, is_short, thresholds_of
 from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import FloatArray, Marks, Prediction, TagProbabilities, check_numbers
+from matese.model.prediction import Marks, Prediction, TagProbabilities, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
 from matese.mqm import LOWEST_SCORE
 from matese.text.words import widen
-
-TagNumbers = npt.NDArray[np.signedinteger]
 
 _FORBIDDEN = np.array(
     [[not bio.may_follow(before, tag) for tag in range(len(bio.TAGS))] for before in range(len(bio.TAGS))]
@@ -144,7 +143,7 @@ def _confidences(model_inputs: Sequence[ModelInput], decoding: Decoding) -> list
     return found
 
 
-def score_of_tags(log_probabilities: FloatArray) -> float:
+def score_of_tags(log_probabilities: Floats) -> float:
     """Returns the expected score of the tags: minus the sum of P(B-Minor) + 5 P(B-Major), at least the lowest score.
 
     Args:
@@ -207,9 +206,9 @@ class _Rows:
         starts: (hypotheses + 1,), the first token of each hypothesis, and the number of all tokens.
     """
 
-    logs: FloatArray
-    ranges: TagNumbers
-    correct: FloatArray
+    logs: Floats
+    ranges: Ints
+    correct: Floats
     starts: list[int]
 
     @classmethod
@@ -220,12 +219,12 @@ class _Rows:
         ranges = np.concatenate([np.zeros((0, 2), np.int32), *(prediction.ranges for prediction in predictions)])
         return cls(logs, ranges, np.exp(logs[:, bio.O]), [0, *accumulate(map(len, rows))])
 
-    def split(self, values: FloatArray) -> list[FloatArray]:
+    def split(self, values: Floats) -> list[Floats]:
         """Returns the part of each hypothesis of an array with all tokens."""
         return [values[start:end] for start, end in pairwise(self.starts)]
 
 
-def _bias(rows: _Rows, probabilities: FloatArray, *, is_fitted: Sequence[bool]) -> FloatArray:
+def _bias(rows: _Rows, probabilities: Floats, *, is_fitted: Sequence[bool]) -> Floats:
     """Returns the term to add to the log-probabilities of the tags, (tokens of all hypotheses, tags).
 
     Args:
@@ -293,7 +292,7 @@ def _rated(
         yield list(islice(made, len(own)))
 
 
-def major_share(probabilities: FloatArray) -> float:
+def major_share(probabilities: Floats) -> float:
     """Returns the share of the Major tags in the error probability of some tokens, (tokens, tags); 0 without tokens."""
     errors = probabilities[:, bio.O + 1 :].sum()
     return float(probabilities[:, [bio.B_MAJOR, bio.I_MAJOR]].sum() / errors) if errors else 0.0
@@ -324,7 +323,7 @@ def within_budget(spans: Iterable[ErrorSpan], budget: float) -> tuple[ErrorSpan,
     return tuple(sorted(kept, key=lambda span: span.start))
 
 
-def count_tokens(span: ErrorSpan, ranges: TagNumbers) -> int:
+def count_tokens(span: ErrorSpan, ranges: Ints) -> int:
     """Returns the number of tokens that share a character with a span, at least 1.
 
     Args:
@@ -334,7 +333,7 @@ def count_tokens(span: ErrorSpan, ranges: TagNumbers) -> int:
     return max(1, int(tokens_of(span, ranges).sum()))
 
 
-def tokens_of(span: ErrorSpan, ranges: TagNumbers) -> npt.NDArray[np.bool_]:
+def tokens_of(span: ErrorSpan, ranges: Ints) -> npt.NDArray[np.bool_]:
     """Returns whether each token shares a character with a span: (tokens,)."""
     is_inside: npt.NDArray[np.bool_] = (ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)
     return is_inside
@@ -342,8 +341,8 @@ def tokens_of(span: ErrorSpan, ranges: TagNumbers) -> npt.NDArray[np.bool_]:
 
 def _spans(
     prediction: Prediction,
-    correct: FloatArray,
-    tag_numbers: TagNumbers,
+    correct: Floats,
+    tag_numbers: Ints,
     min_confidence: float,
     whole_words: bool,
 ) -> tuple[ErrorSpan, ...]:
@@ -360,7 +359,7 @@ def _spans(
     return without_overlap(spans)
 
 
-def best_tags(log_probabilities: Sequence[FloatArray]) -> list[TagNumbers]:
+def best_tags(log_probabilities: Sequence[Floats]) -> list[Ints]:
     """Returns the most probable legal BIO sequences: no I- without its B-, no change of severity inside a span.
 
     The Viterbi algorithm over the transitions of `bio.may_follow`, for many hypotheses at once.
@@ -372,7 +371,7 @@ def best_tags(log_probabilities: Sequence[FloatArray]) -> list[TagNumbers]:
     others = [number for number, row in enumerate(log_probabilities) if row.argmax(1).any()]
     order = sorted(others, key=lambda number: -len(log_probabilities[number]))
     lengths = np.array([len(log_probabilities[number]) for number in order])
-    best: list[TagNumbers] = [np.zeros(len(row), np.int64) for row in log_probabilities]
+    best: list[Ints] = [np.zeros(len(row), np.int64) for row in log_probabilities]
     start = 0
     while start < len(order):
         end = start + max(1, _PADDED_TOKENS // max(1, int(lengths[start])))
@@ -383,7 +382,7 @@ def best_tags(log_probabilities: Sequence[FloatArray]) -> list[TagNumbers]:
     return best
 
 
-def _viterbi(rows: Sequence[FloatArray]) -> TagNumbers:
+def _viterbi(rows: Sequence[Floats]) -> Ints:
     """Returns the tags of rows sorted by length, longest first: (rows, tokens of the first), 0 after a row's end."""
     lengths = np.array([len(row) for row in rows])
     n_tokens = int(lengths[0])

@@ -14,10 +14,10 @@ from torch.nn import functional
 from matese.annotation import Rating
 from matese.model.heads.learning import (
     IGNORED,
-    Columns,
+    ExampleWindow,
     HeadTargets,
+    LabelColumns,
     LossInputs,
-    Place,
     Ragged,
     of_hypotheses,
     within,
@@ -38,7 +38,7 @@ class TagTargets(HeadTargets):
     name = "tags"
     output = TagLogits
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the tags of each hypothesis; unknown where no error has a place."""
         labels = (
             np.full(len(each.ids), IGNORED, np.int8) if rating.unplaced and not rating.errors else tag_ids(rating, each)
@@ -46,11 +46,11 @@ class TagTargets(HeadTargets):
         )
         return {"tag_ids": Ragged.of(labels, np.zeros(0, np.int8))}
 
-    def missing(self, columns: Columns) -> str | None:
+    def missing(self, columns: LabelColumns) -> str | None:
         """Returns what is missing if no hypothesis has known tags."""
         return "no rating has spans" if (columns["tag_ids"].values == IGNORED).all() else None
 
-    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the tags of the window's tokens."""
         return {"tag_ids": place.of_tokens(columns["tag_ids"])}
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from matese.annotation import ErrorSpan, Severity
+from matese.model.arrays import Floats, Int32Array
 from matese.model.decoding import Decoding
 from matese.model.heads.head import Combine, Head
 from matese.model.heads.word_labels.settings import WordLabelSettings
 from matese.model.model_input import ModelInput, Row, is_combined
-from matese.model.prediction import FloatArray, Marks, Outputs, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, InputKind, Int32Array
+from matese.model.prediction import Marks, Outputs, Prediction, check_numbers
+from matese.model.texts.encoding import Encoding, InputKind
 from matese.text.words import widen
 
 _PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
@@ -33,7 +34,7 @@ class LabelProbabilities:
         values: (tokens, 1 + severities), probabilities of no error and of each severity.
     """
 
-    values: FloatArray
+    values: Floats
 
 
 class WordLabels(Head):
@@ -110,7 +111,7 @@ class WordLabels(Head):
         return named
 
 
-def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> list[int]:
+def choose_labels(probabilities: Floats, min_confidence: float | None) -> list[int]:
     """Returns the label of each token, 0 for no error, from probabilities, (tokens, labels).
 
     A token with a higher error probability than `min_confidence` gets its most probable severity; if that is None, a
@@ -125,7 +126,7 @@ def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> li
 def find(
     hypothesis: str,
     ranges: Int32Array,
-    probabilities: FloatArray,
+    probabilities: Floats,
     severities: Sequence[Severity],
     *,
     min_confidence: float | None,

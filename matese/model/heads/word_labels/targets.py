@@ -14,7 +14,16 @@ from torch.nn import functional
 
 from matese.annotation import Rating, Severity
 from matese.annotation.severities import rank
-from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Place, Ragged, of_hypotheses, within
+from matese.model.heads.learning import (
+    IGNORED,
+    ExampleWindow,
+    HeadTargets,
+    LabelColumns,
+    LossInputs,
+    Ragged,
+    of_hypotheses,
+    within,
+)
 from matese.model.heads.word_labels.network import LabelLogits
 from matese.model.inputs import padded
 from matese.model.texts.encoding import Encoding, Tokens
@@ -26,7 +35,7 @@ class WordLabelTargets(HeadTargets):
     name = "word_labels"
     output = LabelLogits
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the labels of each hypothesis."""
         assert self.config.heads.word_labels is not None
         severities = self.config.heads.word_labels.severities
@@ -34,7 +43,7 @@ class WordLabelTargets(HeadTargets):
         labels = (severity_labels(rating, each, severities) for rating, each in pairs)
         return {"tag_ids": Ragged.of(labels, np.zeros(0, np.int8))}
 
-    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the labels of the window's tokens, and of the special tokens around the hypothesis.
 
         The latter are labelled as free of errors, as in released models: part of their score depends on these labels.
