@@ -66,6 +66,8 @@ _IN_PARAGRAPH = (2, 3, 4)
 """Numbers of texts of a paragraph."""
 _CLOSE = 0.75
 """Share of equal words above which the words that differ are the place of the error."""
+_FEW_WORDS = 8
+"""In texts of up to so many words, the words that differ are the place of the error, however few are equal."""
 
 
 def build(store: Store, *, seed: int) -> Iterator[Rating]:
@@ -164,7 +166,8 @@ def own() -> Iterator[Rating]:
         with open(path, encoding="utf-8", newline="") as stream:
             for index, row in enumerate(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)):
                 key = SegmentKey("contrasts", path.stem, None, None, index)
-                wrong = _rating(Segment(row["wrong"], row["source"], (row["reference"],), key), is_same=False)
+                closer = max((row["reference"], row["correct"]), key=lambda text: likeness(row["wrong"], text))
+                wrong = _rating(Segment(row["wrong"], row["source"], (closer,), key), is_same=False)
                 for reference, other in (("reference", "correct"), ("correct", "reference")):
                     segment = Segment(row[other], row["source"], (row[reference],), key)
                     yield _rating(segment, is_same=True)
@@ -231,16 +234,28 @@ def _rating(segment: Segment, *, is_same: bool) -> Rating:
 def changed(text: str, reference: str) -> tuple[int, int] | None:
     """Returns the words of a text that differ from a reference that is close to it; None if it is not, or lacks words.
 
+    A short text need not be close: what differs in it is wrong as a whole.
+
     >>> changed("We never eat meat.", "We often eat meat."), changed("We eat meat.", "We often eat meat.")
     ((3, 8), None)
+    >>> changed("Lemon tart", "Melon tart"), changed("Delete", "Save")
+    ((0, 5), (0, 6))
     """
     ranges = words_of(text)
-    words = [text[start:end] for start, end in ranges]
-    others = [reference[start:end] for start, end in words_of(reference)]
-    matcher = SequenceMatcher(None, words, others, autojunk=False)
-    if matcher.ratio() < _CLOSE:
+    matcher = _matcher(text, reference)
+    if matcher.ratio() < _CLOSE and len(ranges) > _FEW_WORDS:
         return None
     changes = [change for change in matcher.get_opcodes() if change[0] != "equal" and change[2] > change[1]]
     if not changes:
         return None
     return ranges[changes[0][1]][0], ranges[changes[-1][2] - 1][1]
+
+
+def likeness(text: str, other: str) -> float:
+    """Returns the share of equal words of two texts: 0 to 1."""
+    return _matcher(text, other).ratio()
+
+
+def _matcher(text: str, other: str) -> SequenceMatcher[str]:
+    words = [[one[start:end] for start, end in words_of(one)] for one in (text, other)]
+    return SequenceMatcher(None, *words, autojunk=False)

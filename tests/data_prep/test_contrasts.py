@@ -76,7 +76,9 @@ def test_ntrex_has_versions_and_damage(store: Store) -> None:
 
 
 def test_what_differs() -> None:
-    assert contrasts.changed("Nothing alike here.", "An entirely other sentence.") is None
+    long = "Nothing of this is alike, although there are quite a few words here."
+    assert contrasts.changed(long, "An entirely other sentence.") is None
+    assert contrasts.changed("Nothing alike here.", "An entirely other sentence.") == (0, 18)
 
 
 def test_our_own_contrasts() -> None:
