@@ -209,8 +209,9 @@ def _shown(rating: Rating, words: Catalogue) -> _WorstSegment:
 
 
 def _place(segment: Segment, words: Catalogue) -> str:
-    if segment.name is None and segment.key is not None and segment.key.index is not None:
-        return f"{words.text('Segment')} {segment.key.index + 1}"
+    index = None if segment.key is None else segment.key.index
+    if index is not None and segment.name in (None, f"line {index + 1}"):
+        return f"{words.text('Segment')} {index + 1}"
     return segment.label
 
 
@@ -227,18 +228,36 @@ def _errors(rating: Rating, words: Catalogue) -> Iterator[tuple[str, str]]:
     """Yields the class and the line of each error."""
     segment = rating.segment
     placed: list[tuple[AnyError, str]] = [
-        *((error, _quoted(segment.hypothesis[error.start : error.end])) for error in rating.errors or ()),
-        *((error, _quoted((segment.source or "")[error.start : error.end])) for error in rating.source_errors),
+        *((error, _quoted(segment.hypothesis[error.start : error.end], words)) for error in rating.errors or ()),
+        *((error, _quoted((segment.source or "")[error.start : error.end], words)) for error in rating.source_errors),
         *(
-            (one, f"{words.text('missing in the translation')}: {_quoted(one.words(segment))}")
+            (one, f"{words.text('missing in the translation')}: {_quoted(one.words(segment), words)}")
             for one in rating.omissions
         ),
-        *((error, _quoted(error.words) if error.words else "") for error in rating.unplaced),
+        *((error, _quoted(error.words, words) if error.words else "") for error in rating.unplaced),
     ]
     for error, where in placed:
-        label = ", ".join(filter(None, (_severity_label(error.severity, words), error.category)))
+        label = ", ".join(filter(None, (_severity_label(error.severity, words), _category(error.category, words))))
         yield severities.name(error.severity), ": ".join(filter(None, (label, where)))
 
 
-def _quoted(text: str) -> str:
-    return f"\u201c{text}\u201d"
+def _quoted(text: str, words: Catalogue) -> str:
+    return words.text("\u201c{quote}\u201d").replace("{quote}", text)
+
+
+def _category(category: str | None, words: Catalogue) -> str | None:
+    """Returns a category with the names of MQM's main ones, and of those of accuracy, in the language of the page."""
+    names = {
+        "accuracy": words.text("Accuracy"),
+        "mistranslation": words.text("Mistranslation"),
+        "addition": words.text("Addition"),
+        "omission": words.text("Omission"),
+        "untranslated text": words.text("Untranslated text"),
+        "fluency": words.text("Fluency"),
+        "terminology": words.text("Terminology"),
+        "style": words.text("Style"),
+        "locale convention": words.text("Locale convention"),
+        "other": words.text("Other"),
+    }
+    parts = [] if category is None else category.split("/")
+    return "/".join(names.get(part.lower().replace("_", " "), part) for part in parts) or None

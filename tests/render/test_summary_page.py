@@ -120,6 +120,18 @@ def test_one_system_in_one_language() -> None:
         matese.report({"A": RATINGS}, summary=True, lang="xx")
 
 
+def test_names_quotes_and_categories_are_in_the_language_of_the_page() -> None:
+    named = replace(RATINGS[0], segment=replace(RATINGS[0].segment, name="line 1"))
+    wrong = replace(
+        named, errors=(ErrorSpan(0, 4, MAJOR, "Accuracy/Untranslated_text"), ErrorSpan(5, 6, MINOR, "Ours"))
+    )
+    page = summary_page.render([wrong], title="a", language="de")
+    assert "Segment 1" in page
+    assert "line 1" not in page
+    assert "Schwer, Genauigkeit/Unübersetzter Text: „Eins“" in page
+    assert "Leicht, Ours: „&lt;“" in page
+
+
 def test_there_is_a_catalogue_for_each_language() -> None:
     assert {"en", *(path.stem for path in CATALOGUES)} == set(catalogue.LANGUAGES)
 
