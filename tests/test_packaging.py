@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 import matese
+from tests.markdown import blocks, commands
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -79,13 +81,23 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {f"{info}/licenses/LICENSE", f"{info}/licenses/{encoder}", encoder} <= held
 
 
-def test_wheel_runs_apart_from_the_clone(wheel: Path, tmp_path: Path) -> None:
+def test_the_first_command_of_the_readme_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
-    program = "from matese.cli import main; raise SystemExit(main(['--version']))"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout.splitlines()[:1]) == (0, [f"matese {matese.__version__}"]), ran.stderr
+        archive.extractall(tmp_path / "installed")
+    shutil.copytree(ROOT / "examples", tmp_path / "elsewhere" / "examples")
+    block, *_ = blocks((ROOT / "README.md").read_text(encoding="utf-8"), "bash")
+    _, *arguments = shlex.split(commands(block.text)[0])
+    program = "import sys, matese, matese.cli; print(matese.__file__); sys.exit(matese.cli.main(sys.argv[1:]))"
+    ran = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=tmp_path / "elsewhere",
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith(str(tmp_path / "installed"))
+    assert ran.stdout.splitlines()[-1].endswith(f"version:{matese.__version__}")
 
 
 def test_every_requirement_has_a_pin_within_its_range() -> None:

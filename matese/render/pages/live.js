@@ -58,7 +58,7 @@ const inWords = (rating) => { // as readable_sheet.py writes errors
 const toCsv = (ratings) => { // for people: their program opens it as UTF-8 because of the mark at its beginning
   const quoted = (value) => `"${String(value ?? "").replaceAll('"', '""')}"`;
   const rows = ratings.map((rating) => [rating.source, rating.hypothesis, rating.references[0], inWords(rating), rating.score, rating.expected_score]);
-  const header = ["source", "translation", "reference", "marked errors", "MQM score", "expected score"];
+  const header = ["source", "hypothesis", "reference", "marked errors", "MQM score", "expected score"];
   return `\ufeff${[header, ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("")}`;
 };
 const offer = (id, text, type) => {

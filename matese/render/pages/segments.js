@@ -157,7 +157,7 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     content.owner = { row, translation: text, text: -2 };
     const system = visible(systems[text.system]);
     if (isOne) head.append(...[system, ...figures].filter(Boolean).map((figure) => element("span", "", figure)));
-    box.append(line("hypothesis", isOne ? "translation" : system, content, isOne ? [] : figures));
+    box.append(line("hypothesis", isOne ? "hypothesis" : system, content, isOne ? [] : figures));
     const categories = text.errors.filter((error) => error.category).map(({ start, end, category }) => `${short(text.hypothesis.slice(start, end))}: ${category}`);
     if (text.corrected) box.append(line("corrected", "corrected", marked(text.corrected, [], differing(text.corrected, text.hypothesis))));
     if (hintOf(text)) box.append(line("unplaced", "", element("p", "", hintOf(text))));
