@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from matese.evaluation.metrics.correlation_options import (
     EMBEDDING_BASELINES,
     FITTED_BASELINES,
     SACREBLEU_BASELINES,
+    SENTINEL_BASELINES,
     FittedName,
     base_name,
 )
@@ -28,6 +28,11 @@ from matese.evaluation.statistics.arrays import FloatArray
 if TYPE_CHECKING:
     from matese.model.annotator import Annotator
     from matese.model.bertscore import BertScore, BertscoreVariant
+
+MAKERS: Mapping[str, Callable[[str, str], Baseline]] = dict.fromkeys(
+    (*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES), lexical_metrics.make
+)
+"""What makes each baseline of texts from its name and parameters; those of an encoder are made together."""
 
 
 def make_baselines(
@@ -77,10 +82,8 @@ or a model: an embedded one, a directory or a hub id
     for name in models:
         _check_model(name)
     made = [metric for metric in metrics if not isinstance(metric, str)]
-    for name, module in BASELINES.items():
-        for metric in (metric for metric in chosen if module and base_name(metric) == name):
-            maker = importlib.import_module(f"matese.evaluation.metrics.{module}")
-            made.append(maker.make(name, metric.partition(":")[2]))
+    for name, make in MAKERS.items():
+        made += [make(name, metric.partition(":")[2]) for metric in chosen if base_name(metric) == name]
     if variants:
         made.append(_of_encoder(encoder or "mini", layer, variants))
     for name, title in zip(models, titles(models), strict=True):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import re
 import sys
 import textwrap
@@ -56,8 +55,6 @@ GROUPS = {
 _SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 COMMANDS = tuple(_SUMMARIES)
 
-_ENDINGS = ("html", "json", "jsonl", "csv", "tsv", "xlsx", "parquet", "txt")
-"""Endings of files that people take for the name of an option."""
 _QUIET = "show errors only, no notices and no progress"
 
 
@@ -282,23 +279,15 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _refuse(argument: str, parser: Parser) -> NoReturn:
-    options = sorted(set(re.findall(r"(?<![\w-])--[a-z](?:[a-z0-9-]*[a-z0-9])?", parser.format_all())))
+    """Raises a UsageError about an argument that a command does not know."""
+    shown = [action for action in parser._actions if action.help != argparse.SUPPRESS]  # argparse has no public list
     if argument.startswith("-"):
         name = argument.split("=")[0]
-        ending = name.removeprefix("--")
-        if "--output" in options and ending in _ENDINGS:
-            parser.error(f"unknown option {name}: use --output FILE.{ending}")
-        if "--output" not in options and "--json" in options and ending in ("output", *_ENDINGS):
-            where = "the results go to standard output: use > FILE, or --json FILE"
-            parser.error(f"unknown option {name}: {where}")
+        options = sorted(option for action in shown for option in action.option_strings if option.startswith("--"))
         parser.error(f"unknown option {name}{near_miss(name, options)} must be {one_of(options)}")
-    positional = [action for action in parser._actions if not action.option_strings]  # argparse has no public list
+    positional = [action for action in shown if not action.option_strings]
     names = " and ".join(f"{action.metavar} ({action.help})" for action in positional)
     if any(action.nargs in ("*", "+") for action in positional):
         names = f"all {positional[-1].metavar} one after the other, before the options"
-    if "--input" in options and os.path.exists(argument) and not positional:
-        allowed = "give translations as --hyp FILE, or a file with all texts as --input FILE"
-        parser.error(f"unexpected {argument!r}: {allowed}")
-    hint = "; repeat --ref for several references, list several systems after --hyp" if "--hyp" in options else ""
-    takes = f"{parser.prog} takes {names}" if positional else f"must be the value of an option{hint}"
+    takes = f"{parser.prog} takes {names}" if names else "must be the value of an option, such as --hyp FILE"
     parser.error(f"unexpected {argument!r}: {takes}")

@@ -154,7 +154,21 @@ class Marking(Model):
         return rules.TABLE if source_format in _CHECKED else ()
 
 
-class Marker(Protocol):
+class Reader(Protocol):
+    """What needs certain texts of a segment."""
+
+    @property
+    def needed(self) -> str:
+        """The texts that it needs at least."""
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether a segment has the texts that it needs."""
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises a ModelError if a segment lacks one."""
+
+
+class Marker(Reader, Protocol):
     """What annotates segments, whatever it is."""
 
     @property
@@ -169,16 +183,6 @@ class Marker(Protocol):
     def warnings(self) -> list[str]:
         """Sentences for readers about what was annotated."""
 
-    @property
-    def needed(self) -> str:
-        """The texts that it needs at least."""
-
-    def can_read(self, segment: Segment) -> bool:
-        """Whether a segment has the texts that it needs."""
-
-    def check_texts(self, segment: Segment) -> None:
-        """Raises a ModelError if a segment lacks one."""
-
     def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields the rating of each segment, lazily and in order, with token scores if they are wanted."""
 
@@ -189,19 +193,32 @@ class Marker(Protocol):
         """Continues from what an earlier run has counted."""
 
 
-@dataclass(frozen=True)
-class OfChecks:
-    """Rules alone."""
+class _Uncounted:
+    """An annotator that counts nothing, or tells it itself when it is closed."""
 
-    rules: Sequence[Rule]
-    signature: str = __version__
     n_earlier: int = 0
-    needed: str = "nothing"
 
     @property
     def warnings(self) -> list[str]:
         """None."""
         return []
+
+    def counts(self) -> Mapping[str, Any]:
+        """Returns nothing."""
+        return {}
+
+    def count_on(self, counts: Mapping[str, Any]) -> None:
+        """Counts nothing."""
+
+
+class OfChecks(_Uncounted):
+    """Rules alone."""
+
+    signature = __version__
+    needed = "nothing"
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
 
     def can_read(self, segment: Segment) -> bool:
         """Every segment can be checked."""
@@ -214,125 +231,90 @@ class OfChecks:
         """Yields the findings in each segment."""
         from matese.checks import checker
 
-        return ((rating, None) for rating in checker.annotate_segments(segments, self.rules))
-
-    def counts(self) -> Mapping[str, Any]:
-        """Returns nothing."""
-        return {}
-
-    def count_on(self, counts: Mapping[str, Any]) -> None:
-        """Counts nothing."""
+        return ((rating, None) for rating in checker.annotate_segments(segments, self._rules))
 
 
-@dataclass(frozen=True)
-class OfModel:
-    """A model.
+class _AsReader(_Uncounted):
+    """An annotator that needs the texts that another one needs, or a model."""
 
-    Attributes:
-        model: that is loaded.
-        has_tokens: whether the scores of every token are wanted.
-    """
+    def __init__(self, reader: Reader) -> None:
+        self.needed = reader.needed
+        self.can_read = reader.can_read
+        self.check_texts = reader.check_texts
 
-    model: Annotator
-    has_tokens: bool = False
-    n_earlier: int = 0
+
+class OfModel(_AsReader):
+    """A model."""
+
+    def __init__(self, model: Annotator, *, has_tokens: bool = False) -> None:
+        """Wraps a model that is loaded; `has_tokens` says whether the scores of every token are wanted."""
+        super().__init__(model)
+        self._model = model
+        self._has_tokens = has_tokens
 
     @property
     def signature(self) -> str:
         """Those of all kinds of input."""
-        return " ".join(self.model.signature(kind) for kind in self.model.config.texts.inputs)
+        return " ".join(self._model.signature(kind) for kind in self._model.config.texts.inputs)
 
     @property
     def warnings(self) -> list[str]:
         """Those of the model."""
-        return self.model.counts.warnings
-
-    @property
-    def needed(self) -> str:
-        """What the model needs."""
-        return self.model.needed
-
-    def can_read(self, segment: Segment) -> bool:
-        """Whether the model can."""
-        return self.model.can_read(segment)
-
-    def check_texts(self, segment: Segment) -> None:
-        """Raises a ModelError unless it can."""
-        self.model.check_texts(segment)
+        return self._model.counts.warnings
 
     def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields what the model marks."""
-        if self.has_tokens:
-            return self.model.annotate_tokens(segments)
-        return ((rating, None) for rating in self.model.annotate_segments(segments))
+        if self._has_tokens:
+            return self._model.annotate_tokens(segments)
+        return ((rating, None) for rating in self._model.annotate_segments(segments))
 
     def counts(self) -> Mapping[str, Any]:
         """Returns the counts of the model."""
-        return asdict(self.model.counts)
+        return asdict(self._model.counts)
 
     def count_on(self, counts: Mapping[str, Any]) -> None:
         """Lets the model count on."""
         from matese.model.annotator import Counts
         from matese.validation import plain_values
 
-        self.model.count_on(plain_values.convert(counts, Counts))
+        self._model.count_on(plain_values.convert(counts, Counts))
 
 
-@dataclass(frozen=True)
-class OfLanguageModel:
+class OfLanguageModel(_AsReader):
     """A language model, whose cache resumes an interrupted run."""
 
-    model: LanguageModel
-    signature: None = None
-    n_earlier: int = 0
+    signature = None
 
-    @property
-    def warnings(self) -> list[str]:
-        """None."""
-        return []
-
-    @property
-    def needed(self) -> str:
-        """What the model needs."""
-        return self.model.needed
-
-    def can_read(self, segment: Segment) -> bool:
-        """Whether the model can."""
-        return self.model.can_read(segment)
-
-    def check_texts(self, segment: Segment) -> None:
-        """Raises a ModelError unless it can."""
-        self.model.check_texts(segment)
+    def __init__(self, model: LanguageModel) -> None:
+        super().__init__(model)
+        self._model = model
 
     def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields what the model answers."""
-        return ((rating, None) for rating in self.model.annotate_segments(segments))
-
-    def counts(self) -> Mapping[str, Any]:
-        """Returns nothing; its tally is told when it is closed."""
-        return {}
-
-    def count_on(self, counts: Mapping[str, Any]) -> None:
-        """Counts nothing."""
+        return ((rating, None) for rating in self._model.annotate_segments(segments))
 
 
-class _Around:
+class _Around(_AsReader):
     """An annotator around another one, which it asks for everything but the ratings."""
 
     def __init__(self, inner: Marker) -> None:
+        super().__init__(inner)
         self.inner = inner
         self.signature = inner.signature
-        self.needed = inner.needed
-        self.can_read = inner.can_read
-        self.check_texts = inner.check_texts
-        self.counts = inner.counts
-        self.count_on = inner.count_on
         self.n_earlier = inner.n_earlier
 
     @property
     def warnings(self) -> list[str]:
         """Those of the inner one."""
         return self.inner.warnings
+
+    def counts(self) -> Mapping[str, Any]:
+        """Returns those of the inner one."""
+        return self.inner.counts()
+
+    def count_on(self, counts: Mapping[str, Any]) -> None:
+        """Lets the inner one count on."""
+        self.inner.count_on(counts)
 
 
 class BesideChecks(_Around):
@@ -416,7 +398,7 @@ def opened(
         if for_people and options.min_confidence is None and chosen.min_confidence is not None:
             lowered = chosen.varied(min_confidence=_FOR_PEOPLE * chosen.min_confidence)
             annotator = annotator.with_decoding(lowered)
-        yield from _with_rules(OfModel(annotator, options.tokens), rules, options)
+        yield from _with_rules(OfModel(annotator, has_tokens=options.tokens), rules, options)
         notices.info(*annotator.counts.notices)
 
 

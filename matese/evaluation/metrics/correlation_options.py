@@ -45,12 +45,14 @@ EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
-BASELINES: Mapping[str, str] = {
-    **dict.fromkeys((*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES), "lexical_metrics"),
-    **dict.fromkeys((*FITTED_BASELINES, *EMBEDDING_BASELINES), ""),
-}
-"""Baselines that are not models, each with the module of `matese.evaluation.metrics` whose `make` takes its name and
-parameters and returns it; those that need an encoder are made together (`matese.baselines`)."""
+BASELINES: tuple[str, ...] = (
+    *SACREBLEU_BASELINES,
+    *EDIT_BASELINES,
+    *SENTINEL_BASELINES,
+    *FITTED_BASELINES,
+    *EMBEDDING_BASELINES,
+)
+"""Baselines that are not models; `matese.baselines` makes them."""
 
 
 def base_name(metric: str) -> str:

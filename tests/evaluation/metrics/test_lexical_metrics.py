@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 from typing import Any, get_args
 
 import numpy as np
@@ -238,10 +237,9 @@ def test_sentinels_know_the_length_of_one_text() -> None:
             source.score({"A": [Segment("ab", missing)]})
 
 
-def test_a_metric_is_a_module_and_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("words")
-    module.make = lambda name, parameters: lexical_metrics.of_length("sentinel-mt")  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "matese.evaluation.metrics.words", module)
-    monkeypatch.setitem(correlation_options.BASELINES, "words", "words")
+def test_a_metric_is_a_module_and_a_name_with_what_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baselines, "BASELINES", (*correlation_options.BASELINES, "words"))
+    makers = {**baselines.MAKERS, "words": lambda name, parameters: lexical_metrics.of_length("sentinel-mt")}
+    monkeypatch.setattr(baselines, "MAKERS", makers)
     made = baselines.make_baselines(["words", "ter"])
     assert [metric.title for metric in made] == ["TER", "length of the translation"]
