@@ -154,19 +154,27 @@ def test_only_the_command_line_prints_exits_and_parses_arguments() -> None:
     assert offences == []
 
 
+ARGUMENTS = {"matese.cli", "matese.cli.options", "matese.cli.fields"}
+"""Beside the commands' `request`: the start, which asks which command it is, the parser, and `make` of a request."""
+
+
 def test_only_a_request_is_made_of_arguments() -> None:
-    """Of a command, `add_options` and `request` know argparse; no task does, and nothing else takes its arguments."""
-    allowed = ("request", "make", "_of_cluster")
-    offences = []
+    """Followed as data, `args` goes from the parser to `request`, and no further: what follows has typed fields."""
+    visited = set()
     for module in modules():
-        if module.room == "data_prep" or module.name == "matese.cli.options":
-            continue
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.FunctionDef) and node.name not in allowed:
-                given = [argument.annotation for argument in (*node.args.args, *node.args.kwonlyargs)]
-                if any(one is not None and "Namespace" in ast.unparse(one) for one in given):
-                    offences.append(f"{module.name}:{node.lineno}")
-    assert offences == []
+        for function in ast.walk(module.tree):
+            if isinstance(function, ast.FunctionDef) and module.room != "data_prep":
+                given = [str(one.annotation and ast.unparse(one.annotation)) for one in all_arguments(function)]
+                names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+                if any("Namespace" in annotation for annotation in given) or (module.room == "cli" and "args" in names):
+                    visited.add((module.name, function.name))
+    assert {name for name, function in visited if function != "request"} == ARGUMENTS
+    commands = {f"matese.cli.{name}" for name in COMMANDS}
+    assert {name for name, function in visited if function == "request"} == {*commands, "matese.cli.options"}
+
+
+def all_arguments(function: ast.FunctionDef) -> list[ast.arg]:
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
 
 
 HEAVY = {
@@ -227,16 +235,38 @@ def test_embedded_models_stay_small() -> None:
         assert sum(path.stat().st_size for path in model.rglob("*") if path.is_file()) <= 48_000_000, model
 
 
-@pytest.mark.parametrize("folder", ["matese.formats.localisation", "matese.formats.tools"])
-def test_formats_of_other_programs_are_known_to_the_registry_alone(folder: str) -> None:
-    """It names their modules, and imports them when a file is read or written."""
+ONLY_IMPORTED_BY = {
+    "matese.formats.localisation": {"matese.render.catalogue"},  # it reads the words of a page, and no ratings
+    "matese.formats.tools": set[str](),
+    "matese.cluster": {"matese.tasks.cluster"},
+    "matese.serving": {"matese.tasks.serve"},
+    "matese.language_model": {"matese", "matese.tasks.annotators"},
+    "matese.explanation": {"matese", "matese.tasks.explain"},
+    "matese.stress": {"matese.tasks.stress"},
+}
+"""What few need, and who imports it: the task of its command, and the package's `__init__` what it offers.
+
+The registry names the modules of formats, and imports one when a file of its format is read or written.
+"""
+
+
+@pytest.mark.parametrize("folder", ONLY_IMPORTED_BY)
+def test_what_few_need_is_imported_by_its_task_alone(folder: str) -> None:
     importers = {
         module.name
         for module in modules()
         for imported in imports(module)
-        if f"{imported.name}.".startswith(f"{folder}.") and not module.name.startswith(f"{folder}.")
+        if f"{imported.name}.".startswith(f"{folder}.") and not f"{module.name}.".startswith(f"{folder}.")
     }
-    assert importers <= {"matese.render.catalogue"}, "which reads the words of a page, and no ratings"
+    assert importers == ONLY_IMPORTED_BY[folder]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_task_is_known_to_its_command_alone(name: str) -> None:
+    """And to tasks that extend its request or do part of its work, and to the package's `__init__`."""
+    task = f"matese.tasks.{name}"
+    importers = {module.name for module in modules() for imported in imports(module) if imported.name == task}
+    assert {one for one in importers if not one.startswith("matese.tasks.")} <= {"matese", f"matese.cli.{name}"}
 
 
 def test_reading_our_jsonl_loads_no_other_format(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def standard_output() -> TextIO:
 def add_texts(
     parser: argparse.ArgumentParser, request: type, *, has_references: bool = True, has_test_sets: bool = False
 ) -> None:
-    """Adds the options of `matese.tasks.texts.Translations`, or of `Texts` without references."""
+    """Adds the options of `matese.tasks.texts.Translations`, or of `TextFiles` without references."""
     group = parser.add_argument_group("texts", "UTF-8, one segment per line, plain or gzip; - is standard input")
     fields.add(group, request, "hyp", flags=("-t",))
     fields.add(group, request, "src", flags=("-s",))

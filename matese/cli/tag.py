@@ -58,11 +58,6 @@ def request(args: argparse.Namespace) -> Request | cluster.Request:
     if args.cluster is None:
         require(args.workers is None, "--workers is for --cluster ray only")
         return request
-    return _of_cluster(args, request)
-
-
-def _of_cluster(args: argparse.Namespace, request: Request) -> cluster.Request:
-    """Returns the request for a cluster; raises a UsageError for an option that it does not have."""
     require(request.annotator is None, "--annotator: leave out --cluster")
     fields.refuse(request, cluster.Request, "--cluster ray: leave out", allowed=("scores_only", "format"))
     folder = request.input[0] if len(request.input) == 1 else ""

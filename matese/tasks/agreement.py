@@ -10,28 +10,24 @@ from typing import TYPE_CHECKING, TextIO
 from matese.annotation import Rating
 from matese.tasks import notices, rated, sinks
 from matese.tasks.evaluate import Figures
-from matese.tasks.request import function, option, required
+from matese.tasks.request import function, required
 from matese.tasks.tables import Report
-from matese.tasks.values import File, Text
+from matese.tasks.texts import OfLanguages
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.agreement import RaterAgreement
 
 
 @dataclass(frozen=True)
-class Request(Figures, Report):
+class Request(Figures, OfLanguages, Report):
     """Compare raters.
 
     Attributes:
         ratings: one file with the ratings of all raters.
-        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
-        json: write all figures as one object; - is standard output.
     """
 
     ratings: str | PathLike[str] | Iterable[Rating] = required(rated.OneFile())
     _: KW_ONLY
-    lang_pair: str | None = option(None, Text("PAIR"))
-    json: str | None = option(None, File())
 
 
 def run(request: Request, stream: TextIO | None = None) -> RaterAgreement:

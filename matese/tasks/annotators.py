@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from matese import mqm
 from matese.annotation import Segment
 from matese.errors import InputError, check_installed, counted
 from matese.files import beside
 from matese.tasks import notices
-from matese.tasks.request import Checked, changing_ratings, option
-from matese.tasks.texts import require
-from matese.tasks.values import POSITIVE, PROBABILITY, Device, OneOf, Penalties, Several, Text, Whole
+from matese.tasks.request import changing_ratings, option
+from matese.tasks.texts import Reads, require
+from matese.tasks.values import POSITIVE, PROBABILITY, Device, OneOf, Several, Text, Whole
+from matese.tasks.weights import Weighted
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -40,13 +40,12 @@ _FOR_PEOPLE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Model(Checked):
+class Model(Weighted):
     """A model that marks errors, with the options of `matese.load`.
 
     Attributes:
         model: name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini).
         device: auto, cpu, cuda, cuda:N or mps (default: auto).
-        weights: penalties of errors: matese, google, unbabel or no-omissions, or a YAML file (default: matese).
         batch_tokens: most padded tokens in a batch (default: chosen for the machine).
         min_confidence: mark every span with at least this confidence (between 0 and 1; default: the model's own
             minimum).
@@ -67,7 +66,6 @@ class Model(Checked):
 
     model: str = option("mini", Text("MODEL"), changes_ratings=False)
     device: str = option("auto", Device(), changes_ratings=False)
-    weights: mqm.AnyWeights = option("matese", Penalties())
     batch_tokens: int | None = option(None, Whole(1), changes_ratings=False)
     min_confidence: float | None = option(None, PROBABILITY, changes_ratings=False)
     engine: str = option("auto", OneOf("engine", ("auto", "numpy", "torch")), changes_ratings=False)
@@ -76,11 +74,6 @@ class Model(Checked):
     uncertainty: str | None = option(None, Text("HOW"))
     interval_scale: float = option(1.0, POSITIVE)
     error_free: bool = False
-
-    @property
-    def penalties(self) -> mqm.Weights:
-        """The weights that are named."""
-        return mqm.find_weights(self.weights)
 
 
 @dataclass(frozen=True)
@@ -154,21 +147,7 @@ class Marking(Model):
         return rules.TABLE if source_format in _CHECKED else ()
 
 
-class Reader(Protocol):
-    """What needs certain texts of a segment."""
-
-    @property
-    def needed(self) -> str:
-        """The texts that it needs at least."""
-
-    def can_read(self, segment: Segment) -> bool:
-        """Whether a segment has the texts that it needs."""
-
-    def check_texts(self, segment: Segment) -> None:
-        """Raises a ModelError if a segment lacks one."""
-
-
-class Marker(Reader, Protocol):
+class Marker(Reads, Protocol):
     """What annotates segments, whatever it is."""
 
     @property
@@ -237,7 +216,7 @@ class OfChecks(_Uncounted):
 class _AsReader(_Uncounted):
     """An annotator that needs the texts that another one needs, or a model."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reads) -> None:
         self.needed = reader.needed
         self.can_read = reader.can_read
         self.check_texts = reader.check_texts

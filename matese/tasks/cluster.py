@@ -12,8 +12,8 @@ from matese.errors import check_installed, counted, one_of
 from matese.tasks import notices
 from matese.tasks.annotators import Model
 from matese.tasks.request import option
-from matese.tasks.texts import require
-from matese.tasks.values import File, Several, Text, Whole
+from matese.tasks.texts import OfColumns, require
+from matese.tasks.values import File, Text, Whole
 
 if TYPE_CHECKING:
     from matese.cluster.pipeline import FileReport
@@ -30,21 +30,19 @@ def formats() -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class Request(Model):
+class Request(Model, OfColumns):
     """Mark the files of a folder.
 
     Attributes:
         input: a folder or a pattern of tables (JSONL, Parquet, CSV), on a disk or in a bucket.
         output: the folder of their ratings.
         format: jsonl, parquet, csv or tsv; None for that of each file.
-        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
         workers: ray: number of workers at most (default: as many as the cluster has room for).
     """
 
     input: str = option("", File("DIR|GLOB"))
     output: str = option("", File("DIR"))
     format: str | None = option(None, Text())
-    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
     workers: int | None = option(None, Whole(1))
 
 

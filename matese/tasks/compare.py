@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 from matese.tasks import annotators, notices, rated, sinks
 from matese.tasks.request import function, option
 from matese.tasks.tables import Report
-from matese.tasks.values import File, OneOf, Several, Text, Whole
+from matese.tasks.values import File, Several, Text, Whole
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.lexical_metrics import Baseline
     from matese.evaluation.systems.comparison import SystemComparison
-    from matese.evaluation.systems.quality import Basis
     from matese.evaluation.systems.segment_filters import Filter
 
 _TOP = 10
@@ -36,7 +35,6 @@ class Request(rated.Rated, Report):
 
     Attributes:
         baseline: compare all others with this system, a name or a file (default: compare any two systems).
-        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
         bootstrap: resamples of the bootstrap; 0 for none (default: 1,000).
         permutations: of the permutation test.
         seed: of both.
@@ -45,18 +43,15 @@ class Request(rated.Rated, Report):
             (bleu:tok=intl,lc or chrf:beta=3); wer or eed with torchmetrics; bertscore, bertscore-idf or yisi with an
             encoder; sentinel-src or sentinel-mt, the length of one text; sentinel-src-fit or sentinel-mt-fit, a
             regression on it (correlate only); or any model that scores (embedded, a directory or a hub id).
-        json: write all figures as one object; - is standard output.
         html: write a page with charts and all segments.
     """
 
     _: KW_ONLY
-    by: Basis | None = option(None, OneOf("score", ("spans", "expected")))
     bootstrap: int = option(1000, Whole(0))
     permutations: int = option(1000, Whole(1))
     seed: int = option(0, Whole(0))
     filter: Sequence[Filter | str] = option((), Several(TextOrObject("FILTER")))
     metrics: Sequence[str | Baseline] = option((), Several(TextOrObject()))
-    json: str | None = option(None, File())
     html: str | None = option(None, File())
 
 

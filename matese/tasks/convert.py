@@ -7,13 +7,13 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matese import mqm
 from matese.annotation import Rating, SegmentKey
 from matese.errors import InputError, one_of
 from matese.tasks import notices, sinks, texts
 from matese.tasks.request import function, option, required
 from matese.tasks.texts import check_stdin, require
-from matese.tasks.values import File, OneOf, Penalties, Real, Text
+from matese.tasks.values import File, OneOf, Real, Text
+from matese.tasks.weights import Weighted
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
@@ -41,7 +41,7 @@ FORMAT_WRITTEN = OneOf("format", (), _written, metavar="FORMAT")
 
 
 @dataclass(frozen=True)
-class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts):
+class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts, Weighted):
     """Convert ratings.
 
     Attributes:
@@ -61,7 +61,6 @@ class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts):
             so are ratings of a model that the person has neither reviewed (a column reviewed) nor changed.
         all_reviewed: --as-rater has reviewed every row, also those that the column reviewed does not name.
         before: the marks that the raters saw: report how many they kept, changed, removed and added.
-        weights: penalties of errors: matese, google, unbabel or no-omissions, or a YAML file (default: matese).
         method: name of the submission or campaign (default: matese).
         score: wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score).
         system: name of the system, in place of the one that IN states.
@@ -83,7 +82,6 @@ class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts):
     as_rater: str | None = option(None, Text())
     all_reviewed: bool = False
     before: str | None = option(None, File())
-    weights: mqm.AnyWeights = option("matese", Penalties())
     method: str = option("matese", Text())
     score: Basis | None = option(None, OneOf("score", ("spans", "expected")))
     system: str | None = option(None, Text())
@@ -131,7 +129,7 @@ def run(request: Request, stream: TextIO | None = None) -> None:
             ratings = _with_edits(ratings, request.before, how, form=form_of_input)
         table = sinks.table_style(request.input, request.from_, form or "", request.columns)
         template = None if request.template is None else Path(request.template)
-        writing = WriteOptions(mqm.find_weights(request.weights), request.method, template, request.score, table)
+        writing = WriteOptions(request.penalties, request.method, template, request.score, table)
         sinks.write_ratings(ratings, request.output, form or "", writing, strict=request.strict, stream=stream)
         if reviewed is not None and reviewed.notice:
             notices.info(reviewed.notice)

@@ -100,7 +100,6 @@ class Request(Tables):
         alpha: significance level of clusters.
         darr_threshold: least difference of the human scores of a pair of translations in daRR.
         darr_ties: what a tie of the metric is in daRR: discordant, or neither.
-        json: write all figures as one object; - is standard output.
         plot: write LP.systems.svg and LP.top-n.svg here.
     """
 
@@ -131,7 +130,6 @@ class Request(Tables):
     alpha: float = option(_DEFAULT.alpha, PROBABILITY)
     darr_threshold: float = option(_DEFAULT.darr_threshold, FINITE)
     darr_ties: TieRule = option(_DEFAULT.darr_ties, OneOf("rule of ties", TIE_RULES))
-    json: str | None = option(None, File())
     plot: str | None = option(None, File("DIR"))
 
     def __post_init__(self) -> None:

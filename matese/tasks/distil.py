@@ -11,8 +11,8 @@ from matese import mqm
 from matese.errors import check_installed
 from matese.tasks import annotators, notices, texts, train
 from matese.tasks.annotators import parse_settings
-from matese.tasks.request import Checked, option
-from matese.tasks.texts import require
+from matese.tasks.request import option
+from matese.tasks.texts import OfColumns, require
 from matese.tasks.values import Device, File, Several, Text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request(Checked):
+class Request(OfColumns):
     """Train a small model to agree with a large one.
 
     Attributes:
@@ -30,7 +30,6 @@ class Request(Checked):
         dev: other translations, to validate on (default: every twentieth source of --data).
         output: directory of labels and model.
         set: replace any setting of the student, such as training.seed=2; repeatable.
-        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
         device: auto, cpu, cuda, cuda:N or mps (default: auto).
     """
 
@@ -40,7 +39,6 @@ class Request(Checked):
     dev: str | None = option(None, File())
     output: str = option("", File("DIR"))
     set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
-    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
     device: str = option("auto", Device())
 
 

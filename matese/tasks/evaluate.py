@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
-from matese import mqm
 from matese.errors import counted
 from matese.tasks import notices, rated, sinks, texts
-from matese.tasks.request import Checked, function, option, required
+from matese.tasks.request import function, option, required
 from matese.tasks.tables import Report
 from matese.tasks.texts import Raters, check_stdin
-from matese.tasks.values import FINITE, POSITIVE, File, OneOf, Penalties, Real, Several, Text, Whole
+from matese.tasks.values import FINITE, POSITIVE, OneOf, Real, Several, Text, Whole
+from matese.tasks.weights import Weighted
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
@@ -24,12 +24,11 @@ _SHARE = Real(" from 0 to 1", lambda value: 0 <= value <= 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures(Checked):
+class Figures(Weighted):
     """How figures of spans and scores are computed.
 
     Attributes:
         unit: units of tags: words, characters, or the tokens of a model (default: word).
-        weights: penalties of errors: matese, google, unbabel or no-omissions, or a YAML file (default: matese).
         bootstrap: resamples of the bootstrap for 95% intervals (default: 0).
         seed: of the bootstrap.
         severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
@@ -37,7 +36,6 @@ class Figures(Checked):
     """
 
     unit: str = option("word", Text("word|character|MODEL"))
-    weights: mqm.AnyWeights = option("matese", Penalties())
     bootstrap: int = option(0, Whole(0))
     seed: int = option(0, Whole(0))
     severity_penalty: float = option(0.0, _SHARE)
@@ -57,7 +55,7 @@ class Figures(Checked):
                 from matese.model import loading  # noqa: F401
         return FigureOptions(
             tag_units.tagging(self.unit),
-            mqm.find_weights(self.weights),
+            self.penalties,
             self.severity_penalty,
             self.severity_weights,
             self.bootstrap,
@@ -82,7 +80,6 @@ class Request(Figures, Raters, texts.JoinedTexts, Report):
         sentinels: also show figures of predictions that are bad by construction: all, none, random, extended and
             dropped spans.
         common: compare only the segments that all files have, and report how many of each file are left out.
-        json: write all figures as one object; - is standard output.
     """
 
     gold: RatingsOrFile = required(rated.OneFile())
@@ -94,7 +91,6 @@ class Request(Figures, Raters, texts.JoinedTexts, Report):
     good: float | None = option(None, FINITE)
     sentinels: bool = False
     common: bool = False
-    json: str | None = option(None, File())
 
 
 def run(request: Request, stream: TextIO | None = None) -> Evaluation:

@@ -10,12 +10,12 @@ from matese.errors import UsageError
 from matese.files import shown
 from matese.tasks import notices, rated, sinks
 from matese.tasks.request import function, option
+from matese.tasks.tables import JsonFigures
 from matese.tasks.texts import require
-from matese.tasks.values import FINITE, NOT_NEGATIVE, PROBABILITY, File, OneOf, Share, Whole
+from matese.tasks.values import FINITE, NOT_NEGATIVE, PROBABILITY, File, Share, Whole
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.gate import GateResult
-    from matese.evaluation.systems.quality import Basis
 
 _TOP = 10
 """Segments that are listed for each limit."""
@@ -23,7 +23,7 @@ _LIMITS = ("max_major_per_1k", "max_errors_per_1k", "min_score", "min_error_free
 
 
 @dataclass(frozen=True)
-class Request(rated.Rated):
+class Request(rated.Rated, JsonFigures):
     """Check translations.
 
     Attributes:
@@ -36,8 +36,6 @@ class Request(rated.Rated):
         alpha: significance level of that.
         max_blank: allow at most N blank translations of a text (default: 0).
         require_same_signature: refuse a baseline that another model or other settings have rated.
-        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
-        json: write all figures as one object; - is standard output.
         junit: write the checks as JUnit XML, which CI servers show as tests; - is standard output.
         github: write the checks as annotations of GitHub Actions instead of as text.
     """
@@ -50,8 +48,6 @@ class Request(rated.Rated):
     alpha: float = option(0.05, PROBABILITY)
     max_blank: int | None = option(None, Whole(0))
     require_same_signature: bool = False
-    by: Basis | None = option(None, OneOf("score", ("spans", "expected")))
-    json: str | None = option(None, File())
     junit: str | None = option(None, File())
     github: bool = False
 

@@ -10,27 +10,23 @@ from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Model
 from matese.tasks.request import option
 from matese.tasks.texts import CandidateTexts, require
-from matese.tasks.values import File, OneOf, Text, Whole
+from matese.tasks.values import OneOf, Text, Whole
 
 if TYPE_CHECKING:
     from matese.choosing.choice import Choice
 
 
 @dataclass(frozen=True)
-class Request(CandidateTexts, Model):
+class Request(CandidateTexts, Model, sinks.ChoiceOutput):
     """Choose the candidate most similar to all others.
 
     Attributes:
-        format: text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl).
-        output: write to a file, which appears when it is complete.
         utility: chrf, or model for the one of --model (default: chrf).
         aggregate: compare with the average of all candidates, in linear time: for chrF and COMET estimators.
         prune: first keep the best N candidates of each source by a reference-free model.
         prune_model: the model of --prune, which reads sources without references (default: mini).
     """
 
-    format: str | None = option(None, OneOf("format", ("text", "jsonl")))
-    output: str | None = option(None, File())
     utility: Literal["chrf", "model"] = option("chrf", OneOf("utility", ("chrf", "model")))
     aggregate: bool = False
     prune: int | None = option(None, Whole(1))

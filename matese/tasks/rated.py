@@ -14,12 +14,13 @@ from matese.files import short_names
 from matese.tasks import annotators, notices, texts
 from matese.tasks.annotators import Model
 from matese.tasks.files import read_tokens
-from matese.tasks.request import option
+from matese.tasks.request import Checked, option
 from matese.tasks.texts import Raters, Translations, require
-from matese.tasks.values import File, Several, Text
+from matese.tasks.values import File, OneOf, Several, Text
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import NamedRatings
+    from matese.evaluation.systems.quality import Basis
     from matese.formats.format import ReadOptions
     from matese.formats.segments import SystemSegments
     from matese.tasks.texts import RatingsOrFile, Systems
@@ -106,8 +107,19 @@ class RatedOrTexts(Translations, Model):
         return [*files_of(self.ratings), *self.text_files]
 
 
+@dataclass(frozen=True, kw_only=True)
+class DecidingScore(Checked):
+    """What is compared.
+
+    Attributes:
+        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
+    """
+
+    by: Basis | None = option(None, OneOf("score", ("spans", "expected")))
+
+
 @dataclass(frozen=True)
-class Rated(RatedOrTexts, Raters):
+class Rated(RatedOrTexts, Raters, DecidingScore):
     """Ratings of systems, one per segment, or translations that a model marks first.
 
     Attributes:

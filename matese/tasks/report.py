@@ -37,7 +37,7 @@ class Request(rated.RatedOrTexts):
         require(self.summary or self.lang is None, "--lang is for --summary only")
 
 
-class Page(str):
+class WrittenPage(str):
     """An HTML page; notebooks show its length."""
 
     __slots__ = ()
@@ -47,7 +47,7 @@ class Page(str):
         return f"<HTML page of {len(self):,} characters; output=FILE writes it>"
 
 
-def run(request: Request, stream: TextIO | None = None) -> Page:
+def run(request: Request, stream: TextIO | None = None) -> WrittenPage:
     """Returns ratings as one HTML page, which needs no other file and no network; a model marks translations first.
 
     The page is written to `output`, "-" for `stream`, if one is named.
@@ -72,14 +72,14 @@ def run(request: Request, stream: TextIO | None = None) -> Page:
 report = function(Request, run)
 
 
-def _page(request: Request) -> Page:
+def _page(request: Request) -> WrittenPage:
     from matese.render import report_page
 
     systems = _systems(request)
     if request.summary:
-        return Page(_summary(request, systems))
+        return WrittenPage(_summary(request, systems))
     title = request.title or ", ".join(systems)
-    return Page(report_page.render(title, systems, weights=request.penalties))
+    return WrittenPage(report_page.render(title, systems, weights=request.penalties))
 
 
 def _systems(request: Request) -> Mapping[str, Sequence[Rating]]:

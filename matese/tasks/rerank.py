@@ -13,7 +13,7 @@ from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Model
 from matese.tasks.request import option
 from matese.tasks.texts import CandidateTexts, require
-from matese.tasks.values import File, OneOf, Several, Text
+from matese.tasks.values import File, Several, Text
 
 if TYPE_CHECKING:
     from matese.choosing.choice import Choice
@@ -24,13 +24,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request(CandidateTexts, Model):
+class Request(CandidateTexts, Model, sinks.ChoiceOutput):
     """Choose among candidates, or fit the weights with which they are chosen.
 
     Attributes:
         ratings: files of ratings, instead of candidates.
-        format: text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl).
-        output: write to a file, which appears when it is complete.
         feature_weights: a YAML file of weights, or NAME=WEIGHT for some features (default: the expected score alone).
         tune: fit weights and write them to a YAML file; choose nothing.
         ref: --tune: a reference for chrF; it is never used to choose; repeatable.
@@ -38,8 +36,6 @@ class Request(CandidateTexts, Model):
     """
 
     ratings: Sequence[str] = option((), Several())
-    format: str | None = option(None, OneOf("format", ("text", "jsonl")))
-    output: str | None = option(None, File())
     feature_weights: Sequence[str] | None = option(None, Several(Text("FILE|NAME=WEIGHT")))
     tune: str | None = option(None, File())
     ref: Sequence[str] = option((), Several(is_repeated=True))

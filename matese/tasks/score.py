@@ -12,12 +12,13 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.mqm import SystemSummary
 from matese.render import score_report, terminal
-from matese.tasks import annotators, notices, sinks, texts
+from matese.tasks import annotators, notices, rated, sinks, texts
 from matese.tasks.annotators import Model
 from matese.tasks.request import option
 from matese.tasks.sinks import Output
+from matese.tasks.tables import JsonFigures
 from matese.tasks.texts import Translations, require
-from matese.tasks.values import File, OneOf, Several
+from matese.tasks.values import Several
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
@@ -27,21 +28,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request(Translations, Model):
+class Request(Translations, Model, rated.DecidingScore, JsonFigures):
     """Score systems by their ratings, or by those of a model.
 
     Attributes:
         ratings: files of ratings, instead of texts.
         segments: also write the scores of the segments.
-        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
-        json: write all figures as one object; - is standard output.
         scores_only: write only the score that ranks, one number a line.
     """
 
     ratings: Sequence[str] = option((), Several())
     segments: bool = False
-    by: Basis | None = option(None, OneOf("score", ("spans", "expected")))
-    json: str | None = option(None, File())
     scores_only: bool = False
 
     @property

@@ -15,22 +15,20 @@ from matese.serving.limits import Limits
 from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Model
 from matese.tasks.request import option
-from matese.tasks.texts import require
-from matese.tasks.values import File, Several, Text, Whole
+from matese.tasks.texts import ReadingOptions, require
+from matese.tasks.values import File, Text, Whole
 
 _LAST_PORT = 65535
 _Systems = Mapping[str, Sequence[Rating]]
 
 
 @dataclass(frozen=True)
-class Request(Model):
+class Request(Model, ReadingOptions):
     """Serve a model, or the page that corrects a file.
 
     Attributes:
         file: ratings or translations, in any format that matese convert reads: show and correct their marks.
         output: JSONL file for the corrected ratings (default: FILE with the ending .reviewed.jsonl).
-        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
-        columns: columns of FILE with unusual names, such as hypothesis=mt reference=gold comment=remarks.
         host: address to listen on (default: 127.0.0.1, this machine only).
         port: port; 0 for any free one (default: 8000).
         max_segments: segments (default: 128).
@@ -40,8 +38,6 @@ class Request(Model):
 
     file: str | None = option(None, File())
     output: str | None = option(None, File("JSONL"))
-    lang_pair: str | None = option(None, Text("PAIR"))
-    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
     host: str = option("127.0.0.1", Text("ADDRESS"))
     port: int = option(8000, Whole(0))
     max_segments: int = option(Limits.segments, Whole(1))
@@ -90,7 +86,7 @@ def _review(request: Request, file: str) -> None:
         require(is_loopback, f"--host {request.host}: must be an address of this machine alone, to correct FILE")
         from matese.serving import marking, review, server
 
-        how = texts.read_options(texts.ReadingOptions(lang_pair=request.lang_pair, columns=request.columns))
+        how = texts.read_options(request)
         systems = texts.systems([file], how, must_be_rated=False)
         reviewed = review.Review(systems, target, request.penalties)
         if marking.is_unmarked(systems):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -11,12 +10,12 @@ from matese.errors import counted
 from matese.tasks import models, notices, texts
 from matese.tasks.models import NewModel
 from matese.tasks.request import option
-from matese.tasks.texts import require
-from matese.tasks.values import File, Several, Text, Whole
+from matese.tasks.texts import OfColumns, require
+from matese.tasks.values import File, Whole
 
 
 @dataclass(frozen=True)
-class Request(NewModel):
+class Request(NewModel, OfColumns):
     """Write a smaller and faster copy of a model.
 
     Attributes:
@@ -26,7 +25,6 @@ class Request(NewModel):
         pieces: keep N pieces of the vocabulary, the most frequent ones in the texts of --data and in general.
         int8: store the matrices in 8 bits, or in 4 where that is exact, as in the embedded model.
         data: translations to choose heads, units and pieces with, in any format that matese convert reads.
-        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
     """
 
     layers: int | None = option(None, Whole(1))
@@ -35,7 +33,6 @@ class Request(NewModel):
     pieces: int | None = option(None, Whole(1))
     int8: bool = False
     data: str | None = option(None, File())
-    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
 
 
 def run(request: Request, stream: TextIO | None = None) -> Path:

@@ -21,6 +21,8 @@ from matese.render import json_objects, tables
 from matese.render.labels import show
 from matese.render.tables import Look
 from matese.tasks import notices
+from matese.tasks.request import Checked, option
+from matese.tasks.values import File, OneOf
 
 if TYPE_CHECKING:
     from matese.annotation import Rating
@@ -281,6 +283,19 @@ def _reporting_as(output: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise UsageError(f"{output}: {reason(error)}; choose a file that can be written") from None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ChoiceOutput(Checked):
+    """Where the translations that are chosen go.
+
+    Attributes:
+        format: text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl).
+        output: write to a file, which appears when it is complete.
+    """
+
+    format: str | None = option(None, OneOf("format", ("text", "jsonl")))
+    output: str | None = option(None, File())
 
 
 def text_format(path: str | None, name: str | None) -> str:

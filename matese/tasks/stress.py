@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Model
 from matese.tasks.request import option
+from matese.tasks.tables import JsonFigures
 from matese.tasks.texts import Translations
 from matese.tasks.values import File, Several, Text, Whole
 
@@ -20,19 +21,17 @@ _OF_MARKS = ("recall", "elsewhere")
 
 
 @dataclass(frozen=True)
-class Request(Translations, Model):
+class Request(Translations, Model, JsonFigures):
     """Inject errors into translations, and measure which are noticed.
 
     Attributes:
         kinds: kinds of errors (default: all).
         limit: use only the first N segments of each system.
-        json: write all figures as one object; - is standard output.
         output: write the ratings of the corrupted translations as JSONL; their system is the kind of error.
     """
 
     kinds: Sequence[str] = option((), Several(Text("KIND")))
     limit: int | None = option(None, Whole(1))
-    json: str | None = option(None, File())
     output: str | None = option(None, File())
 
 

@@ -1,19 +1,31 @@
-"""How the tables of a report are shown."""
+"""How the figures of a report are written."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matese.tasks.request import Checked
+from matese.tasks.request import Checked, option
 from matese.tasks.texts import require
+from matese.tasks.values import File
 
 if TYPE_CHECKING:
     from matese.render.tables import Look
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tables(Checked):
+class JsonFigures(Checked):
+    """Figures that programs read, too.
+
+    Attributes:
+        json: write all figures as one object; - is standard output.
+    """
+
+    json: str | None = option(None, File())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables(JsonFigures):
     """How tables are written.
 
     Attributes:

@@ -34,16 +34,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ReadingOptions(Checked):
-    """How files are read.
+class OfLanguages(Checked):
+    """Files of a language pair.
 
     Attributes:
         lang_pair: language pair, such as en-de or english-german, for files that do not state it.
-        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
     """
 
     lang_pair: str | None = option(None, Text("PAIR"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class OfColumns(Checked):
+    """Tables.
+
+    Attributes:
+        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
+    """
+
     columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ReadingOptions(OfLanguages, OfColumns):
+    """How files are read."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -117,17 +131,15 @@ class CandidateTexts(TextFiles):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class JoinedTexts(Checked):
+class JoinedTexts(OfLanguages):
     """Texts of a test set, which are joined to ratings without them.
 
     Attributes:
-        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
         src: text file of the test set's sources, for ratings without source or references.
         ref: text file of a reference of the test set; repeatable.
         texts_of: take source and references from a test set of sacreBLEU or a directory of mt-metrics-eval.
     """
 
-    lang_pair: str | None = option(None, Text("PAIR"))
     src: str | None = option(None, File())
     ref: Sequence[str] = option((), Several(is_repeated=True))
     texts_of: str | None = option(None, Text("TESTSET"))
