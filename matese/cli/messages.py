@@ -11,7 +11,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from matese.cli.interrupts import deferring_ctrl_c
@@ -126,6 +125,8 @@ class ProgressBar:
 
     def _line(self, seconds: float) -> str:
         """Returns how much is done after so many seconds, at what rate, and how much time is left."""
+        from datetime import timedelta
+
         rate = self._rate(seconds)
         left = timedelta(seconds=round((self._total - self._done) / rate)) if rate else "unknown"
         return f"{self._done:,} of {self._total:,} {self._unit}, {rate:.1f} per second, time left {left}"

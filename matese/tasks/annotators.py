@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -399,6 +398,8 @@ def tell_idle(options: Marking, systems: Sequence[SystemSegments]) -> None:
     """
     if options.checks is None:
         return
+    import json
+
     from matese.checks import rules
     from matese.formats.segments import in_order
 

@@ -29,7 +29,7 @@ def formats() -> Sequence[str]:
     return [form.name for form in TABLE if form.is_for_large_jobs]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Request(Model, OfColumns):
     """Mark the files of a folder.
 

@@ -107,7 +107,7 @@ class RatedOrTexts(Translations, Model):
         return [*files_of(self.ratings), *self.text_files]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DecidingScore(Checked):
     """What is compared.
 

@@ -17,9 +17,7 @@ from matese import mqm
 from matese.errors import UsageError, counted
 from matese.files import is_device, naming, open_text, reason, replacing
 from matese.mqm import SystemSummary, Weights
-from matese.render import json_objects, tables
 from matese.render.labels import show
-from matese.render.tables import Look
 from matese.tasks import notices
 from matese.tasks.request import Checked, option
 from matese.tasks.values import File, OneOf
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from matese.annotation import Rating
     from matese.choosing.choice import Choice
     from matese.formats.format import TableStyle, WriteOptions
+    from matese.render.tables import Look
     from matese.tasks.journal import AnnotatedSegments
 
 _STDOUT = ("-", "/dev/stdout")
@@ -79,6 +78,8 @@ class Results:
     def write_text(self, *parts: object, look: Look = "text") -> None:
         """Writes texts and tables, fitted to a terminal, unless another output uses standard output."""
         if self.text is not None:
+            from matese.render import tables
+
             width = shutil.get_terminal_size().columns if self.text.stream.isatty() else None
             for part in parts:
                 text = tables.drawn(part, look, width)
@@ -87,6 +88,8 @@ class Results:
     def write_json(self, value: Mapping[str, object]) -> None:
         """Writes one object; does nothing without `--json`."""
         if self.json is not None:
+            from matese.render import json_objects
+
             self.json.write(json_objects.dumps(value))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matese.render.tables import Look
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class JsonFigures(Checked):
     """Figures that programs read, too.
 
@@ -24,7 +24,7 @@ class JsonFigures(Checked):
     json: str | None = option(None, File())
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Tables(JsonFigures):
     """How tables are written.
 
@@ -46,7 +46,7 @@ class Tables(JsonFigures):
         return "markdown" if self.markdown else "latex" if self.latex else "text"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Report(Tables):
     """A report that begins with what matters.
 

@@ -40,7 +40,7 @@ def _written_formats() -> Sequence[str]:
     return WRITTEN
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shard:
     """A part of the segments, I/N: a text, or the pair of numbers."""
 
@@ -55,7 +55,7 @@ class Shard:
         return int(match[1]), int(match[2])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Request(Translations, Marking):
     """Mark the errors of translations.
 

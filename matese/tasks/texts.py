@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ from matese.annotation import Rating, Segment
 from matese.errors import ModelError, UsageError, near_miss, shortened
 from matese.files import short_names, shown
 from matese.tasks import notices
-from matese.tasks.files import read, read_tokens
 from matese.tasks.request import Checked, option
 from matese.tasks.values import File, OneOf, Several, Text
 
@@ -271,6 +269,8 @@ def readable(
         except ModelError as error:
             if not (names := list(first_lacking.extra or ())):
                 raise
+            import json
+
             choice = f"name the source, such as by --columns source={json.dumps(names[0], ensure_ascii=False)}"
             raise ModelError(f"{error}; the other columns are {', '.join(names)}: {choice}") from None
     places = [*dict.fromkeys(segment.label for segments in lacking for segment in segments if segment.label)]
@@ -419,6 +419,7 @@ def named(ratings: RatingsOrFile, otherwise: str, *, untranslated: bool = False)
         InputError: if the file cannot be read.
     """
     from matese.evaluation.spans.evaluation import NamedRatings
+    from matese.tasks.files import read, read_tokens
 
     if isinstance(ratings, NamedRatings):
         return ratings

@@ -32,7 +32,7 @@ class Value(Protocol):
         """Returns the value; raises a UsageError if it is not allowed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Text:
     """A text, such as a name."""
 
@@ -45,7 +45,7 @@ class Text:
         return given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class File:
     """The path of a file or a folder."""
 
@@ -58,7 +58,7 @@ class File:
         return os.fspath(given)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Several:
     """Several values; one alone may stand for a list of one.
 
@@ -81,7 +81,7 @@ class Several:
         return tuple(map(self.of.take, many))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneOf:
     """One of the names of `what`. The error for other names suggests a near miss."""
 
@@ -103,7 +103,7 @@ class OneOf:
         return str(given)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Whole:
     """A whole number from `lowest` on."""
 
@@ -118,7 +118,7 @@ class Whole:
         return int(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Real:
     """A number that a function allows; `allowed` describes such numbers."""
 
@@ -140,7 +140,7 @@ POSITIVE = Real(" greater than 0", lambda value: 0 < value < float("inf"))
 FINITE = Real("", lambda value: abs(value) < float("inf"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Share:
     """A share from 0 to 1, or in per cent: "60%" is 0.6."""
 
@@ -155,7 +155,7 @@ class Share:
         return number.take(given)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Penalties:
     """Penalties of errors: the name of a preset, a YAML file, or `matese.Weights`."""
 
@@ -184,7 +184,7 @@ class Penalties:
             raise UsageError(str(error)) from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Device:
     """The name of a device; loading the model checks whether it is available."""
 

@@ -14,7 +14,8 @@ _ZERO_WIDTH_JOINER = "\u200d"
 _INSIDE_NUMBER = re.compile(r"\d[.,:]\d")
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Thai, Lao, Myanmar, Khmer, kana, and CJK ideographs with their extensions, for a set in a regular expression."""
-_WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
+_WORD = f"[{UNSPACED}]|[^\\s{UNSPACED}]+"
+"""Compiled when it is first used, by no `--help`."""
 _COPIED_WORDS = 3
 _COPIED_CHARACTERS = 6
 """Fewer equal words, or characters of a script without spaces, may be a name, a title or a loan: "Rock am Ring"."""
@@ -73,7 +74,7 @@ def is_unspaced(character: str) -> bool:
     >>> is_unspaced("好"), is_unspaced("g")
     (True, False)
     """
-    return re.match(f"[{UNSPACED}]", character) is not None  # compiled when it is first asked, by no --help
+    return re.match(f"[{UNSPACED}]", character) is not None  # compiled at first use, too
 
 
 def is_copy(hypothesis: str, source: str) -> bool:
@@ -107,8 +108,8 @@ def count_words(text: str, *, most: int | None = None) -> int:
     (3, 3, 0)
     """
     if most is not None:
-        return len(list(islice(_WORD.finditer(text), most)))
-    return len(_WORD.findall(text))
+        return len(list(islice(re.finditer(_WORD, text), most)))
+    return len(re.findall(_WORD, text))
 
 
 def widen(start: int, end: int, text: str) -> tuple[int, int]:
