@@ -60,8 +60,9 @@ mini: have-data $(MINI)/config.json
 	@echo "$(MINI): the model; to measure it: python -m benchmarks.quality --model $(MINI) --data data/prepared/dev.jsonl"
 
 # A sixth of the validation data and of the ESA ratings is enough.
-$(MINI)/config.json: runs/mini/small/config.json $(PREPARED)/esa-dev.jsonl
-	$(BIN)/matese calibrate $(<D) $(PREPARED)/dev.jsonl --error-free $(PREPARED)/esa-dev.jsonl --every 6 --output $(MINI)
+$(MINI)/config.json: runs/mini/small/config.json $(PREPARED)/esa-dev.jsonl $(PREPARED)/short-dev.jsonl
+	$(BIN)/matese calibrate $(<D) $(PREPARED)/dev.jsonl --error-free $(PREPARED)/esa-dev.jsonl \
+	    --short-texts $(PREPARED)/short-dev.jsonl --every 6 --output $(MINI)
 
 runs/mini/small/config.json: runs/mini/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
@@ -123,7 +124,9 @@ $(PREPARED)/unrated.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep unrated --output $@
 
 $(PREPARED)/contrasts.jsonl: $(wildcard data_prep/contrasts/*.tsv) | $(VENV)/.installed-dev $(PREPARED)
-	$(BIN)/python -m data_prep contrasts --paragraphs 3000 --output $@
+	$(BIN)/python -m data_prep contrasts --paragraphs 3000 --kept $(PREPARED)/short-dev.jsonl --output $@
+
+$(PREPARED)/short-dev.jsonl: $(PREPARED)/contrasts.jsonl ;
 
 $(PREPARED)/gemba.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep judgments --output $@

@@ -90,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
     contrasted = read_raw("contrasts", _contrasts, "file to write")
     _add(contrasted, "--seed", 0, "random seed", "N")
     _add(contrasted, "--paragraphs", 0, "number of paragraphs of several contrasts, written right and wrong, too", "N")
+    contrasted.add_argument(
+        "--kept", type=Path, metavar="FILE", help="file of the short texts that are kept for calibration"
+    )
     judged = read_raw("judgments", _judgments, "file to write")
     judged.add_argument("--held-out", action="store_true", help="only the held-out sources, for measuring")
     read_raw("assessments", _assessments, "folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
@@ -207,6 +210,9 @@ def _unrated(options: argparse.Namespace) -> None:
 def _contrasts(options: argparse.Namespace) -> None:
     """Pair texts that mean the same, and texts that do not."""
     made = list(contrasts.build(_store(options), seed=options.seed))
+    if options.kept:
+        _write(options.kept, filter(contrasts.is_kept_for_calibration, made))
+        made = list(itertools.filterfalse(contrasts.is_kept_for_calibration, made))
     joined = contrasts.paragraphs(made, n_paragraphs=options.paragraphs, seed=options.seed)
     _write(options.output, itertools.chain(made, joined))
 

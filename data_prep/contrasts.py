@@ -17,6 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -64,6 +65,10 @@ _NTREX_SHARE = 0.35
 """Share of the sentences used in each language."""
 _IN_PARAGRAPH = (2, 3, 4)
 """Numbers of texts of a paragraph."""
+_SHORT = 40
+"""Most characters of the source of a short text."""
+_KEPT = 8
+"""One in so many contrasts of short texts is kept for calibration."""
 _CLOSE = 0.75
 """Share of equal words above which the words that differ are the place of the error."""
 _FEW_WORDS = 8
@@ -154,6 +159,14 @@ def _damaged(clean: Rating, references: Sequence[str], setting: Setting, rng: ra
     if wrong is not None:
         segment = replace(wrong.rating.segment, references=tuple(references))
         yield replace(wrong.rating, segment=segment, rater=RATER, overall=None)
+
+
+def is_kept_for_calibration(rating: Rating) -> bool:
+    """Whether a contrast of ours is not to be trained on: an eighth of those of short texts, drawn by the source."""
+    segment = rating.segment
+    if segment.key is None or segment.key.test_set != OWN.name or not segment.source:
+        return False
+    return len(segment.source) <= _SHORT and zlib.crc32(segment.source.encode()) % _KEPT == 0
 
 
 def own() -> Iterator[Rating]:

@@ -8,7 +8,7 @@ from matese.cli import fields, groups
 from matese.tasks import calibrate
 from matese.tasks.calibrate import Request
 
-USUAL = ("output", "error-free", "every")
+USUAL = ("output", "error-free", "short-texts", "every")
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
   matese calibrate runs/mini/model dev.jsonl --error-free esa.jsonl --every 6 --output runs/mini/calibrated
@@ -31,7 +31,7 @@ that, in the order in which a model decodes:
               all others.
 
 Prints a table of each. A sample of some 1,500 ratings suffices (--every). Texts of up to six words are always read:
-they are rare and short, and have limits of their own.
+they are rare and short, and have limits of their own. --short-texts gives more of them.
 """
 
 
@@ -39,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     groups.add_new_model(parser, Request)
     fields.add_positional(parser, Request, "ratings", metavar="FILE", is_required=True)
     fields.add(parser, Request, "error_free")
+    fields.add(parser, Request, "short_texts")
     fields.add(parser, Request, "every", metavar="N")
 
 

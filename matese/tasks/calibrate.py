@@ -26,11 +26,14 @@ class Request(NewModel):
         error_free: more such ratings, for errors of meaning and the detection of error-free segments only, which is
             fitted to them for the language pairs that the others lack; for ratings that were made in another way, such
             as ESA beside MQM.
-        every: read every N-th rating of each of the two, and all of texts of up to six words.
+        short_texts: more ratings, such as contrasts, of which only texts of up to six words are read: the threshold of
+            their marks is fitted to them, too.
+        every: read every N-th rating of the first two, and all of texts of up to six words.
     """
 
     ratings: Sequence[str] = option((), Several())
     error_free: Sequence[str] = option((), Several())
+    short_texts: Sequence[str] = option((), Several())
     every: int = option(1, Whole(1))
 
 
@@ -51,6 +54,7 @@ def run(request: Request, stream: TextIO | None = None) -> Calibration:
             [Path(name) for name in request.ratings],
             target,
             error_free_paths=[Path(name) for name in request.error_free],
+            short_paths=[Path(name) for name in request.short_texts],
             every=request.every,
             progress=say,
             report=issues,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,15 +90,22 @@ class Readings:
         inputs: the kind of input.
         judged: of the ratings that everything is fitted to.
         others: of those that only meaning and the detection of segments free of errors are fitted to.
+        short_texts: of those that only the threshold of marks in short texts is fitted to.
     """
 
     inputs: InputKind
     judged: tuple[Judged, ...]
     others: tuple[Judged, ...]
+    short_texts: tuple[Judged, ...] = ()
 
     def changed(self, change: Callable[[Judged], Judged]) -> Readings:
         """Returns the same with every prediction changed."""
-        return replace(self, judged=tuple(map(change, self.judged)), others=tuple(map(change, self.others)))
+        return replace(
+            self,
+            judged=tuple(map(change, self.judged)),
+            others=tuple(map(change, self.others)),
+            short_texts=tuple(map(change, self.short_texts)),
+        )
 
 
 def calibrate(
@@ -106,6 +114,7 @@ def calibrate(
     output: Path,
     *,
     error_free_paths: Sequence[Path] = (),
+    short_paths: Sequence[Path] = (),
     every: int = 1,
     progress: Callable[[str], None],
     report: Callable[[RowIssue], None] | None = None,
@@ -118,7 +127,9 @@ def calibrate(
         output: directory of the new model; may be `directory`.
         error_free_paths: files of more such ratings, in another manner of annotation: the rules for errors of meaning
             are fitted to them too, and the detection of segments free of errors for language pairs that `paths` lack.
-        every: read every N-th rating of each of the two, and all of short hypotheses.
+        short_paths: files of more ratings, of which only short hypotheses are read: the threshold of their marks is
+            fitted to them, too.
+        every: read every N-th rating of the first two, and all of short hypotheses.
         progress: called with the name of each step.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
 
@@ -129,10 +140,11 @@ def calibrate(
     progress("reading the ratings")
     ratings = judged.choose(read(paths, report=report), every)
     others = judged.choose(read(error_free_paths, report=report), every)
+    short = judged.choose_short(read(short_paths, report=report))
     annotator = annotators.load(directory)
     if not checkpoint.is_tagger(directory):
         raise InputError(f"{directory} is no tagger of matese: must be a directory that matese train wrote")
-    readings = read_once(annotator, annotator.config, ratings, others, progress=progress)
+    readings = read_once(annotator, annotator.config, ratings, others, short, progress=progress)
     calibration = fit(readings, annotator.config, progress=progress)
     _save(directory, output, calibration)
     return calibration
@@ -143,15 +155,19 @@ def read_once(
     config: ModelConfig,
     ratings: Sequence[Chosen],
     others: Sequence[Chosen],
+    short_texts: Sequence[Chosen],
     *,
     progress: Callable[[str], None],
 ) -> list[Readings]:
     """Returns what the network says of all segments, each read once for each kind of input."""
     readings = []
     for inputs in config.texts.inputs:
-        both = judged.judge(annotator, [*ratings, *others], inputs, progress=progress)
-        n_own = sum(judged.is_read(one.rating.segment, inputs) for one in ratings)
-        readings.append(Readings(inputs, tuple(both[:n_own]), tuple(both[n_own:])))
+        read = iter(judged.judge(annotator, [*ratings, *others, *short_texts], inputs, progress=progress))
+        of_each = (
+            tuple(itertools.islice(read, sum(judged.is_read(one.rating.segment, inputs) for one in chosen)))
+            for chosen in (ratings, others, short_texts)
+        )
+        readings.append(Readings(inputs, *of_each))
     return readings
 
 
@@ -180,6 +196,7 @@ def fit(readings: Sequence[Readings], config: ModelConfig, *, progress: Callable
             one.inputs,
             tags.chosen.min_probability,
             others=one.others,
+            short_texts=one.short_texts,
             span_budget=config.decoding.span_budget,
             whole_words=config.decoding.whole_words,
         )

@@ -108,6 +108,7 @@ def fit(
     min_probability: float,
     *,
     others: Sequence[Judged] = (),
+    short_texts: Sequence[Judged] = (),
     span_budget: float | None,
     whole_words: bool,
 ) -> SpanFit:
@@ -118,12 +119,13 @@ def fit(
         inputs: the kind of input.
         min_probability: least error probability of a token that belongs to a span.
         others: the same in another manner of annotation, for the severities of their language pairs.
+        short_texts: more short texts, for the threshold of short texts only.
         span_budget: the setting of the model.
         whole_words: the setting of the model.
     """
-    segments, of_others = (
+    segments, of_others, of_short_texts = (
         collect(each, inputs, min_probability, span_budget=span_budget, whole_words=whole_words)
-        for each in (judged, others)
+        for each in (judged, others, short_texts)
     )
     candidates = [one for segment in segments if segment.judged.is_sampled for one in segment.candidates]
     hits = np.array([one.is_hit for one in candidates], dtype=np.float64)
@@ -134,8 +136,9 @@ def fit(
     threshold = MarkThreshold(inputs, _START, _START)
     for _ in range(2):  # which spans are marked depends on their severities, and the other way round
         confidence = with_severities([*segments, *of_others], confidence, threshold)
-        threshold = find_thresholds(segments, confidence)
-    long, short = ([one for one in segments if one.is_short is is_short] for is_short in (False, True))
+        threshold = find_thresholds([*segments, *of_short_texts], confidence)
+    long = [one for one in segments if not one.is_short]
+    short = [one for one in (*segments, *of_short_texts) if one.is_short]
     marks = [
         one.span
         for segment in segments

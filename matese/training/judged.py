@@ -60,6 +60,11 @@ def choose(ratings: Iterable[Rating], every: int) -> list[Chosen]:
     return [one for one in every_nth if one.is_sampled or is_short(one.rating.segment.hypothesis)]
 
 
+def choose_short(ratings: Iterable[Rating]) -> list[Chosen]:
+    """Returns all of short hypotheses, none of which belongs to the sample."""
+    return [Chosen(rating, False) for rating in ratings if is_short(rating.segment.hypothesis)]
+
+
 def judge(
     annotator: Annotates, ratings: Sequence[Chosen], inputs: InputKind, *, progress: Callable[[str], None]
 ) -> list[Judged]:

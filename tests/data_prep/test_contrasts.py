@@ -81,7 +81,12 @@ def test_what_differs() -> None:
     assert contrasts.changed("Nothing alike here.", "An entirely other sentence.") == (0, 18)
 
 
-def test_our_own_contrasts() -> None:
+@pytest.fixture(scope="module")
+def own() -> list[Rating]:
+    return list(contrasts.own())
+
+
+def test_our_own_contrasts(own: list[Rating]) -> None:
     files = sorted(contrasts.OWN.glob("*.tsv"))
     assert len(files) == 28
     sources = []
@@ -93,9 +98,16 @@ def test_our_own_contrasts() -> None:
                 assert len({row["reference"], row["correct"], row["wrong"]}) == 3, (path, row)
                 sources.append((path.stem, row["source"]))
     assert len(set(sources)) == len(sources) > 4500
-    rated = list(contrasts.own())
-    assert len(rated) == 4 * len(sources)
-    assert sum(map(is_same, rated)) == 2 * len(sources), "neither likeness nor its lack tells right from wrong"
+    assert len(own) == 4 * len(sources)
+    assert sum(map(is_same, own)) == 2 * len(sources), "neither likeness nor its lack tells right from wrong"
+
+
+def test_some_short_texts_are_kept_for_calibration(own: list[Rating]) -> None:
+    kept = [rating for rating in own if contrasts.is_kept_for_calibration(rating)]
+    trained = [rating for rating in own if not contrasts.is_kept_for_calibration(rating)]
+    assert 0.05 < len(kept) / len(own) < 0.125
+    sources, others = ({rating.segment.source for rating in ratings} for ratings in (kept, trained))
+    assert not sources & others, "drawn by the source"
 
 
 def contrast(number: int, pair: str, hypothesis: str, errors: tuple[ErrorSpan, ...] = ()) -> Rating:

@@ -64,10 +64,15 @@ def directory(tiny_model_factory: Any) -> Path:
 
 
 def calibrate(
-    directory: Path, paths: list[Path], output: Path, others: Sequence[Path] = (), every: int = 1
+    directory: Path,
+    paths: list[Path],
+    output: Path,
+    others: Sequence[Path] = (),
+    short: Sequence[Path] = (),
+    every: int = 1,
 ) -> calibration.Calibration:
     return calibration.calibrate(
-        directory, paths, output, error_free_paths=others, every=every, progress=lambda _: None
+        directory, paths, output, error_free_paths=others, short_paths=short, every=every, progress=lambda _: None
     )
 
 
@@ -103,6 +108,26 @@ def test_other_ratings_change_only_the_detection_of_error_free_segments(director
     assert [(one.inputs, one.lang_pairs) for one in found.error_free] == [("source", ())]
     assert dataclasses.replace(found, error_free=(), error_free_fits=()) == plain
     assert matese.load(tmp_path / "new", error_free=True).config.decoding.error_free == found.error_free
+
+
+def test_more_short_texts_change_only_their_threshold(directory: Path, tmp_path: Path) -> None:
+    ratings = write_ratings(tmp_path / "dev.jsonl", RATINGS * 20)
+    free = [dataclasses.replace(rating, errors=()) for rating in RATINGS]
+    long = [dataclasses.replace(one, segment=dataclasses.replace(one.segment, hypothesis="Haus " * 9)) for one in free]
+    plain = calibrate(directory, [ratings], tmp_path / "plain")
+    longer, found = (
+        calibrate(
+            directory, [ratings], tmp_path / "new", short=[write_ratings(tmp_path / "short.jsonl", tuple(texts) * 40)]
+        )
+        for texts in (long, free)
+    )
+    assert longer == plain
+    assert found != plain
+    assert all(new.least == old.least for new, old in zip(found.thresholds, plain.thresholds, strict=True))
+    assert any(
+        new.least_of_short > old.least_of_short for new, old in zip(found.thresholds, plain.thresholds, strict=True)
+    )
+    assert (found.chosen, found.meaning, found.temperature) == (plain.chosen, plain.meaning, plain.temperature)
 
 
 def test_blank_texts_are_missing(directory: Path, tmp_path: Path) -> None:
