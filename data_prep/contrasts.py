@@ -270,5 +270,5 @@ def likeness(text: str, other: str) -> float:
 
 
 def _matcher(text: str, other: str) -> SequenceMatcher[str]:
-    words = [[one[start:end] for start, end in words_of(one)] for one in (text, other)]
-    return SequenceMatcher(None, *words, autojunk=False)
+    words, others = ([one[start:end] for start, end in words_of(one)] for one in (text, other))
+    return SequenceMatcher(None, words, others, autojunk=False)
