@@ -69,6 +69,10 @@ def test_the_image_is_lean_and_runs_as_nobody_special() -> None:
         "--no-cache-dir" in command for run in of("RUN") for command in run.split("&&") if "pip install" in command
     )
     assert not [run for run in of("RUN") if "sudo" in run or "curl" in run or "apt-get" in run]
+    # As hadolint asks (DL3013, DL3045): versions are stated, and what is copied has an absolute place.
+    installed = [words for run in of("RUN") for words in re.findall(r'"([^"]+)"', run)]
+    assert all(re.search(r"[=<>~]=", word) or word.startswith("/") for word in installed)
+    assert all(line.split()[-1].startswith("/") for line in of("COPY"))
     names = [name for name, *_ in INSTRUCTIONS]
     assert names.index("USER") > max(at for at, name in enumerate(names) if name == "RUN")
 

@@ -64,7 +64,7 @@ def tables(evaluation: MetaEvaluation, lang_pair: str) -> list[Table]:
 
 
 def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
-    """Returns the table of a language pair or of "pooled"; its caption names the pair."""
+    """Returns the table of a language pair or of "pooled": figures that a metric has. Its caption names the pair."""
     title = f"{evaluation.n_pooled} language pairs pooled"
     for pair in evaluation.pairs:
         if pair.lang_pair == lang_pair:
@@ -75,11 +75,12 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
     rank_by = evaluation.options.rank_by
     columns = POOLED_FIGURES if lang_pair == POOLED else _COLUMNS
     has_column = rank_by in columns or lang_pair == POOLED or rank_by.startswith("average.")
-    shown = columns if has_column else (*columns, rank_by)
+    columns = columns if has_column else (*columns, rank_by)
+    shown = [name for name in columns if any(_has_value(of_metric.get(name)) for of_metric in figures.values())]
     ranking = evaluation.rankings.get(lang_pair)
     header = ["metric", "cluster", *(f"{name} *" if ranking and name == rank_by else name for name in shown)]
     rows = []
-    for cluster, metric in _order(figures, ranking, shown[0]):
+    for cluster, metric in _order(figures, ranking, columns[0]):
         intervals = evaluation.intervals.get(lang_pair, {}).get(metric, {})
         cells = (_cell(figures[metric].get(name), intervals.get(name)) for name in shown)
         rows.append([metric, cluster, *cells])
@@ -136,6 +137,10 @@ def _order(
     for metric in sorted(figures, key=value, reverse=True):
         if metric not in ranked:
             yield "-" if ranking is not None else "", metric
+
+
+def _has_value(figure: Measurement | None) -> bool:
+    return figure is not None and figure.value is not None
 
 
 def _cell(figure: Measurement | None, interval: tuple[float, float] | None) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from matese.annotation import Rating
-from matese.errors import UsageError, check_installed
+from matese.errors import UsageError, check_installed, counted
 from matese.files import reason
 from matese.serving.limits import Limits
 from matese.tasks import annotators, notices, sinks, texts
@@ -106,9 +106,11 @@ def _marked(systems: _Systems, request: Request, file: str) -> _Systems:
     with annotators.loaded(request, n_given) as annotator:
         wanted = marking.readable(systems, annotator)
         again = f"to keep the marks, write them with matese tag --input {file} --output FILE.jsonl"
-        notices.info(f"{file} has no marks: {annotator.name} marks {len(wanted):,} translations first; {again}")
+        n_wanted = counted(len(wanted), "translation")
+        notices.info(f"{file} has no marks: {annotator.name} marks {n_wanted} first; {again}")
         if n_left := n_given - len(wanted):
-            notices.info(f"{n_left:,} translations lack what the model needs, {annotator.needed}: not marked")
+            left = f"{counted(n_left, 'translation')} without what the model needs"
+            notices.info(f"{left}, {annotator.needed}: not marked")
         ratings = annotator.annotate_segments(rating.segment for rating in wanted)
         return marking.with_marks(systems, list(notices.progress(ratings, len(wanted))), annotator)
 

@@ -219,7 +219,8 @@ def with_references(title: str, systems: SystemTexts) -> dict[str, list[Segment]
     def without_blanks(segment: Segment) -> Segment:
         if not has_reference(segment):
             lacking = f"{title} needs references: {describe_segment(segment)} has none"
-            raise InputError(f"{lacking}; give --ref or ratings with references")
+            how = "give --ref with texts, or add references to ratings (matese convert RATINGS NEW.jsonl --ref FILE)"
+            raise InputError(f"{lacking}; {how}")
         return replace(segment, references=tuple(text for text in segment.references if not is_blank(text)))
 
     return {system: list(map(without_blanks, segments)) for system, segments in systems.items()}
