@@ -12,10 +12,11 @@ from matese.checks.rule import Rule, Texts
 
 LOST = "Accuracy/Omission/Address"
 
-# Letters of all scripts may belong to an address; a mark at its end belongs to the sentence.
+# Letters of other scripts stand beside an address without a space, as in Chinese; a mark at its end belongs to the
+# sentence.
 _ADDRESS = regex.compile(
     r"(?:https?://|ftp://|www\.)[A-Za-z0-9][A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*[A-Za-z0-9/=_~#-]"
-    r"|(?<![\w.+-])[A-Za-z0-9][\w.+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
+    r"|(?<![A-Za-z0-9_.+-])[A-Za-z0-9][A-Za-z0-9_.+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
 )
 # A page in another language has another path, and often another host: example.org/en/, de.example.org, example.de.
 _IN_A_LANGUAGE = regex.compile(

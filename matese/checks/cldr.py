@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import regex
@@ -32,7 +33,7 @@ _FACTORS: dict[str, tuple[float, ...]] = {
     "length-kilometer": (1 / _MILE,),
     "length-meter": (1 / _FOOT, 1 / 0.9144),
     "length-centimeter": (1 / 2.54,),
-    "area-hectare": (1 / 0.40468564224,),
+    "area-hectare": (1 / 0.40468564224, 0.01, 10),
     "area-square-meter": (1 / _FOOT**2,),
     "mass-kilogram": (1 / _POUND,),
     "volume-liter": (1 / _GALLON, 1 / 4.54609),
@@ -86,15 +87,18 @@ def _marks(of_lang: Locale) -> tuple[str | None, str | None]:
     return latin.get("decimal"), latin.get("group")
 
 
-def conversions(value: float, text: str, start: int, lang: str) -> list[float] | None:
+def conversions(value: float, text: str, start: int, lang: str, *, shortest: int = 1) -> list[float] | None:
     """Returns what a number becomes if its unit, which stands at `start`, is converted; None without such a unit.
+
+    Names of fewer characters than `shortest` are no unit.
 
     >>> conversions(10, "10 miles", 2, "en"), conversions(5, "5-foot-6", 1, "en"), conversions(10, "10 lights", 2, "en")
     ([16.09344], [1.6764000000000001, 167.64000000000001], None)
     """
     found = None
     for unit, pattern in _units(lang):
-        if match := pattern.match(text, start):
+        match = pattern.match(text, start)
+        if match and len(match[0].strip()) >= shortest:
             inches = _INCHES.match(text, match.end()) if unit == "length-foot" else None
             size = value + (int(inches[1]) / 12 if inches else 0)
             found = [*(found or ()), *(factor * size for factor in _FACTORS[unit])]
@@ -125,14 +129,14 @@ def currencies(text: str, start: int, end: int, lang: str) -> frozenset[str]:
     (frozenset({'$'}), frozenset({'€'}), frozenset())
     """
     signs = {match[1] or match[2] for match in [_SIGN.match(text, end)] if match}
-    signs |= {match[1] for match in [_SIGN_BEFORE.search(text, 0, start)] if match}
+    signs |= {match[1].removeprefix("US") for match in [_SIGN_BEFORE.search(text, 0, start)] if match}
     if signs:
         return frozenset(signs)
     return frozenset(sign for sign, pattern in _currency_names(lang) if pattern.match(text, end))
 
 
 _SIGN = regex.compile(r"\s?(?:(\p{Sc})|\p{L}+\.?\s?(\p{Sc}))")
-_SIGN_BEFORE = regex.compile(r"(\p{Sc})\s?\Z")
+_SIGN_BEFORE = regex.compile(r"(?<!\p{L})(\p{Lu}{0,2}\p{Sc})\s?\Z")
 _SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹", "CHF": "CHF", "CNY": "¥", "RUB": "₽"}
 
 
@@ -147,17 +151,18 @@ def _currency_names(lang: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
         names = {word for name in forms for word in str(name).split() if len(word) > 3}
         if names:
             words = "|".join(map(regex.escape, sorted(names, key=len, reverse=True)))
-            patterns.append((sign, regex.compile(rf"\s?(?:\p{{L}}+\.?\s)?(?:{words})", regex.IGNORECASE)))
+            patterns.append((sign, regex.compile(rf"\s?(?:\p{{L}}+\.?\s){{0,2}}(?:{words})", regex.IGNORECASE)))
     return tuple(patterns)
 
 
-def exponents(text: str, start: int, lang: str) -> list[int]:
-    """Returns the powers of ten by which a word multiplies the number that ends at `start`.
+def scale(text: str, start: int, lang: str) -> tuple[int, int] | None:
+    """Returns the power of ten by which a word multiplies the number that ends at `start`, and where the word ends.
 
-    >>> exponents("380 миң киши", 3, "ky"), exponents("380 киши", 3, "ky")
-    ([3], [])
+    >>> scale("380 миң киши", 3, "ky"), scale("380 киши", 3, "ky")
+    ((3, 7), None)
     """
-    return [exponent for exponent, pattern in _scale_words(lang) if pattern.match(text, start)]
+    found = ((exponent, pattern.match(text, start)) for exponent, pattern in _scale_words(lang))
+    return max(((exponent, match.end()) for exponent, match in found if match), key=lambda pair: pair[1], default=None)
 
 
 @cache
@@ -218,10 +223,123 @@ def _texts(speller: Any, value: int, purpose: str) -> set[str]:  # noqa: ANN401
         return set()
 
 
+@lru_cache(4096)
+def compounds(value: int, lang: str) -> tuple[regex.Pattern[str], ...]:
+    """Returns patterns of words that contain a number from 13 to 99, for texts without spaces (`squashed`).
+
+    CLDR has cardinals and ordinals alone. Ages, for example, are words of their own ("tredicenne", "sedmatřicetiletá",
+    "czterdziestodwuletni"), in which the tens may stand behind the unit, and either loses its ending.
+
+    >>> [bool(compounds(37, "cs")[0].search(text)) for text in ("sedmatřicetiletá", "sedmnáctiletá")]
+    [True, False]
+    """
+    if not _LEAST_COMPOUND <= value < _CENTURY or not can_spell(lang):
+        return ()
+    tens, unit = divmod(value, 10)
+    if tens == 1 or not unit:
+        # "Eight" is the beginning of eighteen.
+        units = spelled(unit, lang) if unit else ()
+        stems = [stem for stem in _stems(value, lang, _LEAST_STEM) if not any(word.startswith(stem) for word in units)]
+        return (regex.compile("|".join(stems)),) if stems else ()
+    of_tens = "|".join(_stems(10 * tens, lang, _LEAST_STEM))
+    of_unit = "|".join(_stems(unit, lang, 2))
+    if not of_tens or not of_unit:
+        return ()
+    between = r"\p{L}{0,6}?"
+    pattern = rf"(?:{of_tens}){between}(?:{of_unit})|(?:{of_unit}){between}(?:{of_tens})"
+    return (regex.compile(pattern),)
+
+
+_LEAST_COMPOUND = 13
+_CENTURY = 100
+_LEAST_STEM = 4
+
+
+def _stems(value: int, lang: str, least: int) -> list[str]:
+    """Returns the beginnings of the words for a number, two thirds but so many characters at least."""
+    words = spelled(value, lang)
+    return sorted({regex.escape(word[: max(least, round(2 * len(word) / 3))]) for word in words if len(word) > 1})
+
+
+def months(text: str, lang: str) -> set[int]:
+    """Returns the months that a text names, 1 to 12.
+
+    >>> months("Am 29. März und im Juni", "de"), months("29 mars", "xx")
+    ({3, 6}, set())
+    """
+    pattern = _months(lang)
+    return {int((match.lastgroup or "")[1:]) for match in pattern.finditer(text)} if pattern else set()
+
+
+@cache
+def _months(lang: str) -> regex.Pattern[str] | None:
+    """Returns a pattern with a group for the names of each month, which may have endings."""
+    of_lang = locale(lang)
+    if of_lang is None:
+        return None
+    forms = [of_lang.months[context]["wide"] for context in ("format", "stand-alone")]
+    names = {number: {str(form[number]) for form in forms} for number in range(1, 13)}
+    if any(name[0].isdecimal() for ours in names.values() for name in ours):  # 3月
+        return None
+    groups = (f"(?P<m{number}>{'|'.join(map(regex.escape, ours))})" for number, ours in names.items())
+    return regex.compile(rf"(?<!\p{{L}})(?:{'|'.join(groups)})")
+
+
+class Squashed:
+    """A text in small letters without spaces, hyphens and soft hyphens, which words for numbers may have or not."""
+
+    def __init__(self, text: str) -> None:
+        self._text = squashed(text)
+        sizes = [len(squashed(word)) for word in _BREAK.split(text)]
+        self._starts = frozenset(accumulate(sizes, initial=0))
+
+    def spells(self, value: int, lang: str) -> bool:
+        """Whether a number stands there in words, or in a word that is made of them.
+
+        >>> Squashed("Mit einundzwanzig, die Einundzwanzigjährige").spells(21, "de")
+        True
+        >>> Squashed("entonces").spells(11, "es"), Squashed("once").spells(11, "es")
+        (False, True)
+        """
+        for words in spelled(value, lang):
+            at = self._text.find(words)
+            while at >= 0:
+                if self._is_whole(at, at + len(words)):
+                    return True
+                at = self._text.find(words, at + 1)
+        found = (match for pattern in compounds(value, lang) for match in pattern.finditer(self._text))
+        return any(self._begins_word(match.start()) for match in found)
+
+    def _is_whole(self, start: int, end: int) -> bool:
+        """Whether characters are words, not just letters of some: short ones are, by chance, in many."""
+        if _UNSPACED.match(self._text, start):
+            return True
+        if end - start < _LEAST_INSIDE:
+            return self._is_start(start) and (end in self._starts or not self._text[end].isalpha())
+        return self._begins_word(start)
+
+    def _begins_word(self, place: int) -> bool:
+        """Whether a word begins there, or up to three letters before, such as an article."""
+        return any(self._is_start(before) for before in range(max(0, place - _LONGEST_PREFIX), place + 1))
+
+    def _is_start(self, place: int) -> bool:
+        return place in self._starts or not self._text[place - 1].isalpha()
+
+
+_BREAK = regex.compile(r"[\s\p{Pd}]+")
+_LEAST_INSIDE = 5
+_LONGEST_PREFIX = 3
+_UNSPACED = regex.compile(r"[\p{lb=SA}\p{Han}\p{Hira}\p{Kana}\p{Tibt}]")
+
+
 def squashed(text: str) -> str:
     """Returns a text in small letters without spaces, hyphens and soft hyphens, which words for numbers may have.
 
     >>> squashed("Twenty-five dogs")
     'twentyfivedogs'
     """
-    return regex.sub(r"[\s\p{Pd}\u00ad\u200b]", "", text.casefold())
+    return regex.sub(r"[\s\p{Pd}\u00ad\u200b]", "", text.casefold()).translate(_CEDILLAS)
+
+
+_CEDILLAS = str.maketrans("şţ", "șț")
+"""Romanian is written with either."""

@@ -16,7 +16,7 @@ from matese.text.languages import language_tags
 
 WRONG = "Accuracy/Wrong language"
 
-_LEAST = 0.9
+_LEAST = 0.5
 _MOST = 0.02
 _LEAST_LETTERS = 25
 """Of shorter texts, py3langid is seldom sure and sometimes wrong."""

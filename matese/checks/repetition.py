@@ -17,8 +17,13 @@ from matese.checks.rule import Rule, Texts
 
 REPEATED = "Accuracy/Addition/Repetition"
 DOUBLED = "Accuracy/Addition/Doubled word"
+DOUBLED_SHORT = "Accuracy/Addition/Doubled short word"
 
 _LONGEST = 40
+_LONGEST_UNSPACED = 160
+"""Words, or characters of a script without spaces, of the longest part that is searched for."""
+_LONG = 5
+"""Letters of a word that is no pronoun or article, as most shorter words are that languages double: "die die"."""
 _LEAST_UNSPACED = 8
 """Characters of a script without spaces that are repeated at least."""
 _UNSPACED = r"\p{lb=SA}\p{Han}\p{Hira}\p{Kana}\p{Tibt}"
@@ -29,6 +34,7 @@ _WORD = regex.compile(
     rf"|[\p{{L}}\p{{N}}--{_UNSPACED}]{_FURTHER}(?:['’](?=\p{{L}}){_FURTHER})*+)",
     regex.VERSION1,
 )
+_HYPHEN = regex.compile(r"\p{Pd}")
 _IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
 
 
@@ -36,14 +42,15 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
     """Yields repetitions of words, without the first occurrence; nothing if the source repeats words, too.
 
     One or two words must stand there three times in a row, three and more twice. A single word that stands there twice
-    has a category of its own, and is only found in languages that were measured, since many languages double words.
-    Characters of a script without spaces must be eight, or four words three times.
+    has a category of its own, or two, for words of five letters and more and for shorter ones, and is only found in
+    languages that were measured, since many languages double words. Characters of a script without spaces must be
+    eight, or four words three times.
     """
     found = list(_repeats(texts.hypothesis))
     if not found or next(_repeats(texts.source), None):
         return
     for start, end, category in found:
-        if category != DOUBLED or texts.target_lang in measured.LANGUAGES:
+        if category == REPEATED or texts.target_lang in measured.LANGUAGES:
             yield ErrorSpan(start, end, Severity.MAJOR, category)
 
 
@@ -53,36 +60,40 @@ def _repeats(text: str) -> Iterator[tuple[int, int, str]]:
     words = [text[start:end].casefold() for start, end in places]
     if len(words) < 2:
         return
-    # Where each word stood before, so that most places need no comparison at all.
+    # Where each word stands next, so that most places need no comparison at all.
+    following: list[int | None] = [None] * len(words)
     last: dict[str, int] = {}
-    distances = []
     for place, word in enumerate(words):
-        distances.append(place - last.get(word, place))
+        if word in last:
+            following[last[word]] = place
         last[word] = place
     at = 0
     while at < len(words) - 1:
-        size, times = next(_loops(words, distances, at), (1, 1))
+        size, times = next(_loops(words, following, at), (1, 1))
         if times == 1 and _is_doubled(text, words, places, at):
-            yield *places[at + 1], DOUBLED
+            yield *places[at + 1], DOUBLED if len(words[at]) >= _LONG else DOUBLED_SHORT
         elif times > 1:
             yield places[at + size][0], places[at + size * times - 1][1], REPEATED
         at += size * times
 
 
 def _is_doubled(text: str, words: Sequence[str], places: Sequence[tuple[int, int]], at: int) -> bool:
-    """Whether a word of three letters or more stands there twice, without a mark between."""
+    """Whether a word of three letters or more stands there twice, without a mark between; no part of "что-то"."""
     if words[at] != words[at + 1] or len(words[at]) < 3 or words[at].isdecimal() or _IS_UNSPACED.match(words[at]):
         return False
     first = places[at]
     second = places[at + 1]
-    return text[slice(*first)] == text[slice(*second)] and not text[first[1] : second[0]].strip()
+    is_part = _HYPHEN.match(text, second[1])
+    return not is_part and text[slice(*first)] == text[slice(*second)] and not text[first[1] : second[0]].strip()
 
 
-def _loops(words: Sequence[str], distances: Sequence[int], at: int) -> Iterator[tuple[int, int]]:
+def _loops(words: Sequence[str], following: Sequence[int | None], at: int) -> Iterator[tuple[int, int]]:
     """Yields length in words and number of repeats of each loop that starts here and repeats too often."""
-    for size in range(1, min(_LONGEST, (len(words) - at) // 2) + 1):
-        if not distances[at + size] or words[at + size] != words[at]:
-            continue
+    longest = _LONGEST_UNSPACED if _IS_UNSPACED.match(words[at]) else _LONGEST
+    place = following[at]
+    while place is not None and place - at <= longest:
+        size = place - at
+        place = following[place]
         unit = words[at : at + size]
         # Numbers may repeat, and there may be many of them: their repeats are not even counted.
         if words[at + size : at + 2 * size] != unit or not any(map(_has_letter, unit)):
@@ -102,4 +113,4 @@ def _has_letter(word: str) -> bool:
     return not word.isdecimal()
 
 
-RULE = Rule("repetition", "words are repeated, and the source repeats none", (REPEATED, DOUBLED), find)
+RULE = Rule("repetition", "words are repeated, and the source repeats none", (REPEATED, DOUBLED, DOUBLED_SHORT), find)

@@ -112,7 +112,10 @@ _ALIASES = {"no": "nb", "nn": "nb", "bs": "hr", "ms": "id", "fil": "en"}
 _CHINESE = {"十": 1, "百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8, "兆": 12}
 _KOREAN = {"십": 1, "백": 2, "천": 3, "만": 4, "억": 8, "조": 12}
 # The thousand behind a larger one belongs to a unit: 82万千瓦 are kilowatts.
-_EAST_ASIAN = re.compile(r"\s?([十百千]*[万萬亿億兆]+|[十百千]+|[십백천]*[만억조]+|[십백천]+)")
+# "More than" may stand between them: 550多万, 20여만.
+_EAST_ASIAN = re.compile(r"\s?[多余餘來来幾几여]?([十百千]*[万萬亿億兆]+|[十百千]+|[십백천]*[만억조]+|[십백천]+)")
+_THOUSAND = frozenset({3})
+_OF = re.compile(r"\s[^\W\d]{2}(?=\s)")
 # Too short to be sure: 5 m are metres, too.
 _LOOSE = (
     (1, re.compile(r"\s?(?:成|decade|jahrzehnt|décennie|decenni|d[eé]cada|десятилет)", re.IGNORECASE)),
@@ -145,10 +148,24 @@ def find(text: str, start: int, lang: str) -> ScaleWord | None:
 
     >>> find("1.2 billion", 3, "en").exponents, find("1,2 Billionen", 3, "de").exponents, find("3 dogs", 1, "en")
     (frozenset({9}), frozenset({12}), None)
+    >>> find("2,8 miles de millones", 3, "es")
+    ScaleWord(exponents=frozenset({9}), end=21)
     """
     if match := _EAST_ASIAN.match(text, start):
         letters = _CHINESE | _KOREAN
         return ScaleWord(frozenset({sum(letters[letter] for letter in match[1])}), match.end())
+    first = _word(text, start, lang)
+    if first is None or first.exponents != _THOUSAND:
+        return first
+    # Thousands of millions: "2,8 miles de millones".
+    of = _OF.match(text, first.end)
+    second = _word(text, of.end(), lang) if of else None
+    if second is None or not second.exponents or min(second.exponents) <= min(_THOUSAND):
+        return first
+    return ScaleWord(frozenset(exponent + min(_THOUSAND) for exponent in second.exponents), second.end)
+
+
+def _word(text: str, start: int, lang: str) -> ScaleWord | None:
     for words in _patterns(_ALIASES.get(lang, lang)):
         if match := words.pattern.match(text, start):
             stem = next(name for name, value in match.groupdict().items() if value is not None)

@@ -28,6 +28,7 @@ _MEMBERS = {
     "Hans": ("Hani", "Bopo"),
     "Hant": ("Hani", "Bopo"),
 }
+_OPENING = ("(", "（", "[", "［")
 _SHARED = r"\p{Zyyy}\p{Zinh}\p{M}\p{Lm}\p{N}"
 
 
@@ -76,24 +77,41 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
     """Yields text in a script that the target language does not use; nothing if the language is unknown.
 
     What the source has in a script that is not its own is a quotation, and what a reference has is right. Latin may
-    stand in every text, as names do, but not for a sentence. Single Greek letters are symbols: μm, β.
+    stand in every text, as names do, but not for a sentence, unless it is a gloss in brackets. Single Greek letters are
+    symbols: μm, β.
     """
     source_tag, target_tag = language_tags((texts.segment.key and texts.segment.key.lang_pair) or "")
     expected = of_language(target_tag)
     if not expected:
         return
     of_source = of_language(source_tag)
-    for start, end in foreign_stretches(texts.hypothesis, expected):
+    for start, end in _unexpected(texts, expected):
         text = texts.hypothesis[start:end]
-        is_latin = regex.search(r"\p{Latn}", text) is not None
-        if is_latin and count_common_words(text) < _LATIN_WORDS:
-            continue
-        if end - start == 1 and regex.match(r"\p{Grek}", text):
-            continue
         is_of_source = bool(of_source) and not any(foreign_stretches(text, of_source))
         is_quoted = text in texts.source and not is_of_source
         if not is_quoted and not any(text in reference for reference in texts.references):
             yield ErrorSpan(start, end, Severity.MAJOR, UNTRANSLATED if is_of_source else FOREIGN)
+
+
+def _unexpected(texts: Texts, expected: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Yields stretches in other scripts; of Latin letters only sentences, and no single Greek letters."""
+    sentences = []
+    if _LATIN not in expected:
+        for start, end in foreign_stretches(texts.hypothesis, expected):
+            text = texts.hypothesis[start:end]
+            is_latin = regex.search(r"\p{Latn}", text) is not None
+            if is_latin and count_common_words(text) >= _LATIN_WORDS and not _is_gloss(texts, start, text):
+                sentences.append((start, end))
+    yield from sentences
+    for start, end in foreign_stretches(texts.hypothesis, (*expected, _LATIN)):
+        is_symbol = end - start == 1 and regex.match(r"\p{Grek}", texts.hypothesis[start:end])
+        if not is_symbol and not any(a <= start < b for a, b in sentences):
+            yield start, end
+
+
+def _is_gloss(texts: Texts, start: int, text: str) -> bool:
+    """Whether words of the source stand in brackets, as beside their translation."""
+    return texts.hypothesis[:start].rstrip().endswith(_OPENING) and text in texts.source
 
 
 RULE = Rule(

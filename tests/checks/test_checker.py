@@ -189,7 +189,7 @@ def test_rules_that_can_say_nothing_are_known(segment: Segment, expected: list[s
 
 
 def test_what_is_not_reliable_in_a_language_is_not_said() -> None:
-    segment = Segment("Hallo Hallo, 15 15 15", "Hello, 17", key=SegmentKey(lang_pair="en-de"))
+    segment = Segment("Hallo, der der Mann, 15 15 15", "Hello, 17", key=SegmentKey(lang_pair="en-de"))
     table = [rule for rule in rules.TABLE if rule.name in ("numbers", "repetition")]
     spoken = [replace(rule, silent={}) for rule in table]
     partly = [replace(rule, silent={rule.categories[-1]: frozenset({"de"})}) for rule in spoken]
@@ -201,9 +201,13 @@ def test_what_is_not_reliable_in_a_language_is_not_said() -> None:
     assert rules.why_silent(wholly, "en") == rules.why_silent(spoken, "de") == ""
 
 
-@pytest.mark.parametrize(("lang", "expected"), [("pl", [repetition.DOUBLED]), ("", []), ("tlh", [])])
+@pytest.mark.parametrize(
+    ("lang", "expected"), [("pl", [repetition.DOUBLED, repetition.DOUBLED_SHORT]), ("", []), ("tlh", [])]
+)
 def test_a_doubled_word_is_only_found_in_languages_that_were_measured(lang: str, expected: list[str]) -> None:
-    segment = Segment("Nie nie nic nic", "Nothing", key=SegmentKey(lang_pair=f"en-{lang}" if lang else None))
+    segment = Segment(
+        "Nie nie nigdy nigdy nic nic", "Nothing", key=SegmentKey(lang_pair=f"en-{lang}" if lang else None)
+    )
     chosen = [replace(rule, silent={}) for rule in rules.choose("repetition").rules]
     assert [error.category for error in checker.check(segment, chosen).errors or ()] == expected
 

@@ -47,6 +47,15 @@ def test_copies(source: str, hypothesis: str, expected: bool) -> None:
         ("eng-srp_Cyrl", "good", "добро", []),
         ("eng-srp_Latn", "good", "dobro добро", ["добро"]),
         ("en-am", "peace", "ሰላም 和平", ["和平"]),
+        # Beside a name in Latin letters, which is right; and a gloss in brackets is.
+        ("en-ru", "Dragons Den", "звезда Dragons शब्द", ["शब्द"]),
+        ("en-ru", "the voice of the energy consumer", "голос (the voice of the energy consumer)", []),
+        (
+            "en-ru",
+            "the voice of the energy consumer",
+            "голос the voice of the energy consumer",
+            ["the voice of the energy consumer"],
+        ),
     ],
 )
 def test_scripts(pair: str, source: str, hypothesis: str, expected: list[str]) -> None:
@@ -75,6 +84,7 @@ def test_scripts_of_a_reference_are_right() -> None:
         ("x", "我们今天去学校吧我们今天去学校吧。", ["我们今天去学校吧"]),
         ("x", "好的好的好的好的好的", ["好的好的好的好的"]),
         ("x", "😀 a a a", ["a a"]),
+        ("x", f"{''.join(map(chr, range(0x4E00, 0x4E50))) * 2}", ["".join(map(chr, range(0x4E00, 0x4E50)))]),
         # Letters with their marks are one word: no vowel sign or virama ends it.
         ("x", "उसने नया सत्तर", []),
         ("x", "वह गया गया गया", ["गया गया"]),
@@ -85,3 +95,18 @@ def test_scripts_of_a_reference_are_right() -> None:
 def test_repetitions(source: str | None, hypothesis: str, expected: list[str]) -> None:
     spans = repetition.find(texts(source, hypothesis))
     assert [hypothesis[span.start : span.end] for span in spans] == expected
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "expected"),
+    [
+        ("потому что что-то не так", []),
+        ("что-то что-то потому потому", [repetition.DOUBLED]),
+        ("la la nous nous toujours toujours", [repetition.DOUBLED_SHORT, repetition.DOUBLED]),
+        ("cənub-qərbi qərbi", [repetition.DOUBLED]),
+        ("toujours, toujours", []),
+    ],
+)
+def test_doubled_words(hypothesis: str, expected: list[str]) -> None:
+    spans = repetition.find(texts("x", hypothesis, "en-fr"))
+    assert [span.category for span in spans] == expected

@@ -92,6 +92,28 @@ def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> 
         ("en-fr", "call 859-292-3680", "appeler le 859 292-3680"),
         ("en-fa", "call 0800 555 111", "تلفن ۰۸۰۰۵۵۵۱۱۱"),
         ("en-de", "in the low 80s", "bei 27 Grad"),
+        ("en-ja", "at 19:30", "午後7時30分"),
+        # Of months, and of words that are made of a number.
+        ("en-fi", "on 29 March, 5 people", "29.3., viisi ihmistä"),
+        ("de-en", "am 29.3.", "on 29 March"),
+        ("en-cs", "A host, 37, and a boy, 13", "Sedmatřicetiletá moderátorka a třináctiletý chlapec"),
+        ("en-pl", "a 42-year-old", "czterdziestodwuletni mechanik"),
+        ("en-it", "a 13-year-old", "un tredicenne"),
+        ("en-ro", "his 47th match", "al patruzeci și șaptelea meci"),
+        # Of scale words: of several, with "more than" between, and those that CLDR alone has.
+        ("en-es", "the £2.8bn market", "un mercado de 2,8 miles de millones"),
+        ("en-zh", "5.5 million people", "550多万人"),
+        ("en-tt", "2.4 million people", "2 миллион 400 мең кеше"),
+        # Of amounts in two units, one of which is enough, and of ranges whose ends are converted into each other.
+        ("en-de", "45 miles (72 km) away", "72 km entfernt"),
+        ("en-de", "six meters (18 feet)", "sechs Meter"),
+        ("en-es", "1 to 2 inches, up to 4 inches", "entre 2 y 5 centímetros, hasta 10"),
+        ("en-fr", "76,000 hectares", "760 kilomètres carrés"),
+        ("en-pt", "it costs $36", "custa R$ 130"),
+        # Glued to a prefix, or part of a name; a tone mark of an old encoding of Burmese is a digit of Shan.
+        ("en-zu", "2.4 million and 1,127", "izigidi ezingu-2.4 ne-1 127"),
+        ("en-ru", "per 247sports", "сообщает сайт"),
+        ("en-my", "5 of them", "သူတို႔"),
         # Of placeholders.
         ("en-de", "%25$s, {14}, <x id='33'/>", "nichts"),
     ],
@@ -124,6 +146,18 @@ def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
         ("en-ky", "380,000 people", "390 миң киши", ["390"], []),
         ("en-es", "37,125 people", "37,152 personas", ["37,152"], []),
         ("en-de", "at 5.30pm", "um 18.30 Uhr", ["18.30"], []),
+        ("en-nl", "20 million in the 1980s", "27 miljoen in de jaren tachtig", ["27"], []),
+        ("en-de", "45 miles (72 km) away", "65 Meilen (72 km) entfernt", ["65"], []),
+        ("en-de", "45 miles (72 km) away", "42 km entfernt", ["42"], []),
+        ("en-de", "20 feet high", "50 Fuß (6 m) hoch", ["50"], []),
+        ("en-fr", "2 to 4 inches", "2 à 6 pouces", ["6"], []),
+        ("en-de", "a 550-pound hog", "ein schweres Schwein", [], ["550"]),
+        ("en-it", "on May 30, 2005 in Xining", "il 30 maggio a Xining", [], ["2005"]),
+        # Numbers as words that only stand there as letters of others: "once" in "entonces", "art" in "artist".
+        ("en-es", "about £11 million", "entonces unos 21 millones", ["21"], []),
+        ("en-sv", "18 years ago, artists", "artister för 19 år sedan", ["19"], []),
+        ("en-pt", "$37 billion", "US$ 67 bilhões", ["67"], []),
+        ("en-de", "they won 5&4", "sie gewannen mit 4&4", ["4"], []),
     ],
 )
 def test_findings(pair: str, source: str, hypothesis: str, changed: list[str], missing: list[str]) -> None:
