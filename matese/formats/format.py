@@ -38,7 +38,8 @@ class ReadOptions:
         first_segment: number of the first segment in the file, 0 or 1; None for that of the format.
         naming: tables only: how the user names a column, for messages; see `columns.ratings`.
         texts: submissions of WMT 2026 only: the test set, which has the texts.
-        untranslated: XLIFF and PO only: whether units without a target are read, as blank translations.
+        untranslated: XLIFF, PO and tables with a column of states: whether units without a finished translation are
+            read, as blank translations.
         only_texts: XLIFF and PO only: whether the ratings are not needed, so that notes of an older text, whose words
             are no longer there, are counted and left out.
     """

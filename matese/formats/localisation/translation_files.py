@@ -38,7 +38,7 @@ from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted
 from matese.files import UTF16_MARKS, name_of, open_binary, whole
-from matese.formats import signs
+from matese.formats import signs, unit_states
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.localisation import corrections, notes, po, subtitles, xliff
@@ -261,7 +261,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
         if unit.is_translated:
             yield from _ratings(unit, segment, of_file, issues, only_texts=reading.only_texts)
         elif not reading.untranslated:
-            reason = "unit without a translation" if unit.is_finished else "unit whose translation is not finished"
+            reason = unit_states.NOT_TRANSLATED if unit.is_finished else unit_states.NOT_FINISHED
             issues.skip(reason, None)
         elif is_rated:
             rater = of_file[0] if of_file else None

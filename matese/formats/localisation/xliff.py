@@ -17,6 +17,7 @@ from xml.parsers import expat
 
 from matese.annotation import Codes, InlineCode
 from matese.errors import InputError, shortened
+from matese.formats import unit_states
 from matese.formats.localisation import corrections, notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
@@ -27,12 +28,6 @@ _AROUND_TEXT = {"g", "pc"}
 """Codes whose content is text."""
 _SEPARATOR = "\x1f"
 """Between namespace and name of an element; XML cannot hold it, while some files have namespaces with spaces."""
-_UNFINISHED = {"new", "needs-translation", "needs-l10n", "needs-adaptation", "initial"}
-_FINISHED = {
-    *("translated", "signed-off", "reviewed", "final"),
-    *("needs-review-translation", "needs-review-l10n", "needs-review-adaptation"),
-}
-"""States of XLIFF 1.2 and 2; what is to be reviewed has been translated."""
 _JUDGEMENTS = ("state-qualifier", "status", "conf")
 """Attributes in which XLIFF 1.2, memoQ and Trados say that a reviewer has rejected a translation."""
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -389,7 +384,7 @@ class _Reader:
         for number, segment in enumerate(element.segments):
             if not segment.is_to_translate or not (segment.source.strip() or segment.target.strip()):
                 continue
-            is_known = segment.state is None or segment.state in _FINISHED | _UNFINISHED
+            is_known = segment.state is None or segment.state in unit_states.FINISHED | unit_states.UNFINISHED
             states = [] if is_known else [("unknown state", f"{segment.state!r} must be one of XLIFF")]
             if segment.n_targets > 1:
                 states.append(("further translation of a unit", "must be one target"))
@@ -403,7 +398,7 @@ class _Reader:
                 segment.target,
                 "-".join(pair) if len(pair) == 2 else None,
                 own_notes[number],
-                is_finished=segment.state not in _UNFINISHED,
+                is_finished=segment.state not in unit_states.UNFINISHED,
                 context="\n".join(context),
                 codes=_codes(segment),
                 not_understood=[*foreign, *states],

@@ -1,8 +1,9 @@
 """Tables of translations from other tools, whose columns are recognised by many names, and the ratings of the rows.
 
 A column is recognised by its usual names (`headings.NAMES`; references: `ref`, `reference`, `refA`, `ref1`, ...)
-without regard to case, spaces, "_" and "-". All other columns are kept in `Segment.extra`. A table that has the columns
-of our JSONL, among them `errors`, holds ratings, and is read as `jsonl.from_json` does.
+without regard to case, spaces, "_" and "-". All other columns are kept in `Segment.extra`; where one says that a
+translation is not finished (`unit_states`), its row is left out as its unit of XLIFF or PO is. A table that has the
+columns of our JSONL, among them `errors`, holds ratings, and is read as `jsonl.from_json` does.
 
 A column `translation` of Hugging Face data sets holds texts by language. With a language pair, its text in the target
 language is the hypothesis, or the reference if another column holds the hypothesis.
@@ -22,6 +23,7 @@ from typing import Any
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, near_miss, one_of, unknown
 from matese.files import name_of
+from matese.formats import unit_states
 from matese.formats.format import Columns, ReadOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import jsonl
@@ -147,8 +149,17 @@ def ratings(
                 for rating in _layout_of(flat, chosen, naming).ratings(flat, number, unit):
                     if not chosen:
                         _check_plain(rating.segment, naming)
-                    if options is not None and not options.only_texts:
-                        _report_unread(rating.segment, RowIssues(name_of(path), options.report, number))
+                    if options is None:
+                        yield rating
+                        continue
+                    issues = RowIssues(name_of(path), options.report, number)
+                    if why := unit_states.why_left_out(rating.segment.hypothesis, rating.segment.extra or {}):
+                        if not options.untranslated:
+                            issues.skip(why, None)
+                            continue
+                        rating = replace(rating, segment=replace(rating.segment, hypothesis=""))
+                    if not options.only_texts:
+                        _report_unread(rating.segment, issues)
                     yield rating
 
 
