@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import html
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -27,6 +27,7 @@ _MARKS = {"sub", "sm", "em"}
 _AROUND_TEXT = {"g", "pc"}
 """Codes whose content is text."""
 _SEPARATOR = "\x1f"
+_OF_OLDER_VERSION = re.compile(r"pm[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """Between namespace and name of an element; XML cannot hold it, while some files have namespaces with spaces."""
 _JUDGEMENTS = ("state-qualifier", "status", "conf")
 """Attributes in which XLIFF 1.2, memoQ and Trados say that a reviewer has rejected a translation."""
@@ -230,7 +231,7 @@ class _Reader:
             self._start_structure(local, parent, attributes, at=at)
         elif self._text.left_out is None:
             is_deleted = _is_deleted(name, attributes)
-            if local in (_CODE | _AROUND_TEXT) - _MARKS and not is_deleted:
+            if local in (_CODE | _AROUND_TEXT) - _MARKS and not is_deleted and not _continues(attributes):
                 self._text.codes.append(_code(local, attributes))
             if local in _CODE or is_deleted:
                 self._text.left_out = len(self._open)
@@ -515,9 +516,26 @@ def _code(kind: str, attributes: Mapping[str, str]) -> InlineCode:
     return InlineCode(kind, name, shown)
 
 
+def _continues(attributes: Mapping[str, str]) -> bool:
+    """Whether an element is a further part of a code, which Trados cuts where a tracked change begins or ends."""
+    return any(name.endswith(f"{_SEPARATOR}start") and value == "false" for name, value in attributes.items())
+
+
 def _codes(segment: _Segment) -> Codes | None:
-    has_codes = segment.source_codes or segment.target_codes
-    return Codes(tuple(segment.source_codes), tuple(segment.target_codes)) if has_codes else None
+    """Returns the codes of source and target; None if there are none.
+
+    Translations that Trados has taken from an older version of the document ("PerfectMatch") have ids of that version:
+    such a code is the first of its kind that the target lacks.
+    """
+    target = list(segment.target_codes)
+    left = list((Counter(segment.source_codes) - Counter(target)).elements())
+    for place, code in enumerate(target):
+        own = next((other for other in left if other.kind == code.kind), None)
+        if own is not None and _OF_OLDER_VERSION.fullmatch(code.id):
+            target[place] = own
+            left.remove(own)
+    has_codes = segment.source_codes or target
+    return Codes(tuple(segment.source_codes), tuple(target)) if has_codes else None
 
 
 def _rejected(attributes: Mapping[str, str]) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.checks import checker
 from matese.formats.localisation import translation_files
 from tests.formats import reading
 from tests.formats.localisation.noting import noted
@@ -248,3 +249,34 @@ def test_each_file_of_xliff_1_says_its_languages(tmp_path: Path) -> None:
     ratings = list(translation_files.read(path))
     assert [(rating.segment.key or SegmentKey()).lang_pair for rating in ratings] == ["en-de", "en-fr_CA", None]
     noted(path, [replace(rating, errors=()) for rating in ratings])
+
+
+PERFECT = "pm0f3a9c1e-1b2c-4d5e-8f90-0123456789ab"
+
+
+@pytest.mark.parametrize(
+    ("target", "lost"),
+    [
+        # Trados cuts a code where a tracked change begins or ends: it is one code.
+        (
+            '<g id="3" s:end="false">der </g><mrk mtype="x-sdl-added"><g id="3" s:start="false" s:end="false">neue</g>'
+            '</mrk><g id="3" s:start="false"> Laden</g>.<x id="4"/>',
+            0,
+        ),
+        # Of a translation of an older version, the codes have other ids.
+        (f'<g id="{PERFECT}">der Laden</g>.<x id="4"/>', 0),
+        (f'<g id="{PERFECT}">der Laden</g>.', 1),
+        (f'<x id="{PERFECT}"/>der Laden.', 1),
+        ('<g id="7">der Laden</g>.<x id="4"/>', 1),
+    ],
+)
+def test_inline_codes_of_trados(tmp_path: Path, target: str, lost: int) -> None:
+    source = 'In <g id="3">the shop</g>.<x id="4"/>'
+    unit = (
+        f'<trans-unit id="1"><source>{source}</source><seg-source><mrk mtype="seg" mid="1">{source}</mrk></seg-source>'
+        f'<target><mrk mtype="seg" mid="1">In {target}</mrk></target>'
+        '<s:seg-defs><s:seg id="1" conf="ApprovedSignOff"/></s:seg-defs></trans-unit>'
+    )
+    (rating,), issues = read(tmp_path, xliff_1(unit, more=' xmlns:s="urn:sdl"'))
+    assert issues == []
+    assert len(checker.check(rating.segment).unplaced) == lost
