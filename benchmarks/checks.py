@@ -14,9 +14,9 @@ Placeholders, addresses and inline codes do not occur in news: they are put into
 is correct, too, until the fault changes the translation.
 
 A rule is silent in a language, for one of its categories, where it has more than one false alarm in a thousand even
-segments, or clearly finds less than 95 % of the category's faults there (binomial, 5 %). The tables have a row for each rule and fault; the
-share that is found is over the languages in which the rule speaks. A finding on the correct text is no finding of the
-fault.
+segments, or clearly finds less than 95 % of the category's faults there (binomial, 5 %). The tables have a row for each
+rule and fault; the share that is found is over the languages in which the rule speaks. A finding on the correct text is
+no finding of the fault.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ class OfLanguages(Checked):
     """Files of a language pair.
 
     Attributes:
-        lang_pair: language pair, such as en-de or english-german, for files that do not state it.
+        lang_pair: language pair, such as en-de or english-german, for files that do not state it, or state another one;
+            the rows that state another one are counted.
     """
 
     lang_pair: str | None = option(None, Text("PAIR"))

@@ -297,7 +297,7 @@ def test_checks_alone_need_no_model(run: Run, folder: Path) -> None:
     write(folder / "mt.txt", "Es kostet 16 Euro (netto.", "", "der Text der Text")
     ran = run(*CHECKS, "--src", "src.txt", "--lang-pair", "en-de", "--model", "there is none")
     assert ran.code == 0
-    assert ran.err == "matese: repetition (Accuracy/Addition/Doubled word): not reliable in German, not run\n"
+    assert ran.err == "matese: repetition (Accuracy/Addition/Doubled short word): not reliable in German, not run\n"
     first, second, third = objects(ran.out)
     assert str(first["rater"]).startswith("matese|checks:all+language|lang_pair:en-de|version:")
     assert [(one["text"], one["confidence"]) for one in first["errors"]] == [("16", None)]  # type: ignore[attr-defined]
@@ -322,6 +322,20 @@ def test_rules_that_are_silent_in_the_language_are_named(run: Run, folder: Path)
     assert "not reliable" not in run("tag", "--checks", "only,blank", *texts, "--format", "jsonl").err
     refused = run("tag", "--checks", "only,numbers", *texts).refused()
     assert refused.startswith("no rule of --checks can run: numbers: not reliable in Amharic")
+
+
+def test_the_language_pair_of_the_user_wins_over_that_of_a_file(run: Run, folder: Path) -> None:
+    header = 'msgid ""\nmsgstr "Language: fr\\nX-Source-Language: en\\nContent-Type: text/plain; charset=UTF-8\\n"'
+    write(folder / "a.po", header, "", 'msgid "It costs 15"', 'msgstr "Es kostet 16"')
+    write(folder / "a.jsonl", '{"source": "It costs 15", "hypothesis": "Es kostet 16", "lang_pair": "en-fr"}')
+    for name in ("a.po", "a.jsonl"):
+        command = ("tag", "--checks", "only", "--input", name, "--format", "jsonl")
+        assert objects(run(*command).out)[0]["lang_pair"] == "en-fr"
+        ran = run(*command, "--lang-pair", "en-de")
+        assert objects(ran.out)[0]["lang_pair"] == "en-de"
+        assert f"matese: {name}: 1 row repaired: states en-fr, read as en-de (--lang-pair)" in ran.err
+        assert "|lang_pair:en-de|" in str(objects(ran.out)[0]["rater"])
+    assert "or state another one" in run("tag", "--help").out
 
 
 def test_checks_beside_a_model(run: Run, folder: Path) -> None:

@@ -44,10 +44,10 @@ def is_csv(lines: Iterable[str]) -> bool:
     return has_proof and not is_inside
 
 
-def rows(lines: Iterable[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yields the cells of each row of a table that `is_csv`, with the number of its last line."""
+def rows(lines: Iterable[str], delimiter: str = "\t") -> Iterator[tuple[int, Sequence[str]]]:
+    """Yields the cells of each row of a table that a CSV writer has quoted, with the number of its last line."""
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter="\t", strict=True)
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
     return ((reader.line_num, cells) for cells in reader)
 
 

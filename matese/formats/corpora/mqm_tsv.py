@@ -52,6 +52,7 @@ from matese.formats.corpora import csv_quoting, omission_marks
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.formats.signs import LEAST_MQM_COLUMNS, MQM_COLUMNS, mqm_names
+from matese.formats.tables import headings
 from matese.text.whole_numbers import parse_whole_number
 
 COLUMNS = MQM_COLUMNS
@@ -170,6 +171,7 @@ class _Table:
         name: of the file, in messages.
         lines: returns its lines.
         is_csv: whether a CSV writer has quoted it.
+        delimiter: of its cells: a tab, or what a spreadsheet has put in its place.
         places: of `COLUMNS` among its columns.
         n_columns: how many it has.
         has_empty_numbers: whether a segment number of 0 says that segments are only numbered in their documents.
@@ -178,13 +180,14 @@ class _Table:
     name: str
     lines: Callable[[], Iterable[str]]
     is_csv: bool
+    delimiter: str
     places: Sequence[int]
     n_columns: int
     has_empty_numbers: bool
 
     def rows(self) -> Iterator[tuple[int, Sequence[str]]]:
         """Yields the line number and the cells of each row below the header."""
-        return islice(_cells(self.lines(), is_csv=self.is_csv), 1, None)
+        return islice(_cells(self.lines(), self.delimiter, is_csv=self.is_csv), 1, None)
 
     def columns(self, cells: Sequence[str]) -> Sequence[str] | None:
         """Returns the cells of a row in the order of `COLUMNS`; None if their number is not that of the header."""
@@ -201,26 +204,25 @@ def _segment_of(columns: Sequence[str]) -> _SegmentId | None:
     return None if index is None else (system, document, index)
 
 
-def _cells(lines: Iterable[str], *, is_csv: bool) -> Iterator[tuple[int, Sequence[str]]]:
+def _cells(lines: Iterable[str], delimiter: str, *, is_csv: bool) -> Iterator[tuple[int, Sequence[str]]]:
     if is_csv:
-        return csv_quoting.rows(lines)
+        return csv_quoting.rows(lines, delimiter)
     return ((number, line.split("\t")) for number, line in enumerate(lines, start=1))
 
 
 def _open(path: str | Path, options: ReadOptions) -> _Table:
     """Reads the header of a file and finds out whether it is quoted."""
     lines = repeatable_lines(path)
-    is_csv = csv_quoting.is_csv(lines())
+    delimiter, _ = headings.split(next(iter(lines()), "").removeprefix("\ufeff"))
+    is_csv = delimiter != "\t" or csv_quoting.is_csv(lines())
     expected = f"must begin with the header line {' '.join(COLUMNS)} (separated by tabs)"
-    _, header = next(_cells(lines(), is_csv=is_csv), (0, None))
+    _, header = next(_cells(lines(), delimiter, is_csv=is_csv), (0, None))
     if header is None:
         raise FormatError(name_of(path), None, f"file is empty: {expected}")
     names = mqm_names(header)
     missing = [name for name in COLUMNS if name not in names]
     if len(COLUMNS) - len(missing) < LEAST_MQM_COLUMNS:
-        is_of_spreadsheet = len(header) == 1 and any(mark in header[0] for mark in ",;")
-        advice = "; a spreadsheet has saved it as CSV: save it as text, tab delimited" if is_of_spreadsheet else ""
-        raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}{advice}")
+        raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}")
     if missing:
         raise FormatError(name_of(path), 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
     if several := [name for name in COLUMNS if names.count(name) > 1]:
@@ -229,6 +231,7 @@ def _open(path: str | Path, options: ReadOptions) -> _Table:
         name=name_of(path),
         lines=lines,
         is_csv=is_csv,
+        delimiter=delimiter,
         places=[names.index(name) for name in COLUMNS],
         n_columns=len(names),
         has_empty_numbers=options.first_segment != 0 and any(name.strip().lower() == "globalsegid" for name in header),

@@ -296,3 +296,21 @@ def test_every_row_counts_once_whatever_its_tags(
         scores.append([mqm.score(rating, mqm.GOOGLE) for rating in ratings])
         shuffle.shuffle(rows)
     assert scores == [[-float(len(targets))]] * 2
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+def test_a_file_that_a_spreadsheet_has_saved_as_csv(tmp_path: Path, delimiter: str, quoting: Literal[0, 1]) -> None:
+    rows = [
+        mqm_tsv.COLUMNS,
+        ["A", "d", "1", "1", "r", 'The "cat", she; sleeps.', 'Der <v>Hund</v>, "sie"; schläft.', "Accuracy", "Major"],
+        ["A", "d", "2", "2", "r", "Yes.", "Ja.", "No-error", "No-error"],
+    ]
+    tab = tmp_path / "a.tsv"
+    tab.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    path = tmp_path / "a.csv"
+    with path.open("w", encoding="utf-8-sig", newline="") as stream:
+        csv.writer(stream, delimiter=delimiter, quoting=quoting, lineterminator="\r\n").writerows(rows)
+    assert detection.detect(path) == "mqm-tsv"
+    how = ReadOptions(lambda issue: None)
+    assert list(detection.read(path, how)) == list(detection.read(tab, how))
