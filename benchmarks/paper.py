@@ -16,6 +16,7 @@ raters and the models, in the training and in the test data.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -67,6 +68,8 @@ PUBLISHED_SCORES = {
         "MaTESe-QE": ".288 .277 .210 .343 .332 .196",
     },
 }
+_TOLD = 1000
+"""Number of segments after which a model's progress is shown again."""
 Predictions = Mapping[str, Sequence[Rating]]
 """Predicted ratings of the gold ratings' segments, by model and kind of input."""
 
@@ -113,26 +116,34 @@ def _print_spans(arguments: argparse.Namespace) -> None:
 
 def _print_scores(arguments: argparse.Namespace) -> None:
     """Prints Table 5, with chrF, whose figures need no model."""
+    _tell("reading the official scores and the texts")
     golds = wmt21.read(Store(arguments.scores), arguments.every, only_held_out=arguments.held_out)
     print(
         f"\nTable 5: {len(golds.ratings):,} translations with official scores. Left out: {golds.n_without_text:,} "
         f"whose text and {golds.n_without_reference:,} whose standard reference is not published with the ratings."
     )
+    _tell(f"chrF of {len(golds.ratings):,} translations")
+    scores = baselines(golds.ratings, names=["chrf"])
     predicted = predictions(golds.ratings, arguments.models)
-    scores = {"chrF": baselines(golds.ratings)["chrF"]}
     scores |= {name: list(map(mqm.score, ratings)) for name, ratings in predicted.items()}
+    figures = columns_of_scores(golds.ratings, scores)
     for figure_name, title in OF_SCORES.items():
-        print(f"\n{title}\n", *of_scores(figure_name, golds.ratings, scores), sep="\n")
+        print(f"\n{title}\n", *of_scores(figure_name, figures, list(scores)), sep="\n")
 
 
 def predictions(golds: Sequence[Rating], models: Sequence[str]) -> dict[str, list[Rating]]:
-    """Returns the predictions of each model with each kind of input."""
+    """Returns the predictions of each model with each kind of input; tells how many there are so far."""
     predicted = {}
     for model in models:
         annotator = matese.load(model)
         for inputs in annotator.config.texts.inputs:
+            name = f"{model}, {inputs}"
             segments = (with_inputs(gold.segment, inputs) for gold in golds)
-            predicted[f"{model}, {inputs}"] = list(annotator.annotate_segments(segments))
+            predicted[name] = ratings = []
+            for number, rating in enumerate(annotator.annotate_segments(segments)):
+                if number % _TOLD == 0:
+                    _tell(f"{name}: {number:,} of {len(golds):,}")
+                ratings.append(rating)
     return predicted
 
 
@@ -150,12 +161,15 @@ def of_spans(
     return markdown.table(["", *OF_SPANS.values()], rows)
 
 
-def of_scores(figure_name: str, golds: Sequence[Rating], scores: Mapping[str, Sequence[float]]) -> list[str]:
-    """Returns Table 5a or 5b, with a row for the scores of each metric; "-" where one is constant or has no segment."""
-    rows = [[f"published: {name}", *row.split()] for name, row in PUBLISHED_SCORES[figure_name].items()]
-    columns: list[dict[str, float | None]] = []
+Columns = Mapping[str, Mapping[str, MetricFigures]]
+"""The figures of each metric in each column of Table 5, by column and metric; a metric without figures is missing."""
+
+
+def columns_of_scores(golds: Sequence[Rating], scores: Mapping[str, Sequence[float]]) -> Columns:
+    """Returns all figures of Tables 5a and 5b; `scores` are those of each metric, of the golds' segments."""
+    columns: dict[str, Mapping[str, MetricFigures]] = {}
     for pair in LANG_PAIRS:
-        for test_set, with_humans in COLUMNS.values():
+        for column, (test_set, with_humans) in COLUMNS.items():
             places = [
                 number
                 for number, gold in enumerate(golds)
@@ -164,11 +178,17 @@ def of_scores(figure_name: str, golds: Sequence[Rating], scores: Mapping[str, Se
             ]
             chosen = [golds[number] for number in places]
             metrics = {name: scored(chosen, [values[place] for place in places]) for name, values in scores.items()}
-            of_pair = _correlated(chosen, metrics) if chosen else {}
-            columns.append({name: figures[figure_name].value for name, figures in of_pair.items()})
-    rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in scores]
-    heads = [f"{pair} {test}" for pair in LANG_PAIRS for test in COLUMNS]
-    return markdown.table(["", *heads], rows)
+            columns[f"{pair} {column}"] = _correlated(chosen, metrics) if chosen else {}
+    return columns
+
+
+def of_scores(figure_name: str, columns: Columns, metrics: Sequence[str]) -> list[str]:
+    """Returns Table 5a or 5b, with a row for the scores of each metric; "-" where one is constant or has no segment."""
+    rows = [[f"published: {name}", *row.split()] for name, row in PUBLISHED_SCORES[figure_name].items()]
+    for metric in metrics:
+        found = [of_column.get(metric, {}).get(figure_name) for of_column in columns.values()]
+        rows.append([metric, *(markdown.shown(None if one is None else one.value) for one in found)])
+    return markdown.table(["", *columns], rows)
 
 
 def _correlated(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> Mapping[str, MetricFigures]:
@@ -213,6 +233,11 @@ def bars(lines: Shares) -> Iterator[str]:
 
 def _of_pairs(ratings: Sequence[Rating]) -> list[Rating]:
     return [rating for rating in ratings if _key(rating).lang_pair in LANG_PAIRS]
+
+
+def _tell(text: str) -> None:
+    """Shows what takes time, apart from the tables."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def _key(rating: Rating) -> SegmentKey:

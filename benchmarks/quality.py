@@ -154,11 +154,12 @@ def scored(golds: Sequence[Rating], values: Sequence[float]) -> list[Rating]:
     ]
 
 
-def baselines(golds: Sequence[Rating], encoder: str | None = None) -> dict[str, list[float]]:
+def baselines(
+    golds: Sequence[Rating], encoder: str | None = None, *, names: Sequence[str] = tuple(SACREBLEU_BASELINES)
+) -> dict[str, list[float]]:
     """Returns sentence BLEU, chrF and TER (negated) against the first reference; BERTScore with an encoder."""
     segments = [replace(gold.segment, references=gold.segment.references[:1]) for gold in golds]
-    names = [*SACREBLEU_BASELINES, *([] if encoder is None else EMBEDDING_BASELINES)]
-    chosen = metrics.make_baselines(names, encoder=encoder)
+    chosen = metrics.make_baselines([*names, *([] if encoder is None else EMBEDDING_BASELINES)], encoder=encoder)
     return {scores.name: scores.segments[ALL].tolist() for metric in chosen for scores in metric.score({ALL: segments})}
 
 

@@ -40,7 +40,8 @@ def test_human_translations_count_in_one_column() -> None:
     golds += of(GOLD[:3], test_set="newstest2021", system="ref-A")
     golds = [replace(one, errors=None) for one in golds]
     values = [one.overall.value if one.overall is not None else 0.0 for one in golds]
-    lines = paper.of_scores("segment.kendall_b", golds, {"of systems": [*values[: 2 * len(GOLD)], 0.0, 0.0, 0.0]})
+    columns = paper.columns_of_scores(golds, {"of systems": [*values[: 2 * len(GOLD)], 0.0, 0.0, 0.0]})
+    lines = paper.of_scores("segment.kendall_b", columns, ["of systems"])
     without, with_human, ted, *zh = cells(lines, "of systems")
     assert without == ted == "1.000"
     assert with_human != without
@@ -50,5 +51,12 @@ def test_human_translations_count_in_one_column() -> None:
 @pytest.mark.parametrize("figure_name", paper.OF_SCORES)
 def test_a_model_that_marks_nothing_has_no_figure(figure_name: str) -> None:
     golds = [replace(one, errors=None) for one in of(GOLD, test_set="ted2021")]
-    lines = paper.of_scores(figure_name, golds, {"marks nothing": [0.0] * len(golds)})
+    columns = paper.columns_of_scores(golds, {"marks nothing": [0.0] * len(golds)})
+    lines = paper.of_scores(figure_name, columns, ["marks nothing"])
     assert cells(lines, "marks nothing") == [*"-----", "- |"]
+
+
+def test_the_progress_of_a_model_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    predicted = paper.predictions(GOLD, ["mini"])
+    assert [len(ratings) for ratings in predicted.values()] == [len(GOLD)] * 2
+    assert capsys.readouterr().err.splitlines() == [f"{name}: 0 of {len(GOLD)}" for name in predicted]
