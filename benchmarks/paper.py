@@ -133,7 +133,7 @@ def _print_scores(arguments: argparse.Namespace) -> None:
 
 def predictions(golds: Sequence[Rating], models: Sequence[str]) -> dict[str, list[Rating]]:
     """Returns the predictions of each model with each kind of input; tells how many there are so far."""
-    predicted = {}
+    predicted: dict[str, list[Rating]] = {}
     for model in models:
         annotator = matese.load(model)
         for inputs in annotator.config.texts.inputs:

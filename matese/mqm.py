@@ -230,8 +230,7 @@ def _score(rating: Rating, weights: Weights) -> float:
     total = math.fsum(_penalty(error, weights) for error in counted)
     if weights.cap is not None:
         total = min(total, weights.cap)
-    n_words = count_words(rating.segment.hypothesis)
-    if weights.per_words is not None and n_words:
+    if weights.per_words is not None and (n_words := count_words(rating.segment.hypothesis)):
         total *= weights.per_words / n_words
     lowest = -math.inf if weights.floor is None else weights.floor
     # 0.0 - x instead of -x: an error-free segment scores 0, not -0.

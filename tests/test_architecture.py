@@ -204,6 +204,17 @@ def test_a_command_with_the_embedded_model_loads_no_more_than_it_runs(command: s
     assert loaded & {"torch", *HEAVY} == set()
 
 
+@pytest.mark.parametrize("command", [["info"], ["score"], ["convert", "--to", "csv", "-"]])
+def test_a_command_that_reads_ratings_loads_no_more_than_it_runs(command: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "ratings.jsonl"
+    path.write_text('{"hypothesis": "Gut.", "errors": [], "system": "A", "index": 0}\n', encoding="utf-8")
+    arguments = [command[0], str(path), *command[1:]]
+    program = f"import sys; from matese import cli; cli.main({arguments}); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    assert loaded & {"torch", "tokenizers", *HEAVY} == set()
+
+
 def test_the_list_of_commands_imports_none() -> None:
     program = (
         "import sys\nfrom matese import cli\n"

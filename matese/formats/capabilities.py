@@ -122,6 +122,10 @@ class Capabilities:
         return held, others
 
 
+EVERYTHING = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
+"""Of a format that loses nothing."""
+
+
 @dataclass(slots=True)
 class Reducer:
     """Reduces ratings to what a format can hold.
@@ -136,9 +140,15 @@ class Reducer:
     losses: Counter[str] = field(default_factory=Counter)
     adapt: Callable[[Rating, Counter[str]], Rating] | None = None
     _numbers: Counter[tuple[str | None, str | None, str | None]] = field(default_factory=Counter)
+    _holds_everything: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._holds_everything = self.capabilities == EVERYTHING and self.adapt is None
 
     def reduce(self, rating: Rating) -> Rating | None:
         """Returns the part of a rating that the format can hold; None if there is none."""
+        if self._holds_everything:
+            return _named(rating)
         holds = self.capabilities.holds
         if rating.errors is None and not holds("no_spans"):
             self.losses["ratings without spans"] += 1
@@ -278,3 +288,11 @@ class Reducer:
             text, count = re.subn(pattern, replacement, text)
             self._lose("characters that the format cannot write", count)
         return text
+
+
+def _named(rating: Rating) -> Rating:
+    """Returns the rating with a segment that knows what readers call it by, since the line of its file is not kept."""
+    segment = rating.segment
+    if segment.name is not None or segment.line is None or (segment.key is not None and segment.key.index is not None):
+        return rating
+    return replace(rating, segment=replace(segment, name=segment.label))

@@ -212,8 +212,14 @@ class Memory:
             self.n_bytes -= _n_bytes(self._results.popitem(last=False))
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+"""Types without parts, which are most: looking for parts takes longer."""
+
+
 def _n_bytes(value: Any) -> int:  # noqa: ANN401  (a row with its result, a dataclass of any model, or a part of them)
     size = sys.getsizeof(value)
+    if value.__class__ in _PLAIN:
+        return size
     if isinstance(value, np.ndarray):
         return size if value.base is None else size + value.nbytes
     if isinstance(value, tuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -21,7 +22,8 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
     segments: set[int] = set()  # hashes, since the texts might not fit in memory
     for rating in ratings:
         key = rating.segment.key
-        counts.update(_counts(rating))
+        for label, n in _counts(rating).items():
+            counts[label] += n
         # Raters may have typed into the text of a segment with a key.
         segments.add(hash((key, rating.segment.hypothesis if key is None or key.index is None else None)))
         by_severity.update(error.severity for error in rating.all_errors)
@@ -65,7 +67,13 @@ def _is_on_words(span: ErrorSpan, words: Sequence[tuple[int, int]]) -> bool:
     >>> _is_on_words(ErrorSpan(4, 8, None), [(0, 3), (4, 8)]), _is_on_words(ErrorSpan(4, 7, None), [(0, 3), (4, 8)])
     (True, False)
     """
-    return not any(start < edge < end for start, end in words for edge in (span.start, span.end))
+    return not any(_is_within_word(edge, words) for edge in (span.start, span.end))
+
+
+def _is_within_word(edge: int, words: Sequence[tuple[int, int]]) -> bool:
+    """Whether a word, of which there are many in order, begins before an edge and ends after it."""
+    place = bisect_left(words, (edge,))
+    return place > 0 and edge < words[place - 1][1]
 
 
 def _most_common(counts: Counter[str]) -> str:

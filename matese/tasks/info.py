@@ -65,11 +65,13 @@ def _text(request: Request) -> str:
 
 def _is_ratings(path: str) -> bool:
     """Whether a path is to be read as ratings: also one that does not exist but looks like the name of a file."""
+    if path == "-" or os.path.isfile(path):
+        return True  # without models, whose import takes longer than reading many ratings
     from matese.model.storage import checkpoint
 
     if os.path.exists(path):
         return not os.path.isfile(os.path.join(path, checkpoint.CONFIG))
-    return path == "-" or (path not in checkpoint.embedded() and bool(os.path.splitext(path)[1]))
+    return path not in checkpoint.embedded() and bool(os.path.splitext(path)[1])
 
 
 def _models() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from matese.text.ranges import Range
@@ -16,6 +16,8 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf
 """Thai, Lao, Myanmar, Khmer, kana, and CJK ideographs with their extensions, for a set in a regular expression."""
 _WORD = f"[{UNSPACED}]|[^\\s{UNSPACED}]+"
 """Compiled when it is first used, by no `--help`."""
+_MOST_CHARACTERS = 2**14
+"""Characters whose kind is remembered: those of any language."""
 _COPIED_WORDS = 3
 _COPIED_CHARACTERS = 6
 """Fewer equal words, or characters of a script without spaces, may be a name, a title or a loan: "Rock am Ring"."""
@@ -57,6 +59,7 @@ def character_ranges(text: str) -> tuple[Range, ...]:
 
 
 @cache
+@lru_cache(_MOST_CHARACTERS)
 def _kind(character: str) -> str:
     """Returns " " for white space, "w" in words, "m" for marks that join the previous character, "." for the rest."""
     if character.isspace():
@@ -68,6 +71,7 @@ def _kind(character: str) -> str:
     return "w" if character.isalnum() or character == "_" else "."
 
 
+@lru_cache(_MOST_CHARACTERS)
 def is_unspaced(character: str) -> bool:
     """Whether a character belongs to a script that puts no spaces between words.
 
@@ -144,5 +148,6 @@ def joins(text: str, position: int) -> bool:
     return _in_spaced_word(before) and _in_spaced_word(after)
 
 
+@lru_cache(_MOST_CHARACTERS)
 def _in_spaced_word(character: str) -> bool:
     return (character.isalnum() or unicodedata.category(character).startswith("M")) and not is_unspaced(character)

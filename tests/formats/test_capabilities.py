@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from matese import mqm
 from matese.annotation import (
@@ -17,7 +20,8 @@ from matese.annotation import (
     UnplacedError,
 )
 from matese.annotation.severities import MINOR_MAJOR
-from matese.formats.capabilities import TABS_AND_LINES, Capabilities, Reducer
+from matese.formats.capabilities import EVERYTHING, TABS_AND_LINES, Capabilities, Reducer
+from tests.formats import made_ratings
 
 WITHOUT_PLACE = "omissions, written as errors without a place"
 KEY = SegmentKey("ted", "en-de", "A", "talk", 3)
@@ -36,6 +40,22 @@ FULL = Rating(
 def reduce(capabilities: Capabilities, rating: Rating = FULL) -> tuple[Rating | None, Counter[str]]:
     reducer = Reducer(capabilities)
     return reducer.reduce(rating), reducer.losses
+
+
+@given(made_ratings.ratings(), st.sampled_from([None, 7]), st.sampled_from([None, "id 3"]))
+def test_a_format_that_holds_everything_takes_ratings_as_they_are(
+    ratings: list[Rating], line: int | None, name: str | None
+) -> None:
+    for one in ratings:
+        rating = replace(one, segment=replace(one.segment, line=line, name=name))
+        reduced, losses = reduce(EVERYTHING, rating)
+        # Nearly everything, so that each part is looked at.
+        expected, _ = reduce(replace(EVERYTHING, columns=("other",)), rating)
+        assert reduced == expected
+        assert reduced is not None
+        assert expected is not None
+        assert reduced.segment.label == expected.segment.label
+        assert not losses
 
 
 def test_everything_is_held_unless_it_is_said() -> None:

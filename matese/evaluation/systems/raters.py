@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, one_of
 from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
-from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.spans.rating_pairs import counted_spans
 from matese.formats import span_projection
+
+if TYPE_CHECKING:  # it imports scipy, which takes longer than scoring many files
+    from matese.evaluation.spans.evaluation import NamedRatings
 
 _MIN_SIMILARITY = 0.8
 """Texts that are less similar are different translations with the same key."""

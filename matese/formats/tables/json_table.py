@@ -9,11 +9,11 @@ from matese.annotation import AnnotationError, Rating
 from matese.errors import FormatError, InputError
 from matese.files import head_of, name_of, read_lines
 from matese.formats import json_stream
-from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
+from matese.formats.capabilities import EVERYTHING
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
+CAPABILITIES = EVERYTHING
 _HEAD_BYTES = 64
 
 

@@ -14,7 +14,6 @@ kept in `Segment.extra` and written again; one that is almost a key that the lin
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import json
 import re
@@ -149,8 +148,15 @@ def from_json(line: object, number: int | None = None) -> Rating:
 def dumps(rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenScores | None = None) -> str:
     """Returns the line of a Rating, without its line end; see `to_json`."""
     line = to_json(rating, weights=weights, tokens=tokens, with_name=True)
-    text = json.dumps(line, ensure_ascii=False, allow_nan=False, default=plain)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    if tokens is not None or rating.segment.extra:  # may have infinite numbers, which msgspec writes as null
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False, default=plain)
+    else:
+        text = msgspec.json.format(msgspec.json.encode(line, enc_hook=plain), indent=0).decode()
+    return text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(_escaped, text)
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return f"\\u{ord(character.group()):04x}"
 
 
 def plain(value: Any) -> object:  # noqa: ANN401
@@ -187,16 +193,16 @@ def to_json(
         "expected_score": mqm.expected_score(rating),
         "errors": None if rating.errors is None else _spans_to_json(rating.errors, segment.hypothesis),
         "source_errors": _spans_to_json(rating.source_errors, segment.source or ""),
-        "omissions": [_to_json(omission, OmissionKeys, words=omission.words(segment)) for omission in rating.omissions],
-        "unplaced": [_to_json(error, UnplacedKeys) for error in rating.unplaced],
-        "overall": rating.overall and dataclasses.asdict(rating.overall),
-        "estimate": rating.estimate and dataclasses.asdict(rating.estimate),
+        "omissions": [_omission_to_json(omission, omission.words(segment)) for omission in rating.omissions],
+        "unplaced": list(map(_unplaced_to_json, rating.unplaced)),
+        "overall": rating.overall and _fields(rating.overall),
+        "estimate": rating.estimate and _fields(rating.estimate),
         "rater": rating.rater,
         "test_set": key.test_set,
         "lang_pair": key.lang_pair,
         "document": key.document,
         "domain": key.domain,
-        "error_free": rating.error_free and dataclasses.asdict(rating.error_free),
+        "error_free": rating.error_free and _fields(rating.error_free),
     }
     if with_name and (name := own_name(segment)):
         line["segment_name"] = name
@@ -350,14 +356,48 @@ def _name(severity: Severity | None) -> str | None:
 
 
 def _spans_to_json(spans: Iterable[ErrorSpan], text: str) -> list[dict[str, object]]:
-    return [_to_json(span, SpanKeys, text=text[span.start : span.end]) for span in spans]
+    return [_span_to_json(span, text[span.start : span.end]) for span in spans]
 
 
-def _to_json(error: AnyError, kind: type[msgspec.Struct], **marked: str) -> dict[str, object]:
-    values = {name: getattr(error, name, None) for name in kind.__struct_fields__ if name not in ("votes", "rule")}
-    votes = error.votes if isinstance(error, ErrorSpan) else None
-    shown = {} if votes is None else {"votes": {"share": votes.share, "other_severity": votes.other_severity}}
-    if isinstance(error, UnplacedError) and error.words is None:
-        del values["words"]
-    rule = {} if error.rule is None else {"rule": error.rule}
-    return values | marked | {"severity": _name(error.severity)} | shown | rule
+def _span_to_json(span: ErrorSpan, text: str) -> dict[str, object]:
+    keys: dict[str, object] = {
+        "start": span.start,
+        "end": span.end,
+        "text": text,
+        "severity": _name(span.severity),
+        "category": span.category,
+        "confidence": span.confidence,
+    }
+    if span.votes is not None:
+        keys["votes"] = _fields(span.votes)
+    return _with_rule(keys, span)
+
+
+def _omission_to_json(omission: Omission, words: str) -> dict[str, object]:
+    keys: dict[str, object] = {
+        "text": omission.text,
+        "reference": omission.reference,
+        "start": omission.start,
+        "end": omission.end,
+        "words": words,
+        "severity": _name(omission.severity),
+        "category": omission.category,
+        "confidence": omission.confidence,
+    }
+    return _with_rule(keys, omission)
+
+
+def _unplaced_to_json(error: UnplacedError) -> dict[str, object]:
+    keys: dict[str, object] = {"severity": _name(error.severity), "category": error.category}
+    if error.words is not None:
+        keys["words"] = error.words
+    return _with_rule(keys, error)
+
+
+def _with_rule(keys: dict[str, object], error: AnyError) -> dict[str, object]:
+    return keys if error.rule is None else {**keys, "rule": error.rule}
+
+
+def _fields(part: Overall | Estimate | ErrorFree | Votes) -> dict[str, object]:
+    """Returns what `dataclasses.asdict` does, which takes far longer."""
+    return {name: getattr(part, name) for name in part.__dataclass_fields__}

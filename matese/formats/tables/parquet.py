@@ -21,7 +21,7 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary, whole
-from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
+from matese.formats.capabilities import EVERYTHING
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.signs import FileHead, is_data_set
 from matese.formats.tables import columns, jsonl
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
+CAPABILITIES = EVERYTHING
 _ROWS_AT_ONCE = 1000
 
 

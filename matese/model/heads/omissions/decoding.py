@@ -207,7 +207,7 @@ def _words(ranges: Int32Array, text: str) -> list[tuple[Range, list[int]]]:
     """Returns the characters and the tokens of each word; in scripts without spaces, a token is a word."""
     words: list[tuple[Range, list[int]]] = []
     for token, (start, end) in enumerate(ranges.tolist()):
-        if words and start < end and joins(text, start) and words[-1][0][1] >= start:
+        if words and words[-1][0][1] >= start and start < end and joins(text, start):
             (first, _), others = words.pop()
             words.append(((first, end), [*others, token]))
         elif start < end:
