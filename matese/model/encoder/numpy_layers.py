@@ -1,9 +1,9 @@
-"""Transformer layers in numpy, for a row of tokens without padding. Importing torch takes seconds."""
+"""Transformer layers in numpy, for rows of tokens without padding. Importing torch takes seconds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,8 @@ _ERF_BELOW = (
     -1.42647390514189e-02,
 )
 """Numerator and denominator of erf(x) / x as polynomials of x², highest power first, for x from -4 to 4: Eigen, XLA."""
+_BLOCK_SIZE = 2**16
+"""Numbers of an activation that are computed together, so that they stay in the processor's caches."""
 _EXTRA_EPS = 1e-5
 """Epsilon of the layer norms of `extra_layer.ExtraLayer`: torch's default."""
 
@@ -86,7 +88,7 @@ class StoredTensors:
                 unpacked = stored[rows].astype(np.float32)
             else:
                 packed = stored[rows], scales[rows]
-                unpacked = _of_4_bits(*packed) if is_halved else packed[0].astype(np.float32) * packed[1]
+                unpacked = _of_4_bits(*packed) if is_halved else _of_8_bits(*packed)
             if not np.isfinite(unpacked).all():
                 raise ModelError(NOT_FINITE.format(name))
             return unpacked
@@ -96,9 +98,20 @@ class StoredTensors:
 
 def _of_4_bits(halves: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
     """Returns the numbers of a tensor that `packing.pack` stores in 4 bits."""
-    numbers = np.stack([halves % 16, halves // 16], -1).astype(np.float32) - 8
-    blocks = numbers.reshape(*scales.shape, BLOCK) * scales[..., None].astype(np.float32)
-    return blocks.astype(np.float16).astype(np.float32).reshape(*numbers.shape[:-2], 2 * halves.shape[-1])
+    numbers = np.empty((*halves.shape, 2), np.float32)
+    numbers[..., 0] = halves & 15
+    numbers[..., 1] = halves >> 4
+    numbers -= 8
+    blocks = numbers.reshape(*scales.shape, BLOCK)
+    blocks *= scales[..., None]
+    return blocks.astype(np.float16).astype(np.float32).reshape(*halves.shape[:-1], 2 * halves.shape[-1])
+
+
+def _of_8_bits(numbers: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
+    """Returns the numbers of a tensor that `packing.pack` stores in 8 bits."""
+    unpacked = numbers.astype(np.float32)
+    unpacked *= scales  # in place: memory that is new takes several times as long
+    return unpacked
 
 
 def linear(weight: Array, bias: Array) -> Function:
@@ -127,14 +140,24 @@ def gelu(states: Array) -> Array:
     >>> [round(value, 4) for value in gelu(np.array([-1, 0, 1, 9], np.float32)).tolist()]
     [-0.1587, 0.0, 0.8413, 9.0]
     """
-    bounded: Array = np.clip(states * np.float32(math.sqrt(0.5)), -4, 4)
+    flat = states.reshape(-1)
+    result = np.empty_like(flat)
+    for start in range(0, len(flat), _BLOCK_SIZE):
+        block = slice(start, start + _BLOCK_SIZE)
+        _write_gelu(flat[block], result[block])
+    return result.reshape(states.shape)
+
+
+def _write_gelu(states: Array, bounded: Array) -> None:
+    """Writes the values of the activation, (numbers,), into `bounded`."""
+    np.multiply(states, np.float32(math.sqrt(0.5)), out=bounded)
+    np.clip(bounded, -4, 4, out=bounded)
     squares = np.square(bounded)
     bounded *= _polynomial(_ERF_ABOVE, squares)
     bounded /= _polynomial(_ERF_BELOW, squares)
     bounded += 1
     bounded *= states
     bounded *= np.float32(0.5)
-    return bounded
 
 
 def _polynomial(coefficients: tuple[float, ...], values: Array) -> Array:
@@ -169,15 +192,25 @@ class Layer:
     outer: Function
     norm: Function
 
-    def __call__(self, states: Array) -> Array:
-        """Returns the next states: (tokens, width)."""
-        states = self.attention_norm(states + self.attended(self._attend(states)))
+    def __call__(self, states: Array, rows: Sequence[slice] = (slice(None),)) -> Array:
+        """Returns the next states: (tokens, width).
+
+        Args:
+            states: (tokens of all rows, width), one row after the other: a product of many tokens takes far less time a
+                token than one of few, for which the weights are fetched from memory again.
+            rows: place of each row in the states.
+        """
+        projected = self.project(states)
+        attended = [self._attend(projected[row]) for row in rows]
+        joint = attended[0] if len(attended) == 1 else np.concatenate(attended)
+        states = self.attention_norm(states + self.attended(joint))
         return self.norm(states + self.outer(gelu(self.inner(states))))
 
-    def _attend(self, states: Array) -> Array:
-        n_tokens = len(states)
-        projected = self.project(states).reshape(n_tokens, 3, self.n_heads, -1)
-        query, key, value = projected.transpose(1, 2, 0, 3)  # (heads, tokens, head width)
+    def _attend(self, projected: Array) -> Array:
+        """Returns the attended values of a row, (tokens, width), from its queries, keys and values."""
+        n_tokens = len(projected)
+        query, key, value = projected.reshape(n_tokens, 3, self.n_heads, -1).transpose(1, 2, 0, 3)
+        # (heads, tokens, head width)
         products = query @ key.transpose(0, 2, 1)
         products *= np.float32(query.shape[-1] ** -0.5)
         products -= products.max(-1, keepdims=True)

@@ -1,12 +1,12 @@
 """A network with an encoder of the RoBERTa family in numpy, for a few segments on a CPU.
 
-It tags a hundred segments in less time than importing torch takes. It computes the same as `network.Network` with
-`encoder.roberta.Roberta` in float32, one row after the other.
+It tags dozens of segments in less time than importing torch takes. It computes the same as `network.Network` with
+`encoder.roberta.Roberta` in float32.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +40,8 @@ Compare = Callable[[Array, Int32Array, Int32Array], tuple[Array, float]]
 _LAYER_MIXES = ("last", "sum-last-4")
 _MOST_WORK = 10**9
 """Segments times layer weights above which importing torch pays off: 40 segments of the embedded model."""
+_BATCH_TOKENS = 1024
+"""Tokens of the rows that are computed together."""
 _MOST_WEIGHTS = 4 * 10**7
 """Most layer weights of a small model. A larger one is no faster in numpy because it takes longer to load."""
 
@@ -101,7 +103,7 @@ def load(directory: Path, config: StoredConfig | None = None) -> tuple[NumpyEngi
 
 
 class NumpyEngine:
-    """Computes one row after the other. See `Engine` for the attributes."""
+    """Computes the rows of a batch together, without padding. See `Engine` for the attributes."""
 
     precision = "float32"
     is_async = False
@@ -143,49 +145,88 @@ class NumpyEngine:
         # machine.
         with threadpool_limits(1, user_api="blas"):
             read: dict[bytes, Array] = {}
-            return [self._compute(encoding, read) for encoding in encodings]
+            return [output for batch in _batches(encodings) for output in self._compute(batch, read)]
 
-    def _compute(self, row: Encoding, known: dict[bytes, Array]) -> WindowOutput:
-        """Returns the output for a row; `known` caches the states of texts that are read alone, by their ids."""
-        similarity = 0.0
+    def _compute(self, batch: Sequence[Encoding], known: dict[bytes, Array]) -> list[WindowOutput]:
+        """Returns the output for each row; `known` caches the states of texts that are read alone, by their ids."""
+        rows = _places([len(row.ids) for row in batch])
+        similarities = [0.0] * len(batch)
         if self._comparison is None:
-            encoded = self._encode(row)  # (tokens, width)
+            encoded = self._encode(np.concatenate([row.ids for row in batch]), rows)  # (tokens, width)
         else:
-            encoded, similarity = self._encode_separately(row, self._comparison, known)
+            encoded, similarities = self._encode_separately(batch, rows, self._comparison, known)
         final = encoded
         for layer in self._extra_layers:
-            final = layer(final)
-        states = RowStates(row, encoded, final, similarity, self._words)
-        return WindowOutput(row, Outputs.of(head(states) for head in self._heads))
+            final = layer(final, rows)
+        return [
+            self._output(RowStates(row, encoded[place], final[place], similarity, self._words))
+            for row, place, similarity in zip(batch, rows, similarities, strict=True)
+        ]
 
-    def _encode_separately(self, row: Encoding, compare: Compare, read: dict[bytes, Array]) -> tuple[Array, float]:
+    def _output(self, states: RowStates) -> WindowOutput:
+        return WindowOutput(states.encoding, Outputs.of(head(states) for head in self._heads))
+
+    def _encode_separately(
+        self, batch: Sequence[Encoding], rows: Sequence[slice], compare: Compare, known: dict[bytes, Array]
+    ) -> tuple[Array, list[float]]:
         """Returns the encoder's states with each text read alone in the lowest layers: (tokens, width).
 
-        The number beside them is the term that the texts' similarity adds to the logit of the score.
+        The numbers beside them are the terms that the texts' similarity adds to the logits of the scores.
         """
-        assert row.text_positions is not None
-        parts = []
-        for ids in np.split(row.ids, np.flatnonzero(row.text_positions == 0)[1:]):
-            key = ids.tobytes()
-            if key not in read:
-                states = self._norm(self._words(ids) + self._places[: len(ids)])
-                for layer in self._layers[: self._config.texts.separate_layers]:
-                    states = layer(states)
-                read[key] = states
-            parts.append(read[key])
-        states = np.concatenate(parts)
-        added, similarity = compare(states, row.ids, row.roles)
-        states += added
+        texts = [_texts_of(row) for row in batch]
+        distinct = {ids.tobytes(): ids for of_row in texts for ids in of_row}
+        new = [ids for key, ids in distinct.items() if key not in known]
+        if new:
+            places = _places(list(map(len, new)))
+            states = self._embed(np.concatenate(new), places)
+            for layer in self._layers[: self._config.texts.separate_layers]:
+                states = layer(states, places)
+            known |= {ids.tobytes(): states[place] for ids, place in zip(new, places, strict=True)}
+        states = np.concatenate([known[ids.tobytes()] for of_row in texts for ids in of_row])
+        similarities = []
+        for row, place in zip(batch, rows, strict=True):
+            added, similarity = compare(states[place], row.ids, row.roles)
+            states[place] += added
+            similarities.append(similarity)
         for layer in self._layers[self._config.texts.separate_layers :]:
-            states = layer(states)
-        return states, similarity
+            states = layer(states, rows)
+        return states, similarities
 
-    def _encode(self, row: Encoding) -> Array:
-        """Returns the states of the encoder: (tokens, width)."""
-        states = [self._norm(self._words(row.ids) + self._places[: len(row.ids)])]
+    def _encode(self, ids: Int32Array, rows: Sequence[slice]) -> Array:
+        """Returns the states of the encoder: (tokens of all rows, width)."""
+        states = [self._embed(ids, rows)]
         for layer in self._layers:
-            states.append(layer(states[-1]))
+            states.append(layer(states[-1], rows))
         return states[-1] if self._config.layers.mix == "last" else np.stack(states[-4:]).sum(0)
+
+    def _embed(self, ids: Int32Array, rows: Sequence[slice]) -> Array:
+        """Returns the input of the first layer: (tokens of all rows, width)."""
+        positions = np.concatenate([np.arange(row.stop - row.start) for row in rows])
+        return self._norm(self._words(ids) + self._places[positions])
+
+
+def _batches(encodings: Sequence[Encoding]) -> Iterator[list[Encoding]]:
+    """Yields the encodings in batches of few tokens, whose states stay in the processor's caches."""
+    batch: list[Encoding] = []
+    for row in encodings:
+        if batch and sum(len(other.ids) for other in batch) + len(row.ids) > _BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+def _places(lengths: Sequence[int]) -> list[slice]:
+    """Returns the places of rows with these lengths, one after the other."""
+    ends = np.cumsum(lengths).tolist()
+    return [slice(end - length, end) for end, length in zip(ends, lengths, strict=True)]
+
+
+def _texts_of(row: Encoding) -> list[Int32Array]:
+    """Returns the ids of each text of a row, which is read alone in the lowest layers."""
+    assert row.text_positions is not None
+    return np.split(row.ids, np.flatnonzero(row.text_positions == 0)[1:])
 
 
 def _comparison(tensors: StoredTensors, width: int) -> Compare:

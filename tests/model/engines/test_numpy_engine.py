@@ -81,6 +81,17 @@ def test_a_hypothesis_without_tokens_may_be_read(
         check_agreement(directory, [segment], least_spans=0, overrides=())
 
 
+@pytest.mark.parametrize("most", [1, 60])
+def test_it_does_not_matter_which_rows_are_computed_together(
+    most: int, tiny_model_factory: TinyModelFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numpy_engine, "_BATCH_TOKENS", most)
+    directory = tiny_model_factory(
+        inputs=("source+reference", "reference"), separate_layers=1, score={}, max_tokens=100
+    )
+    check_agreement(directory, ODD + random_segments(16), least_spans=15)
+
+
 def test_token_types_are_left_to_torch(tiny_model_factory: TinyModelFactory) -> None:
     directory = tiny_model_factory(kind="bert", has_token_types=True)
     assert most_segments(directory) == 0

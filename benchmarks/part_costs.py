@@ -1,0 +1,73 @@
+"""Measure what each part of a model costs in a segment, in torch on a processor; see `benchmarks.engines --parts`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matese
+from benchmarks import markdown
+from benchmarks.host_path import Stopwatch, segments
+from matese.annotation import Segment
+from matese.model.annotator import Annotator
+from matese.model.network import Network
+
+_PRECISIONS = ("float32", "bf16")
+
+
+def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) -> None:
+    """Prints the processor time of each part, in each precision."""
+    given = segments(data, n_segments)
+    annotators = {
+        precision: matese.load(model, device="cpu", precision=precision, engine="torch", threads=1)
+        for precision in _PRECISIONS
+    }
+    fastest: dict[str, dict[str, float]] = {}
+    for _ in range(n_runs):  # in turn, so that other load of the machine meets both
+        for precision, annotator in annotators.items():
+            parts = measure(annotator, given)
+            if precision not in fastest or sum(parts.values()) < sum(fastest[precision].values()):
+                fastest[precision] = parts
+    print(f"Processor time in milliseconds a segment, of {len(given):,} segments.\n")
+    totals = {precision: sum(parts.values()) for precision, parts in fastest.items()}
+    rows = [
+        [name, *(cell for precision in _PRECISIONS for cell in _shown(fastest[precision][name], totals[precision]))]
+        for name in fastest["float32"]
+    ]
+    rows.append(["**all**", *(cell for total in totals.values() for cell in (f"**{total:.2f}**", ""))])
+    print(*markdown.table(["part", *(head for name in _PRECISIONS for head in (name, "share"))], rows), sep="\n")
+
+
+def measure(annotator: Annotator, given: Sequence[Segment]) -> dict[str, float]:
+    """Returns milliseconds a segment of the encoder, the comparison, the extra layers, each head, and the rest."""
+    watch = Stopwatch()
+    network = annotator.predictor.engine.module
+    assert isinstance(network, Network)
+    encoder: Any = network.encoder
+    timed = {"encoder": [(encoder, "run"), (encoder, "embed")]}
+    if network.comparison is not None:
+        timed["comparison of texts"] = [(network.comparison, "forward")]
+    timed["extra layers"] = [(layer, "forward") for layer in network.extra_layers]
+    for head in annotator.predictor.interpreter.heads:
+        timed[f"head: {head.name}"] = [(getattr(network, head.part), "forward")]
+    for name, methods in timed.items():
+        for thing, method in methods:
+            watch.time(thing, method, name)
+    annotator.predictor.forget()
+    start = time.process_time()
+    list(annotator.annotate_segments(given))
+    total = time.process_time() - start
+    for methods in timed.values():
+        for thing, method in methods:
+            delattr(thing, method)
+    rest = total - sum(watch.seconds.values())
+    return {
+        name: 1000 * seconds / len(given)
+        for name, seconds in {**{name: watch.seconds[name] for name in timed}, "rest": rest}.items()
+    }
+
+
+def _shown(value: float, total: float) -> list[str]:
+    return [f"{value:.2f}", f"{100 * value / total:.0f} %"]
