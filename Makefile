@@ -93,9 +93,16 @@ runs/$(ENSEMBLE)-%/result.json: $(SPLITS)/report.json | runs
 $(SPLITS)/report.json: | $(VENV)/.installed-dev
 	$(BIN)/python -m data_prep prepare --splits 5 --output $(SPLITS)
 
-# Uses real segments if the raw ratings are there, otherwise generated ones. BENCH holds further options.
+# Prints the tables of docs/operation.md. Uses real segments if the raw ratings are there, otherwise generated ones or the
+# examples. BENCH holds further options of the comparison with COMET.
+BENCH_DATA = $(if $(MATESE_DATA),--data $(PREPARED)/dev.jsonl)
 bench: $(VENV)/.installed-dev $(if $(MATESE_DATA),$(PREPARED)/train.jsonl)
-	$(BIN)/python -m benchmarks.bench $(if $(MATESE_DATA),--data $(PREPARED)/dev.jsonl) --json runs/bench.json $(BENCH)
+	$(BIN)/python -m benchmarks.bench $(BENCH_DATA) --json runs/bench.json $(BENCH)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.engines $(BENCH_DATA)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.engines --host --segments 100 --runs 9
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.engines --parts $(BENCH_DATA)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.engines --eight-bits $(BENCH_DATA)
+	$(BIN)/python -m benchmarks.many_rows
 
 $(PREPARED)/train.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep prepare --output $(PREPARED)

@@ -7,14 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import matese
 from benchmarks import markdown
 from benchmarks.host_path import Stopwatch, segments
 from matese.annotation import Segment
 from matese.model.annotator import Annotator
+from matese.model.encoder import attention as attentions
+from matese.model.heads.meaning.decoding import MeaningLogits, evidence
+from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.network import Network
 
 _PRECISIONS = ("float32", "bf16")
+_LENGTHS = (20, 40, 80, 350)
 
 
 def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) -> None:
@@ -37,7 +43,13 @@ def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) 
         for name in fastest["float32"]
     ]
     rows.append(["**all**", *(cell for total in totals.values() for cell in (f"**{total:.2f}**", ""))])
-    print(*markdown.table(["part", *(head for name in _PRECISIONS for head in (name, "share"))], rows), sep="\n")
+    heads = ["part", *(head for name in _PRECISIONS for head in (name, "share"))]
+    print(*markdown.table(heads, rows), sep="\n", end="\n\n", flush=True)
+    print("Processor time of attention in milliseconds, of about 2,000 tokens in float32, by the tokens of a row.\n")
+    rows = [[str(length), *(f"{1000 * each:.1f}" for each in attention(length, n_runs))] for length in _LENGTHS]
+    print(*markdown.table(["tokens", "fused", "plain products"], rows), sep="\n", end="\n\n", flush=True)
+    if (rule := annotators["bf16"].decoding.meaning_rule("reference")) is not None:
+        print(f"Segments whose tags alone exclude an error of meaning: {excluded(annotators['bf16'], rule, given)}.")
 
 
 def measure(annotator: Annotator, given: Sequence[Segment]) -> dict[str, float]:
@@ -67,6 +79,33 @@ def measure(annotator: Annotator, given: Sequence[Segment]) -> dict[str, float]:
         name: 1000 * seconds / len(given)
         for name, seconds in {**{name: watch.seconds[name] for name in timed}, "rest": rest}.items()
     }
+
+
+def attention(length: int, n_runs: int) -> list[float]:
+    """Returns the processor seconds of fused attention and of plain products."""
+    shape = (2000 // length, length, 12, 32)  # of `mini`: 12 heads
+    query, key, value = (torch.randn(shape) for _ in range(3))
+    mask = attentions.padding_mask(torch.ones(shape[:2]), torch.float32)
+    kinds = [attentions.padded(mask, is_eager=is_eager) for is_eager in (False, True)]
+    fastest = [float("inf")] * len(kinds)
+    with torch.inference_mode():
+        for _ in range(5 * n_runs):
+            for number, attend in enumerate(kinds):
+                start = time.process_time()
+                attend(query, key, value)
+                fastest[number] = min(fastest[number], time.process_time() - start)
+    return fastest
+
+
+def excluded(annotator: Annotator, rule: MeaningRule, given: Sequence[Segment]) -> int:
+    """Returns the number of segments for which a rule for errors of meaning changes nothing, whatever the head says.
+
+    That follows from the tags if the logit is taken to be at most the highest one of all segments.
+    """
+    results = [result.raw for result in annotator.annotate_results(given)]
+    logits = [result.outputs[MeaningLogits].segment for result in results]
+    odds = [found - logit for found, logit in zip(evidence(results), logits, strict=True)]
+    return sum(max(logits) + each <= rule.threshold - rule.ramp for each in odds)
 
 
 def _shown(value: float, total: float) -> list[str]:

@@ -23,16 +23,15 @@ def of_windows(heads: Sequence[Head], row: Row, windows: Sequence[WindowOutput])
     Raises:
         ModelError: if they contain NaN.
     """
-    outputs = []
+    joint: list[object] = []
     for head in heads:
-        said = [(window.encoding, window.outputs.get(head.output)) for window in windows]
-        known = [(encoding, output) for encoding, output in said if output is not None]
+        kind = head.output
+        known = [(encoding, said) for encoding, outputs in windows if (said := outputs.get(kind)) is not None]
         if known:
-            outputs.append(head.join(row, known))
-    ranges = np.concatenate([window.encoding.ranges[slice(*window.encoding.kept)] for window in windows])
-    return Prediction(
-        row.texts[0], ranges, Outputs.of(outputs), is_windowed=any(window.encoding.is_cut for window in windows)
-    )
+            joint.append(head.join(row, known))
+    ranges = np.concatenate([encoding.ranges[slice(*encoding.kept)] for encoding, _ in windows])
+    is_windowed = any(encoding.is_cut for encoding, _ in windows)
+    return Prediction(row.texts[0], ranges, Outputs.of(joint), is_windowed=is_windowed)
 
 
 def of_rows(
@@ -91,6 +90,6 @@ def of_models(heads: Sequence[Head], predictions: Sequence[Prediction], score: f
 
 
 def _joint(predictions: Sequence[Prediction], outputs: Outputs, score: float | None = None) -> Prediction:
-    first = predictions[0]
-    is_windowed = any(prediction.is_windowed for prediction in predictions)
+    first, *others = predictions
+    is_windowed = first.is_windowed or any(prediction.is_windowed for prediction in others)
     return Prediction(first.hypothesis, first.ranges, outputs, score, is_windowed, first.is_blank)

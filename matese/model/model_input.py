@@ -47,7 +47,8 @@ class Reading:
     @property
     def contexts(self) -> tuple[str, ...]:
         """The texts that are read besides the hypothesis, the source before the reference."""
-        return tuple(text for text in (self.source, self.reference) if text is not None)
+        reference = () if self.reference is None else (self.reference,)
+        return reference if self.source is None else (self.source, *reference)
 
     @property
     def inputs(self) -> InputKind:
@@ -69,10 +70,12 @@ class Reading:
         """
         if layout == "alone":
             return tuple(Row((text,)) for text in (self.hypothesis, *self.contexts))
-        parts = [self]
-        if is_combined(self.inputs, layout):
-            parts = [replace(self, reference=None), replace(self, source=None), self]
-        return tuple(Row((part.hypothesis, *part.contexts), part.inputs) for part in parts)
+        inputs = self.inputs
+        own = Row((self.hypothesis, *self.contexts), inputs)
+        if not is_combined(inputs, layout):
+            return (own,)
+        of_source, of_reference = replace(self, reference=None), replace(self, source=None)
+        return (*of_source.rows(layout), *of_reference.rows(layout), own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ _ZERO_WIDTH_JOINER = "\u200d"
 _INSIDE_NUMBER = re.compile(r"\d[.,:]\d")
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Thai, Lao, Myanmar, Khmer, kana, and CJK ideographs with their extensions, for a set in a regular expression."""
-_WORD = f"[{UNSPACED}]|[^\\s{UNSPACED}]+"
-"""Compiled when it is first used, by no `--help`."""
 _MOST_CHARACTERS = 2**14
 """Characters whose kind is remembered: those of any language."""
 _COPIED_WORDS = 3
@@ -103,6 +101,12 @@ def count_common_words(text: str) -> int:
     return sum(word[0].isalpha() and not word[0].isupper() for word in words)
 
 
+@cache
+def _pattern_of_words() -> re.Pattern[str]:
+    """Returns what finds words; compiled when it is first used, by no `--help`."""
+    return re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
+
+
 def count_words(text: str, *, most: int | None = None) -> int:
     """Returns the number of words: runs between white space, and every character of a script without spaces.
 
@@ -112,8 +116,8 @@ def count_words(text: str, *, most: int | None = None) -> int:
     (3, 3, 0)
     """
     if most is not None:
-        return len(list(islice(re.finditer(_WORD, text), most)))
-    return len(re.findall(_WORD, text))
+        return len(list(islice(_pattern_of_words().finditer(text), most)))
+    return len(_pattern_of_words().findall(text))
 
 
 def widen(start: int, end: int, text: str) -> tuple[int, int]:

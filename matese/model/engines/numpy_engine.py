@@ -38,8 +38,8 @@ from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
 Compare = Callable[[Array, Int32Array, Int32Array], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
 _LAYER_MIXES = ("last", "sum-last-4")
-_MOST_WORK = 10**9
-"""Segments times layer weights above which importing torch pays off: 40 segments of the embedded model."""
+_MOST_WORK = 2 * 10**9
+"""Segments times layer weights above which importing torch pays off: 80 segments of the embedded model."""
 _BATCH_TOKENS = 1024
 """Tokens of the rows that are computed together."""
 _MOST_WEIGHTS = 4 * 10**7
