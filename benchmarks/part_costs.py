@@ -15,8 +15,6 @@ from benchmarks.host_path import Stopwatch, segments
 from matese.annotation import Segment
 from matese.model.annotator import Annotator
 from matese.model.encoder import attention as attentions
-from matese.model.heads.meaning.decoding import MeaningLogits, evidence
-from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.network import Network
 
 _PRECISIONS = ("float32", "bf16")
@@ -47,9 +45,7 @@ def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) 
     print(*markdown.table(heads, rows), sep="\n", end="\n\n", flush=True)
     print("Processor time of attention in milliseconds, of about 2,000 tokens in float32, by the tokens of a row.\n")
     rows = [[str(length), *(f"{1000 * each:.1f}" for each in attention(length, n_runs))] for length in _LENGTHS]
-    print(*markdown.table(["tokens", "fused", "plain products"], rows), sep="\n", end="\n\n", flush=True)
-    if (rule := annotators["bf16"].decoding.meaning_rule("reference")) is not None:
-        print(f"Segments whose tags alone exclude an error of meaning: {excluded(annotators['bf16'], rule, given)}.")
+    print(*markdown.table(["tokens", "fused", "plain products"], rows), sep="\n")
 
 
 def measure(annotator: Annotator, given: Sequence[Segment]) -> dict[str, float]:
@@ -95,17 +91,6 @@ def attention(length: int, n_runs: int) -> list[float]:
                 attend(query, key, value)
                 fastest[number] = min(fastest[number], time.process_time() - start)
     return fastest
-
-
-def excluded(annotator: Annotator, rule: MeaningRule, given: Sequence[Segment]) -> int:
-    """Returns the number of segments for which a rule for errors of meaning changes nothing, whatever the head says.
-
-    That follows from the tags if the logit is taken to be at most the highest one of all segments.
-    """
-    results = [result.raw for result in annotator.annotate_results(given)]
-    logits = [result.outputs[MeaningLogits].segment for result in results]
-    odds = [found - logit for found, logit in zip(evidence(results), logits, strict=True)]
-    return sum(max(logits) + each <= rule.threshold - rule.ramp for each in odds)
 
 
 def _shown(value: float, total: float) -> list[str]:

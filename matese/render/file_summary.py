@@ -26,11 +26,13 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
             counts[label] += n
         # Raters may have typed into the text of a segment with a key.
         segments.add(hash((key, rating.segment.hypothesis if key is None or key.index is None else None)))
-        by_severity.update(error.severity for error in rating.all_errors)
-        categories.update(error.category or "none" for error in rating.all_errors)
+        for error in rating.all_errors:
+            by_severity[error.severity] += 1
+            categories[error.category or "none"] += 1
         places = (None, None, None) if key is None else (key.test_set, key.lang_pair, key.system)
         for name, counter in zip((*places, rating.rater), names.values(), strict=True):
-            counter.update([] if name is None else [name])
+            if name is not None:
+                counter[name] += 1
     yield "format", form
     for label, n in counts.items():
         is_share = label == "spans on words"

@@ -31,7 +31,7 @@ def word_ranges(text: str) -> tuple[Range, ...]:
     ['Gut', ',', 'sehr', 'gut', '.', '很', '好']
     """
     if text.isascii():
-        return tuple(match.span() for match in _PLAIN.finditer(text))
+        return tuple([match.span() for match in _PLAIN.finditer(text)])
     ranges: list[Range] = []
     before = " "
     for place, character in enumerate(text):
