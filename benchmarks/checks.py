@@ -62,6 +62,7 @@ _GOAL_ALARMS = 1.0
 _GOAL_FOUND = 0.95
 _SLIPS = Path(__file__).with_name("ntrex_slips.tsv")
 _CHANCE = 0.05
+_DOUBLED = (repetition.DOUBLED, repetition.DOUBLED_SHORT)
 _N_WORST = 3
 _HALVES = {"even": slice(0, None, 2), "odd": slice(1, None, 2), "all": slice(None)}
 _MODULE = '''"""In which languages rules are sure, written by `python -m benchmarks.checks --write-lists`.
@@ -128,6 +129,7 @@ class Counts:
         n_faults: how often each fault was put in.
         found: how often each was found, by the categories of the findings.
         prepared_alarms: findings in pairs that were prepared for a fault, and are correct.
+        words: how often the words of a false alarm were found, by category.
         examples: of false alarms, by rule.
     """
 
@@ -138,12 +140,13 @@ class Counts:
     n_faults: Counter[str] = field(default_factory=Counter)
     found: Counter[tuple[str, frozenset[str]]] = field(default_factory=Counter)
     prepared_alarms: Counter[str] = field(default_factory=Counter)
+    words: Counter[tuple[str, str]] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:
         """Adds what they say about other texts of the language."""
         self.n_segments += other.n_segments
-        for name in ("alarms", "categories", "slips", "n_faults", "found", "prepared_alarms"):
+        for name in ("alarms", "categories", "slips", "n_faults", "found", "prepared_alarms", "words"):
             getattr(self, name).update(getattr(other, name))
 
     def n_found(self, fault: str, silent: Collection[str] = ()) -> int:
@@ -409,6 +412,7 @@ def measure(
         for (rule, category), example in findings.items():
             if (rule, category) not in right:
                 counts.categories[rule, category] += 1
+                counts.words[category, example.casefold()] += 1
                 counts.examples.setdefault(rule, []).append(
                     f"{index} {category}: {example} | {segment.source} | {segment.hypothesis}"
                 )
@@ -447,7 +451,8 @@ def silent_where(counts: Mapping[str, Counts]) -> dict[str, dict[str, list[str]]
     """Returns by rule and category the languages in which it must say nothing, so that a rule keeps the goals.
 
     Where a rule has more alarms than the goal allows, its category with most of them is left out, until it has not; and
-    a category is left out if too few of its faults are found by those that are left.
+    a category is left out if too few of its faults are found by those that are left. Doubled words are left out where
+    one of them was found in two correct segments, which shows a habit of the language: "nous nous".
     """
     silent: dict[str, dict[str, list[str]]] = {}
     for rule in rules.TABLE:
@@ -459,7 +464,8 @@ def silent_where(counts: Mapping[str, Counts]) -> dict[str, dict[str, list[str]]
 
 def unsure_categories(rule: Rule, counts: Counts) -> set[str]:
     """Returns the categories of a rule that are left out in a language."""
-    silent: set[str] = set()
+    habits = {category for (category, _), n in counts.words.items() if n > 1 and category in _DOUBLED}
+    silent = habits & set(rule.categories)
     while True:
         left = {category: counts.categories[rule.name, category] for category in rule.categories}
         left = {category: n for category, n in left.items() if category not in silent}

@@ -320,3 +320,16 @@ def test_errors_in_a_column_of_another_name_are_reported(
         [("ignored", f"{column} not read as errors")],
     )
     assert len(list(detection.read(path, ReadOptions(only_texts=True), name=form))) == 1
+
+
+MARKS = {case.form: case for case in CASES if case.known.startswith("{")}
+
+
+@pytest.mark.parametrize("form", MARKS)
+def test_a_mark_with_an_unknown_key_is_still_an_error(form: str, tmp_path: Path) -> None:
+    """Or the file is refused; tools add keys of their own, such as colours, to what they mark."""
+    case = MARKS[form]
+    path = put(case, json.dumps({**json.loads(case.known), "rejected": True}), tmp_path)
+    with contextlib.suppress(FormatError):
+        (rating, *_) = detection.read(path, ReadOptions(lambda issue: None), name=form)
+        assert len(rating.all_errors) == 1
