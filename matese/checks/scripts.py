@@ -29,6 +29,7 @@ _MEMBERS = {
     "Hant": ("Hani", "Bopo"),
 }
 _OPENING = ("(", "（", "[", "［")
+_LETTER = regex.compile(r"\p{L}")
 _SHARED = r"\p{Zyyy}\p{Zinh}\p{M}\p{Lm}\p{N}"
 
 
@@ -68,9 +69,14 @@ def _foreign(scripts: tuple[str, ...]) -> regex.Pattern[str]:
 
 def is_in_another_script(text: str, scripts: tuple[str, ...]) -> bool:
     """Whether a text of 20 letters or more has hardly a letter of the expected scripts."""
+    n_letters = len(_LETTER.findall(text))
+    return n_letters >= 20 and len(_letters_of(scripts).findall(text)) < 0.1 * n_letters
+
+
+@cache
+def _letters_of(scripts: tuple[str, ...]) -> regex.Pattern[str]:
     own = "".join(rf"\p{{{script}}}" for script in scripts)
-    n_letters = len(regex.findall(r"\p{L}", text))
-    return n_letters >= 20 and len(regex.findall(rf"(?=\p{{L}})[{own}]", text)) < 0.1 * n_letters
+    return regex.compile(rf"(?=\p{{L}})[{own}]")
 
 
 def find(texts: Texts) -> Iterator[ErrorSpan]:
