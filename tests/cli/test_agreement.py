@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -32,20 +31,6 @@ def file(folder: Path) -> None:
     write(folder / "ratings.jsonl", *map(jsonl.dumps, RATINGS))
 
 
-def test_tables(run: Run) -> None:
-    ran = run("agreement", "ratings.jsonl", "--all")
-    assert ran.code == 0
-    alone = "1 of 6 ratings are the only ones of their text: they count in the profiles only"
-    assert ran.err.startswith(f"matese: {alone}\n")
-    lines = ran.out.splitlines()
-    assert lines[0] == "2 segments with two raters or more, 5 ratings of 3 raters; tags and alpha by word"
-    assert any(line.split()[:1] == ["alpha.severity"] for line in lines)
-    of_raters = [line.split()[:2] for line in lines if line.startswith(("anna  ", "ben  ", "cleo  "))]
-    assert of_raters == [["anna", "2"], ["ben", "2"], ["cleo", "2"]] * 2  # the main table, and all figures
-    pairs = [line.split()[:4] for line in lines if " and " in line and not line.startswith("2 ")]
-    assert pairs == [["anna", "and", "ben", "2"], ["anna", "and", "cleo", "1"], ["ben", "and", "cleo", "1"]]
-
-
 def test_the_report_begins_with_sentences_and_fits_a_screen(run: Run) -> None:
     lines = run("agreement", "ratings.jsonl").out.splitlines()
     first = "Of the errors that one rater marks, another one marks 44 %, at least in part; "
@@ -53,34 +38,3 @@ def test_the_report_begins_with_sentences_and_fits_a_screen(run: Run) -> None:
     assert lines[2].startswith("Krippendorff's alpha of the severity of each word is ")
     assert lines[-1] == "More figures: --all; for programs: --json FILE"
     assert len(lines) < 20
-
-
-def test_json(run: Run) -> None:
-    found = json.loads(run("agreement", "ratings.jsonl", "--json", "-", "--bootstrap", "20").out)
-    assert set(found) == {"ratings", "settings", "segments", "ratings_alone", "pooled", "alpha", "raters", "pairs"}
-    assert set(found["alpha"]) == {"severity", "severity_interval", "marked", "marked_interval"}
-    assert (found["segments"], found["ratings_alone"]) == (2, 1)
-    # In both directions: anna's 2 (one hit by ben), ben's 1 (hit) and twice 1 (hit by cleo), cleo's twice 2 (one hit).
-    assert found["pooled"]["hsh"] == found["pooled"]["tsh"] == pytest.approx(4 / 9)
-    low, high = found["pooled"]["mpp"]["micro"]["f1_interval"]
-    assert low <= found["pooled"]["mpp"]["micro"]["f1"] <= high
-    assert found["raters"]["cleo"]["errors_per_segment"] == 1.0
-    assert found["raters"]["cleo"]["with_others"]["hsh"] == 0.25
-    assert [one["raters"] for one in found["pairs"]] == [["anna", "ben"], ["anna", "cleo"], ["ben", "cleo"]]
-    assert found["pairs"][0]["severity"]["agreement"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("ratings", "problem"),
-    [
-        ([rating("anna")], "no segment has two raters"),
-        ([rating("anna"), rating("anna")], "anna has rated segment 1 of A"),
-        ([Rating(Segment(TEXT), None, ())], "rating of line 1"),
-        ([Rating(Segment(TEXT), "anna", None)], "rating of line 1"),
-    ],
-)
-def test_bad_input(run: Run, folder: Path, ratings: list[Rating], problem: str) -> None:
-    write(folder / "ratings.jsonl", *map(jsonl.dumps, ratings))
-    ran = run("agreement", "ratings.jsonl")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.splitlines()[-1].startswith(f"matese: {problem}")

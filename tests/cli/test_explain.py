@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 
 
@@ -27,53 +26,6 @@ def test_the_words_that_lower_the_score_are_listed(run: Run, texts: list[str]) -
     assert "leave-one-out" in ran.out
     assert "hyp" in ran.out
     assert re.search(r"^ +nicht \d", ran.out, re.MULTILINE)  # the first is what lowers it most
-
-
-def test_jsonl_holds_the_rating_and_the_weights(run: Run, texts: list[str], folder: Path) -> None:
-    ran = run("explain", *texts, "--format", "jsonl", "--min-weight", "0.5", "--output", "out.jsonl")
-    assert (ran.code, ran.out) == (0, "")
-    lines = [json.loads(line) for line in (folder / "out.jsonl").read_text(encoding="utf-8").splitlines()]
-    own = lines[0]["explanation"]
-    assert own["method"] == "leave-one-out"
-    assert [one["text"] for one in own["texts"]] == ["hypothesis", "reference"]
-    assert lines[1]["explanation"]["texts"] == []
-    rating, blank = jsonl.read(folder / "out.jsonl")
-    assert any("nicht" in rating.segment.hypothesis[one.start : one.end] for one in rating.errors or ())
-    assert "explained:leave-one-out>=0.5" in (rating.rater or "")
-    assert blank.errors == ()
-
-
-def test_a_page_holds_a_heat_map(run: Run, texts: list[str], folder: Path) -> None:
-    assert run("explain", *texts, "--by", "attention:2", "--format", "html", "--output", "heat.html").code == 0
-    page = (folder / "heat.html").read_text(encoding="utf-8")
-    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    heat = dict(data["rows"][0]["translations"][0]["heat"])
-    assert set(heat) == {-2, 0}
-    assert all(1 <= shade <= 4 and 0 <= start < end <= 21 for start, end, shade in heat[-2])
-
-
-def test_hardware_with_bf16_looks_inside_in_float32(
-    run: Run, texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import torch
-
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert "precision:float32" in run("explain", *texts, "--by", "attention-gradient", "--format", "jsonl").out
-
-
-def test_a_fit_names_the_best_place(run: Run, folder: Path) -> None:
-    errors = [{"start": 9, "end": 14, "severity": "major"}]
-    write(
-        folder / "gold.jsonl",
-        json.dumps({"hypothesis": "Er kommt nicht heute.", "references": ["Er kommt heute."], "errors": errors}),
-    )
-    ran = run("explain", "--fit", "gold.jsonl", "--by", "attention", "leave-one-out")
-    assert ran.code == 0
-    rows = [line.split() for line in ran.out.splitlines() if line]
-    assert rows[0][:2] == ["method", "AUC"]
-    assert rows[1][0].startswith("attention:")
-    assert rows[2][:2] == ["leave-one-out", "1.0000"]
 
 
 def test_a_fit_skips_long_segments_and_keeps_what_is_done(
@@ -125,8 +77,3 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
 )
 def test_bad_options_are_refused(run: Run, texts: list[str], options: tuple[str, ...], problem: str) -> None:
     assert problem in run("explain", *texts, *options).refused()
-
-
-def test_a_fit_needs_errors(run: Run, folder: Path) -> None:
-    write(folder / "gold.jsonl", '{"hypothesis": "a b", "references": ["a b"], "errors": []}')
-    assert "no segment has both" in run("explain", "--fit", "gold.jsonl").refused()

@@ -2,18 +2,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 
-import matese
-from docs import rating_schema
-from matese import mqm
-from matese.annotation import ErrorFree, Estimate, Rating, Segment, SegmentKey
-from matese.errors import UsageError
+from matese.annotation import ErrorFree, Rating, Segment, SegmentKey
 from matese.formats.tables import jsonl
-from matese.tasks import gate
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
 
@@ -53,79 +46,6 @@ def test_exit_code(run: Run, limits: tuple[str, ...], code: int) -> None:
     few = "matese: the scores of 3 segments differ: too few for any loss to be significant at alpha 0.05\n"
     assert (ran.code, ran.err) == (code, few if "good.jsonl" in limits else "")
     assert ran.out.startswith("FAIL") or "\nFAIL" in ran.out or not code
-
-
-def test_segments_to_blame(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "_TOP", 2)
-    ran = run("gate", "bad.jsonl", "--max-major-per-1k", "5", "--min-score", "-1")
-    assert ran.out.splitlines()[0].startswith("10 segments: score -1.20 [-")
-    assert ran.out.splitlines()[1:] == [
-        "FAIL  Major errors per 1,000 words 50.00 (at most 5)",
-        '      segment 8: Major "Das", Major " is"',
-        "FAIL  score -1.20 (at least -1)",
-        '      segment 8: -10.00; Major "Das", Major " is"',
-        '      segment 3: -1.00; Minor "Das"',
-        "      and 1 more segment",
-    ]
-
-
-def test_significantly_worse(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "_TOP", 1)
-    ran = run("gate", "worse.jsonl", "--baseline", "good.jsonl", "--json", "g.json")
-    assert ran.code == 1
-    _, first, *others = ran.out.splitlines()
-    assert first.startswith("FAIL  score minus that of good -5.00 (significantly below 0, p 0.00")
-    assert others == ['      segment 1: -5.00; Major "Das"', "      and 9 more segments"]
-    found = json.loads((folder / "g.json").read_text(encoding="utf-8"))
-    (check,) = found["checks"]
-    assert (found["passed"], check["check"], check["n_blamed"]) == (False, "baseline", 10)
-    assert check["p"] < 0.05
-
-
-def test_not_significant_at_this_level(folder: Path) -> None:
-    # All of 10 signs are alike by chance in 2 of 1024 cases.
-    result = matese.gate("worse.jsonl", baseline="good.jsonl", alpha=0.001)
-    notice = "the scores of 10 segments differ: too few for any loss to be significant at alpha 0.001"
-    assert (result.passed, [check.notice for check in result.checks][-1]) == (True, notice)
-    with pytest.raises(UsageError, match="alpha 1e-07 needs 19,999,999 permutations; it must be 2e-06 or more"):
-        matese.gate("good.jsonl", baseline="bad.jsonl", alpha=1e-7)
-
-
-def test_blank_translations_fail_with_every_limit(run: Run, folder: Path) -> None:
-    for name, hypothesis, source in (("blank", " ", "Der Tag"), ("nothing", "", "")):
-        lines = [Rating(Segment(hypothesis, source), "m", ()), Rating(Segment("The night", "Die Nacht"), "m", ())]
-        write(folder / f"{name}.jsonl", *map(jsonl.dumps, lines))
-    for limit in (("--min-score", "-3"), ("--max-major-per-1k", "500")):
-        ran = run("gate", "blank.jsonl", *limit)
-        assert ran.code == 1
-        assert ran.out.splitlines()[-2:] == ["FAIL  blank translations 1 (at most 0)", "      line 1: -"]
-        assert run("gate", "blank.jsonl", *limit, "--max-blank", "1").code == 0
-        assert run("gate", "nothing.jsonl", *limit).code == 0
-
-
-def test_an_empty_file_breaks_every_limit(run: Run, folder: Path) -> None:
-    segment = Segment("", "Der Tag")
-    write(folder / "blank.jsonl", jsonl.dumps(Rating(segment, "m", (), unplaced=(mqm.NON_TRANSLATION,))))
-    for limit in (("--min-score", "-24"), ("--max-major-per-1k", "999"), ("--max-errors-per-1k", "9")):
-        ran = run("gate", "blank.jsonl", *limit, "--max-blank", "1", "--json", "g.json")
-        assert (ran.code, ran.out.count("FAIL")) == (1, 1)
-
-
-def test_expected_scores_decide_if_there_are_any(run: Run, folder: Path) -> None:
-    lines = [Rating(Segment("Das"), "m", (major(0, 3),), estimate=Estimate(-1.0, "mqm"))] * 8
-    write(folder / "expected.jsonl", *map(jsonl.dumps, lines))
-    ran = run("gate", "expected.jsonl", "--min-score", "-2")
-    assert (ran.code, ran.out.splitlines()) == (
-        0,
-        [
-            "8 segments: score -5.00 [-5.00, -5.00], expected score -1.00 [-1.00, -1.00]",
-            "PASS  expected score -1.00 (at least -2)",
-        ],
-    )
-    assert run("gate", "expected.jsonl", "--min-score", "-2", "--by", "spans").code == 1
-    assert (
-        run("gate", "good.jsonl", "--min-score", "-2", "--by", "expected").refused().startswith("rating of segment 1")
-    )
 
 
 def test_another_signature_is_said_and_refused(run: Run, folder: Path) -> None:
@@ -182,51 +102,6 @@ def test_a_share_of_segments_must_be_free_of_errors(run: Run, folder: Path, shar
     assert ran.code == code
     (check,) = json.loads((folder / "gate.json").read_text("utf-8"))["checks"]
     assert (check["check"], check["value"], check["n_blamed"]) == ("min-error-free", 0.6, 4 * code)
-
-
-@pytest.mark.parametrize(
-    ("system", "baseline", "words"),
-    [
-        ("good", "worse", "significantly above"),
-        ("worse", "good", "significantly below"),
-        ("bad", "good", "not "),
-        ("bad", "same", "not significantly below 0, p 1.0000"),
-    ],
-)
-def test_words_and_names_of_a_comparison(run: Run, folder: Path, system: str, baseline: str, words: str) -> None:
-    write(folder / "same.jsonl", *(folder / "bad.jsonl").read_text().splitlines())
-    ran = run("gate", f"{system}.jsonl", "--baseline", f"{baseline}.jsonl", "--json", "g.json")
-    assert f"({words}" in ran.out
-    found = json.loads((folder / "g.json").read_text())
-    assert (found["ratings"], found["baseline"]) == (system, baseline)
-
-
-def test_json_follows_the_schema(run: Run, folder: Path) -> None:
-    """The published schema is that of the types, and what is written follows it."""
-    path = Path(matese.__file__).parent / "formats" / "results.schema.json"
-    schema = json.loads(path.read_text(encoding="utf-8"))
-    assert schema == rating_schema.schema_of_results(), "run docs/rating_schema.py"
-    validator = jsonschema.Draft202012Validator(schema)
-    run("gate", "worse.jsonl", "--baseline", "good.jsonl", "--min-score", "-1", "--json", "g.json")
-    run("compare", "worse.jsonl", "good.jsonl", "--bootstrap", "20", "--json", "c.json")
-    for name in ("g.json", "c.json"):
-        found = json.loads((folder / name).read_text(encoding="utf-8"))
-        validator.validate(found)
-        assert list(found)[:3] == ["version", "signature", "model"]
-        assert (found["signature"], found["model"]) == ("m", None)
-        with pytest.raises(jsonschema.ValidationError):
-            validator.validate({key: value for key, value in found.items() if key != "version"})
-
-
-def test_junit_has_a_case_for_each_limit(run: Run, folder: Path) -> None:
-    ran = run("gate", "bad.jsonl", "--max-errors-per-1k", "100", "--min-score", "-1", "--junit", "g.xml")
-    assert (ran.code, ran.out.count("FAIL")) == (1, 1)
-    (suite,) = ElementTree.parse(folder / "g.xml").getroot()
-    cases = {case.get("name"): [failure.get("message") for failure in case] for case in suite.iter("testcase")}
-    assert cases == {"max-errors-per-1k": [], "min-score": ["score -1.20 (at least -1)"]}
-    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("bad", "2", "1")
-    printed = run("gate", "good.jsonl", "--min-score", "-1", "--junit", "-").out
-    assert ElementTree.fromstring(printed.encode()).get("failures") == "0"
 
 
 def test_annotations_of_github(run: Run, folder: Path) -> None:

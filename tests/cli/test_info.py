@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
@@ -34,18 +33,3 @@ def test_what_is_in_a_file(run: Run, folder: Path) -> None:
         "none 3, Style 1",
         *("ted 2", "en-de 2", "A 2", "r1 1, r2 1"),
     ]
-
-
-def test_faulty_rows_are_told(run: Run, folder: Path) -> None:
-    (folder / "spans.tsv").write_text("A\td\t0\tr\ts\tHaus\t0\t9\tmajor\n", encoding="utf-8")
-    ran = run("info", "spans.tsv")
-    assert ran.err == "matese: spans.tsv: 1 row repaired: span ends beyond the text (line 1)\n"
-    (folder / "none.jsonl").write_text("\n", encoding="utf-8")
-    assert run("info", "none.jsonl").refused().startswith("none.jsonl:1: format not recognised")
-
-
-def test_segments_are_counted_by_their_keys(run: Run, folder: Path) -> None:
-    edited = Rating(replace(SEGMENT, hypothesis="Ein Haus"), "r3", ())
-    path = folder / "spans.jsonl"
-    path.write_text("".join(f"{jsonl.dumps(one)}\n" for one in (*RATINGS[:2], edited)), encoding="utf-8")
-    assert run("info", "spans.jsonl").out.splitlines()[2].split() == ["segments", "1"]

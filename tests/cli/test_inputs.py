@@ -1,6 +1,4 @@
 import json
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -56,66 +54,10 @@ def test_files_of_a_folder_are_systems(folder: Path) -> None:
     assert {(key.lang_pair, key.system) for key in keys if key} == {("en-de", "a"), ("en-de", "b"), ("en-de", "mt")}
 
 
-def test_tables_by_the_commands(run: Run, folder: Path) -> None:
-    write(folder / "data.csv", "Source,mtA,mtB,gold,domain", "A tree,Ein Baum,Das Haus,Ein Baum,news", "a,b,c,b,")
-    chosen = ("--input", "data.csv", "--columns", "hypothesis=mtA,mtB,reference=gold", "--model", "{tiny}")
-    scored = run("score", *chosen)
-    assert [line.split("\t")[0] for line in scored.out.splitlines()] == ["system", "mtA", "mtB"]
-    assert scored.code == 0
-    tagged = run("tag", *chosen, "--format", "jsonl")
-    rows = [json.loads(line) for line in tagged.out.splitlines()]
-    assert [(row["system"], row["index"], row["domain"]) for row in rows] == [
-        ("mtA", 0, "news"),
-        ("mtB", 0, "news"),
-        ("mtA", 1, None),
-        ("mtB", 1, None),
-    ]
-    write(folder / "marked.jsonl", *tagged.out.splitlines())
-    same = run("compare", "marked.jsonl", "--json", "-")
-    assert json.loads(run("compare", *chosen, "--json", "-").out) == {**json.loads(same.out), "ratings": ["data.csv"]}
-    for given in ((), ("marked.jsonl", "--input", "data.csv")):
-        assert run("compare", *given).refused().startswith("give either RATINGS")
-    assert "no column of translations among Source, mtA, mtB" in run("tag", "--input", "data.csv").refused()
-
-
-def test_shards_of_a_table_keep_its_columns(run: Run, folder: Path) -> None:
-    write(folder / "data.tsv", "src\tmt\tdomain", "A tree\tEin Baum\tnews", "a\tb\tchat", "c\td\tchat")
-    chosen = ("--input", "data.tsv", "--model", "{tiny}", "--precision", "float32")
-    written = ("--format", "jsonl", "--output")
-    for number in ("1", "2"):
-        assert run("tag", *chosen, *written, f"{number}.jsonl", "--shard", f"{number}/2").code == 0
-    assert run("tag", *chosen, *written, "all.jsonl").code == 0
-    parts = (folder / "1.jsonl").read_text() + (folder / "2.jsonl").read_text()
-    assert parts == (folder / "all.jsonl").read_text()
-    assert [json.loads(line)["domain"] for line in parts.splitlines()] == ["news", "chat", "chat"]
-
-
 def test_quiet_keeps_errors(run: Run) -> None:
     assert run("tag", "--hyp", "mt.txt", "--ref", "ref.txt", "--model", "{tiny}", "-q").err == ""
     assert "blank" in run("tag", "--hyp", "mt.txt", "--ref", "ref.txt", "--model", "{tiny}").err
     assert "check the path" in run("tag", "--hyp", "nowhere", "--ref", "ref.txt", "--quiet").refused()
-
-
-def test_test_sets(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dataset = pytest.importorskip("sacrebleu.dataset").DATASETS["wmt17"]
-    monkeypatch.setattr(dataset, "_outdir", str(folder))
-    monkeypatch.setattr(dataset, "_rawdir", str(folder / "raw"))
-
-    def offline(url: object) -> None:
-        raise urllib.error.URLError("no network")
-
-    monkeypatch.setattr(urllib.request, "urlopen", offline)
-    command = ("tag", "-t", "mt.txt", "--format", "jsonl", "--model", "{tiny}", "--test-set")
-    problem = run(*command, "wmt17", "--lang-pair", "en-de").refused()
-    assert problem.startswith("wmt17 en-de was not downloaded before and cannot be downloaded now (<urlopen error no")
-    for field in dataset.fieldnames("en-de"):
-        write(Path(dataset._get_txt_file_path("en-de", field)), *(f"{field} {number}" for number in range(3)))
-    rows = [json.loads(line) for line in run(*command, "wmt17", "--lang-pair", "English-German").out.splitlines()]
-    assert [(row["source"], row["references"][0]) for row in rows] == [(f"src {n}", f"ref {n}") for n in range(3)]
-    assert {(row["test_set"], row["lang_pair"]) for row in rows} == {("wmt17", "en-de")}
-    assert "unknown test set 'wmt1', did you mean" in run(*command, "wmt1", "--lang-pair", "en-de").refused()
-    assert "wmt17 has no de-pl: must be " in run(*command, "wmt17", "--lang-pair", "de-pl").refused()
-    assert "'en-xx' is not a language pair: must be" in run(*command, "wmt17", "--lang-pair", "en-xx").refused()
 
 
 @pytest.fixture
@@ -126,25 +68,6 @@ def three(folder: Path) -> None:
     unit = '<trans-unit id="t"><source>Three 3</source><target>Drei 4</target></trans-unit>'
     head = '<xliff version="1.2"><file source-language="en" target-language="de"><body>'
     write(folder / "b.xlf", f"{head}{unit}</body></file></xliff>")
-
-
-@pytest.mark.usefixtures("three")
-def test_one_result_over_several_files(run: Run) -> None:
-    command = ("tag", "--input", "a.csv", "b.xlf", "c.po", "--checks", "only", "--format", "jsonl")
-    found = [json.loads(line) for line in run(*command, "--system", "ours").out.splitlines()]
-    assert [(line["system"], line["document"], line["hypothesis"]) for line in found] == [
-        ("ours", "a", "Eins 2"),
-        ("ours", "b", "Drei 4"),
-        ("ours", "c", "Zwei 3"),
-    ]
-    found = [json.loads(line) for line in run(*command).out.splitlines()]
-    assert [(line["document"], line["hypothesis"]) for line in found] == [
-        (None, "Eins 2"),
-        (None, "Drei 4"),
-        (None, "Zwei 3"),
-    ]
-    assert run(*command, "--input", "a.csv").refused().startswith("a.csv is given 2 times")
-    assert "give one file" in run("tag", "--input", "b.xlf", "c.po", "--checks", "only", "--output", "e.po").refused()
 
 
 @pytest.mark.usefixtures("three")

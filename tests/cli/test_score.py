@@ -1,12 +1,10 @@
-import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from matese import mqm
-from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Rating, Segment, Severity
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, Terminal, write
 
@@ -16,48 +14,6 @@ SCORE = ("score", "--model", "{tiny}", "--precision", "float32", "--hyp", "mt.tx
 @pytest.fixture(autouse=True)
 def second_system(folder: Path) -> None:
     write(folder / "b.txt", "x", "y\tz", "das ist gut")
-
-
-def test_a_segment_of_joined_files_is_named_by_its_own_file(run: Run, folder: Path) -> None:
-    write(folder / "a.csv", "system,source,hypothesis,score", "mt,A,Das,1", "other,B,Der,2", "mt,C,Die,3")
-    write(folder / "b.csv", "system,source,hypothesis,score", "mt,D,Dem,4")
-    names = [["mt", "a", "line 2"], ["mt", "a", "line 4"], ["mt", "b", "line 2"], ["other", "", "line 3"]]
-    command = ("score", "--model", "{tiny}", "--input", "a.csv", "b.csv", "--segments")
-    assert [line.split("\t")[:3] for line in run(*command).out.split("\n")[1:-1]] == names
-    systems = json.loads(run(*command, "--json", "-").out)["systems"]
-    of_segments = [(system["system"], own) for system in systems for own in system["segment_scores"]]
-    assert [[system, own["document"] or "", own["segment"]] for system, own in of_segments] == names
-    assert [own["index"] for _, own in of_segments] == [0, 1, 2, 0]
-
-
-def test_json_agrees_with_lines(run: Run) -> None:
-    rows = [line.split("\t") for line in run(*SCORE).out.split("\n")[1:-1]]
-    segments = [line.split("\t") for line in run(*SCORE, "--segments").out.split("\n")[1:-1]]
-    places = [[system, "", f"line {line}"] for system in ("mt", "b") for line in (1, 2, 3)]
-    assert [row[:3] for row in segments] == places
-    assert segments[1][3:7] == ["-25", "-25", "0", "1"]
-    whole = json.loads(run(*SCORE, "--json", "-", "--segments").out)
-    assert (whole["signature"], whole["weights"]) == (rows[0][8], "matese")
-    for system, row in zip(whole["systems"], rows, strict=True):
-        names = ("system", "score", "expected_score", "segments", "with_errors", "minor", "major", "blank")
-        assert tuple(system) == (*names, "score_interval", "expected_score_interval", "p", "segment_scores")
-        for name in ("score", "expected_score"):
-            low, high = system[f"{name}_interval"]
-            assert low <= system[name] <= high
-        assert [system["system"], *(f"{system[name]:.10g}" for name in names[1:])] == row[:-1]
-        own = [segment for segment in segments if segment[0] == system["system"]]
-        for index, (scores, segment) in enumerate(zip(system["segment_scores"], own, strict=True)):
-            assert tuple(scores) == ("index", "document", "segment", "score", "expected_score", "minor", "major")
-            assert scores["index"] == index
-            assert [f"{value:.10g}" for value in list(scores.values())[3:]] == segment[3:-1]
-        mean = sum(scores["score"] for scores in system["segment_scores"]) / system["segments"]
-        assert system["score"] == pytest.approx(mean)
-    assert "segment_scores" not in json.loads(run(*SCORE, "--json", "-").out)["systems"][0]
-
-
-def test_score_of_a_system_does_not_depend_on_others(run: Run) -> None:
-    alone = run("score", "--model", "{tiny}", "--precision", "float32", "--hyp", "b.txt", "--ref", "ref.txt").out
-    assert alone.split("\n")[1] == run(*SCORE).out.split("\n")[2]
 
 
 def test_table_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,13 +38,6 @@ def test_table_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest.M
     assert [len(line) <= 60 for line in lines[:7]] == [True] * 7
 
 
-def test_every_signature_of_a_system_is_named() -> None:
-    tally = mqm.SystemSummary("mt")
-    for signature in ("reference", "source+reference", "reference"):
-        tally.add(Rating(Segment("h"), signature, ()))
-    assert tally.signature == "reference source+reference"
-
-
 def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
     comma = ErrorSpan(3, 4, Severity.MINOR, "Fluency/Punctuation")
     word = ErrorSpan(0, 3, Severity.MAJOR)
@@ -105,53 +54,3 @@ def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
     write(folder / "da.jsonl", jsonl.dumps(Rating(Segment("Das"), "anna", None)))
     for given, place in (("spans.jsonl", *texts), "RATINGS "), ((), "no translations"), (("da.jsonl",), "da.jsonl "):
         assert run("score", *given).refused().startswith(place)
-
-
-def test_raters_of_a_segment_are_no_segments_of_their_own(run: Run, folder: Path) -> None:
-    counts = [(0, 2, 4), (1, 1, 1), (3, 0, 0)]
-    ratings = [
-        Rating(
-            Segment("Das Haus", "A house", key=SegmentKey(system="A", index=index)),
-            f"r{rater}",
-            (ErrorSpan(0, 3, Severity.MINOR),) * n_errors,
-        )
-        for index, own in enumerate(counts)
-        for rater, n_errors in enumerate(own)
-    ]
-    write(folder / "gold.jsonl", *map(jsonl.dumps, ratings))
-    means = [Rating(Segment("Das Haus"), None, (ErrorSpan(0, 3, Severity.MINOR),) * n) for n in (2, 1, 1)]
-    write(folder / "means.jsonl", *map(jsonl.dumps, means))
-    (one,), (other,) = (
-        json.loads(run("score", name, "--json", "-", "--segments").out)["systems"]
-        for name in ("gold.jsonl", "means.jsonl")
-    )
-    for name in ("score", "score_interval", "segments", "with_errors"):
-        assert one[name] == other[name], name
-    assert [own["score"] for own in one["segment_scores"]] == [-2, -1, -1]
-    assert (one["segments"], one["minor"]) == (3, 12)
-
-
-def test_a_rater_who_rated_a_segment_twice(run: Run, folder: Path) -> None:
-    segment = Segment("Das Haus", key=SegmentKey(system="A", index=0))
-    span = ErrorSpan(0, 3, Severity.MINOR)
-    write(folder / "twice.jsonl", *(jsonl.dumps(Rating(segment, "anna", errors)) for errors in ((), (span,))))
-    for command in ("score", "agreement"):
-        assert run(command, "twice.jsonl").refused().startswith("anna has rated segment 1 of A ('Das Haus') twice")
-
-
-def test_one_score_ranks_all_systems(run: Run, folder: Path) -> None:
-    error = (ErrorSpan(0, 3, Severity.MINOR),)
-    write(folder / "a.jsonl", jsonl.dumps(Rating(Segment("Das"), "m", error, estimate=Estimate(-3.5, "mqm"))))
-    write(folder / "b.jsonl", jsonl.dumps(Rating(Segment("Das"), "anna", error)))
-    for more in ((), ("--segments",)):
-        assert run("score", "a.jsonl", "b.jsonl", "--quiet", *more).out == "-1\n-1\n"
-    refused = run("score", "a.jsonl", "b.jsonl", "--by", "expected").refused()
-    assert refused == "rating of line 1 ('Das') has no expected score; rank by spans instead"
-
-
-def test_errors_without_a_severity_are_reported(run: Run, folder: Path) -> None:
-    write(folder / "a.jsonl", '{"text": "Guten Tag", "label": [[0, 5, "Falsch"], [6, 9, "Major"]]}')  # of doccano
-    ran = run("score", "a.jsonl", "--quiet")
-    assert (ran.out, ran.err) == ("-5\n", "")
-    ran = run("score", "a.jsonl")
-    assert ran.err == "matese: a.jsonl: errors without a severity: 1; they do not count in scores\n"

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 
 
@@ -16,17 +14,12 @@ def texts(folder: Path) -> list[str]:
     return ["--hyp", "a.txt", "--ref", "b.txt", "--lang-pair", "en-de"]
 
 
-def test_a_table_json_and_the_corrupted_texts_are_written(run: Run, texts: list[str], folder: Path) -> None:
-    kinds = ("--kinds", "number", "negation", "untranslated")
-    ran = run("stress", *texts, *kinds, "--json", "found.json", "--output", "bad.jsonl")
+def test_the_table_goes_to_standard_output(run: Run, texts: list[str]) -> None:
+    ran = run("stress", *texts, "--kinds", "number", "--limit", "2")
     assert ran.code == 0
-    assert ran.out.splitlines()[0].split() == ["kind", "n", "recall", "elsewhere", "drop", "lower"]
-    assert "untranslated: no place found" in ran.err
-    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
-    assert [(one["kind"], one["n"]) for one in found["kinds"]] == [("number", 5), ("negation", 5)]
-    assert all(0 <= one["lower"] <= 1 for one in found["kinds"])
-    ratings = list(jsonl.read(folder / "bad.jsonl"))
-    assert [one.segment.key.system for one in ratings if one.segment.key] == ["number"] * 5 + ["negation"] * 5
+    header, row = (line.split() for line in ran.out.splitlines()[:2])
+    assert header == ["kind", "n", "recall", "elsewhere", "drop", "lower"]
+    assert row[:2] == ["number", "2"]
 
 
 @pytest.mark.parametrize(
@@ -40,9 +33,3 @@ def test_a_table_json_and_the_corrupted_texts_are_written(run: Run, texts: list[
 )
 def test_bad_options_are_refused(run: Run, texts: list[str], options: tuple[str, ...], problem: str) -> None:
     assert problem in run("stress", *texts, *options).refused()
-
-
-def test_what_is_read_in_windows_is_counted(run: Run, texts: list[str], folder: Path) -> None:
-    write(folder / "long.txt", *(f"Der Zug fährt {hour} mal " + "immer wieder " * 60 for hour in range(1, 6)))
-    ran = run("stress", "--hyp", "long.txt", "--ref", "b.txt", "--kinds", "number", "--model", "{tiny}")
-    assert "10 of 10 segments are too long for the model" in ran.err

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.formats.tables import jsonl
+from matese.tasks import info
+from tests.tasks.conftest import do, refusal
+
+SEGMENT = Segment("Ein Haus.", "A tree.", key=SegmentKey("ted", "en-de", "A", "talk", 1))
+RATINGS = [
+    Rating(SEGMENT, "r1", (ErrorSpan(4, 8, Severity.MAJOR, "Style"), ErrorSpan(4, 7, None))),
+    Rating(
+        SEGMENT,
+        "r2",
+        (),
+        omissions=(Omission("source", None, 2, 6, Severity.MINOR),),
+        unplaced=(UnplacedError(Severity.MINOR),),
+    ),
+    Rating(Segment("x"), None, ()),
+    Rating(Segment("y"), None, None),
+]
+
+
+def test_faulty_rows_are_told(folder: Path) -> None:
+    (folder / "spans.tsv").write_text("A\td\t0\tr\ts\tHaus\t0\t9\tmajor\n", encoding="utf-8")
+    ran = do(info, input="spans.tsv")
+    assert ran.told == "spans.tsv: 1 row repaired: span ends beyond the text (line 1)\n"
+    (folder / "none.jsonl").write_text("\n", encoding="utf-8")
+    assert refusal(info, input="none.jsonl").startswith("none.jsonl:1: format not recognised")
+
+
+def test_segments_are_counted_by_their_keys(folder: Path) -> None:
+    edited = Rating(replace(SEGMENT, hypothesis="Ein Haus"), "r3", ())
+    path = folder / "spans.jsonl"
+    path.write_text("".join(f"{jsonl.dumps(one)}\n" for one in (*RATINGS[:2], edited)), encoding="utf-8")
+    assert do(info, input="spans.jsonl").out.splitlines()[2].split() == ["segments", "1"]
