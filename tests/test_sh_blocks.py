@@ -29,7 +29,7 @@ NOT_RUN = {
     r"\.sys\.score|^FILE=": "needs the published scores of WMT19",
     r"^(curl|matese serve)|openai:": "needs a server: tests/serving and tests/language_model",
     "a.csv b.xlf c.po": "needs files of one project: tests/cli/test_inputs.py",
-    "wmt26|submission.jsonl": "needs the test set of WMT 2026: tests/cli/test_wmt26.py",
+    "wmt26|submission.jsonl": "needs the test set of WMT 2026: tests/tasks/test_wmt26.py",
     r"^#SBATCH|SLURM|^torchrun|--cluster ray|'s3:": "needs several machines: tests/cluster",
     r"Unbabel/|your-organisation/": "needs a model of the hub: tests/model/released",
     r"^matese (train|distil) ": "trains for hours: tests/test_configs.py trains each configuration for three steps",
