@@ -16,6 +16,18 @@ _MIXED = {
     "Hans": ("CJK",),
     "Hant": ("CJK",),
 }
+# Importing langcodes and the names of scripts takes as long as tagging ten segments. So the usual ones stand here; a
+# test compares them with langcodes.
+_NAMES = {"Latn": ("LATIN",), "Cyrl": ("CYRILLIC",), **_MIXED}
+"""The names of the characters of a script begin with one of these."""
+_USUAL = {
+    **dict.fromkeys(("en", "de", "es", "fr", "it", "pt", "nl", "pl", "cs", "eu", "sv", "da", "fi", "tr"), "Latn"),
+    **dict.fromkeys(("ru", "uk", "bg"), "Cyrl"),
+    "zh": "Hans",
+    "ja": "Jpan",
+    "ko": "Kore",
+}
+"""The scripts of languages."""
 _LETTERS = 200
 """Letters that are enough to tell the script of a text."""
 
@@ -93,10 +105,22 @@ def _script_of(letter: str) -> str:
 
 
 def _of_language(lang: str) -> frozenset[str]:
+    code = _USUAL.get(lang) or script_of_language(lang)
+    return frozenset(_NAMES.get(code) or [name_of_script(code)])
+
+
+def script_of_language(lang: str) -> str:
+    """Returns the code of the usual script of a language, or of the one that its tag states; "" for unknown."""
     import langcodes
 
-    code = langcodes.Language.get(lang.replace("_", "-")).maximize().script or ""
-    return frozenset(_MIXED.get(code) or [langcodes.Language.make(script=code).script_name().upper().split(" ")[0]])
+    return langcodes.Language.get(lang.replace("_", "-")).maximize().script or ""
+
+
+def name_of_script(code: str) -> str:
+    """Returns the first word of the name of a script, in capitals, as the names of its characters begin."""
+    import langcodes
+
+    return langcodes.Language.make(script=code).script_name().upper().split(" ")[0]
 
 
 def _script(text: str) -> str | None:

@@ -132,6 +132,8 @@ def languages_of_pair(lang_pair: str) -> tuple[str, str]:
     >>> languages_of_pair("en-zh_CN"), languages_of_pair("eng-cmn"), languages_of_pair("en")
     (('en', 'zh'), ('en', 'zh'), ('en', ''))
     """
+    if not lang_pair:
+        return "", ""  # without langcodes, whose import takes as long as marking several segments
     source, target = language_tags(lang_pair)
     return _language(source), _language(target)
 

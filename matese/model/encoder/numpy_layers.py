@@ -103,7 +103,7 @@ def _of_4_bits(halves: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
     numbers[..., 1] = halves >> 4
     numbers -= 8
     blocks = numbers.reshape(*scales.shape, BLOCK)
-    blocks *= scales[..., None]
+    blocks *= scales.astype(np.float32)[..., None]
     return blocks.astype(np.float16).astype(np.float32).reshape(*halves.shape[:-1], 2 * halves.shape[-1])
 
 

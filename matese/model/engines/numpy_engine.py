@@ -40,7 +40,7 @@ Compare = Callable[[Array, Int32Array, Int32Array], tuple[Array, float]]
 _LAYER_MIXES = ("last", "sum-last-4")
 _MOST_WORK = 2 * 10**9
 """Segments times layer weights above which importing torch pays off: 80 segments of the embedded model."""
-_BATCH_TOKENS = 1024
+_BATCH_TOKENS = 512
 """Tokens of the rows that are computed together."""
 _MOST_WEIGHTS = 4 * 10**7
 """Most layer weights of a small model. A larger one is no faster in numpy because it takes longer to load."""

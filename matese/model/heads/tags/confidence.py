@@ -121,7 +121,7 @@ class SpanConfidence:
         if is_short(hypothesis):
             return self if self.major_of_short is None else replace(self, major=self.major_of_short)
         languages = languages_of_pair(lang_pair or "")
-        own = (one.least for one in self.majors if languages_of_pair(one.lang_pair) == languages)
+        own = (one.least for one in self.majors if lang_pair and languages_of_pair(one.lang_pair) == languages)
         return replace(self, major=next(own, self.major))
 
 
