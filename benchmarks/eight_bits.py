@@ -8,6 +8,7 @@ torch has no quick operator for, so that only its marks are measured, on product
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,9 @@ class OfBatch(nn.Module):
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__()
         weight, scales = _rounded(layer)
-        quantised = torch.quantize_per_channel(
-            weight, scales, torch.zeros(len(scales), dtype=torch.long), 0, torch.qint8
-        )
+        zeros = torch.zeros(len(scales), dtype=torch.long)
+        with warnings.catch_warnings(action="ignore"):  # torch will remove these operators
+            quantised = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
         self._packed: Any = torch.ops.quantized.linear_prepack(quantised, layer.bias.detach())
 
     def forward(self, states: Tensor) -> Tensor:
