@@ -1,4 +1,4 @@
-"""The benchmarks of parts of a model, of products in 8 bits and of many rows, on a few segments; times are not checked."""
+"""The benchmarks of parts of a model, of products in 8 bits and of many rows, on a few segments, whatever their times."""
 
 from __future__ import annotations
 
