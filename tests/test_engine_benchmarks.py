@@ -1,4 +1,4 @@
-"""The benchmarks of parts of a model, of products in 8 bits and of many rows, on a few segments, whatever their times."""
+"""The benchmarks of parts of a model, of products in 8 bits and of many rows run on a few segments."""
 
 from __future__ import annotations
 
