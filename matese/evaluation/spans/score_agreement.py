@@ -8,10 +8,10 @@ Machine Translation Evaluation") compare these distributions with human scores b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy.stats
 
 from matese import mqm
 from matese.annotation import Estimate
@@ -24,8 +24,6 @@ MQM, or in squared standard deviations."""
 N_LEVELS = 100
 """Confidence levels from 0 to 1 whose coverage is checked, as in UA_COMET (`NUM_BINS`)."""
 _LEVELS = np.linspace(0, 1, N_LEVELS)
-_Z = scipy.stats.norm.ppf((1 + _LEVELS) / 2)
-"""Standard deviations on either side of the mean that hold each level."""
 _Z95 = 1.959964
 _SCALES = np.geomspace(0.05, 200, 333)
 """Candidates of the scale: steps of 2.5 %."""
@@ -50,6 +48,8 @@ def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error:
         return {f"{name}.pearson": pearson(totals[:, :6]), **error}
 
     def ranks(rows: IntArray) -> Mapping[str, float]:
+        import scipy.stats  # takes longer than comparing two files, which does not need it
+
         both = (gold[rows], predicted[rows])
         counts = np.bincount(rows)
         n_copies = float((counts * (counts - 1)).sum() / 2)
@@ -145,7 +145,7 @@ def interval_statistics(intervals: Distributions) -> tuple[Statistic, ...]:
     variances = deviations**2
     floored = np.maximum(variances, LEAST_VARIANCE)
     likelihoods = 0.5 * (np.log(2 * np.pi * floored) + errors**2 / floored)
-    covered = errors[:, None] <= deviations[:, None] * np.where(np.isinf(_Z), 0.0, _Z)
+    covered = errors[:, None] <= deviations[:, None] * np.where(np.isinf(_deviations()), 0.0, _deviations())
     covered[:, -1] = True  # level 1 holds every score
     of_scores = moments(gold - gold.mean(), means - means.mean())
     of_errors = moments(errors - errors.mean(), deviations - deviations.mean())
@@ -164,7 +164,9 @@ def best_scale(ratios: FloatArray) -> float:
     if not len(ratios):
         return float("nan")
     ordered = np.sort(ratios)
-    limits = _SCALES[:, None] * _Z[None, 1:-1]  # (scales, levels): no scale changes what levels 0 and 1 cover
+    limits = (
+        _SCALES[:, None] * _deviations()[None, 1:-1]
+    )  # (scales, levels): no scale changes what levels 0 and 1 cover
     covered = np.searchsorted(ordered, limits.ravel(), side="right").reshape(limits.shape) / len(ordered)
     return float(_SCALES[np.abs(covered - _LEVELS[1:-1]).sum(1).argmin()])
 
@@ -180,3 +182,11 @@ def _interval_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
         "uncertainty.ece": np.abs(coverage - _LEVELS).mean(axis=1),
         "uncertainty.sharpness": divide(variance, n),
     }
+
+
+@cache
+def _deviations() -> FloatArray:
+    """Returns the standard deviations on either side of the mean that hold each level."""
+    import scipy.stats
+
+    return np.asarray(scipy.stats.norm.ppf((1 + _LEVELS) / 2))

@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import scipy.stats
 
 from matese.annotation import ErrorSpan, TokenScores
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, divide
@@ -45,6 +44,8 @@ def auc(is_bad: BoolArray, scores: FloatArray) -> float:
     n_good = len(is_bad) - n_bad
     if not n_bad or not n_good:
         return math.nan
+    import scipy.stats
+
     ranks = scipy.stats.rankdata(scores)
     return float((ranks[is_bad].sum() - n_bad * (n_bad + 1) / 2) / (n_bad * n_good))
 
