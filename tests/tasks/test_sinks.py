@@ -17,6 +17,12 @@ def write(path: str | None, text: str = "x\n") -> None:
         results.write(text)
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder: what else is in it afterwards was written."""
+    return tmp_path
+
+
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
