@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.annotation import ErrorSpan, Rating, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.localisation import corrections, translation_files
+from matese.formats.localisation import corrections, notes, translation_files
 
 XLIFF = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en"
  target-language="de" datatype="plaintext"><body><trans-unit id="1"><source>x</source>\r
@@ -101,6 +102,43 @@ def test_marks_move_with_the_edit_and_none_is_lost(tmp_path: Path) -> None:
     again = next(iter(translation_files.read(tmp_path / "copy")))
     assert again.segment.hypothesis == "Die Wolga hier ist lange."
     assert again.errors == (ErrorSpan(19, 24, MINOR),)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "correction", "missing", "left"),
+    [
+        ("%d files", "Dateien", "%d Dateien", ["%d"], []),
+        ("%d files", "Dateien", "Alle Dateien", ["%d"], ["%d"]),
+        ("%d of %d files", "Dateien", "%d Dateien", ["%d", "%d"], ["%d"]),
+        ("%d of %d files", "%d Dateien", "Die %d Dateien", ["%d"], ["%d"]),
+        ("%d of %d files", "%d Dateien", "%d von %d Dateien", ["%d"], []),
+        ("1,200.5 files", "Dateien", "1.200,5 Dateien", ["1,200.5"], []),
+        ("12 files", "Dateien", "112 Dateien", ["12"], ["12"]),
+        ("Anna waits", "Wartet", "Annas Hund wartet", ["Anna"], ["Anna"]),
+        ("Anna waits", "Wartet", "Anna wartet", ["Anna"], []),
+    ],
+)
+def test_what_the_correction_adds_is_no_longer_missing(
+    source: str, target: str, correction: str, missing: Sequence[str], left: Sequence[str]
+) -> None:
+    at = 0
+    omissions = []
+    for words in missing:
+        start = source.index(words, at)
+        at = start + len(words)
+        omissions.append(Omission("source", None, start, at, MAJOR, "Accuracy/Omission", rule="placeholders"))
+    rating = Rating(Segment(target, source), "anna", (), omissions=tuple(omissions))
+    corrected = corrections.applied(rating, correction)
+    assert [omission.words(corrected.segment) for omission in corrected.omissions] == left
+    comment = notes.comment_of(corrected.segment)
+    assert comment.count("was marked as missing, Major Accuracy/Omission") == len(missing) - len(left)
+
+
+def test_only_findings_of_rules_without_a_place_are_mended() -> None:
+    rule = UnplacedError(MAJOR, "Accuracy/Omission", "%d", rule="placeholders")
+    other = UnplacedError(MINOR, None, "%d")
+    rating = Rating(Segment("Dateien"), "anna", (), unplaced=(rule, other))
+    assert corrections.applied(rating, "%d Dateien").unplaced == (other,)
 
 
 def test_the_corrected_file_may_be_the_template_again(tmp_path: Path) -> None:
