@@ -1,6 +1,7 @@
 """Several raters' Ratings of one segment into one: the rater merging of Perrella et al. 2022, section 2.1.
 
-Nothing here depends on the order in which ratings or errors are given: they are sorted before a choice is drawn.
+Nothing here depends on the order in which ratings or errors are given: they are sorted before a choice is drawn. Nor
+does it depend on other segments: a choice is drawn with the text of the segment as seed.
 """
 
 from __future__ import annotations
@@ -18,19 +19,20 @@ from matese.text.ranges import overlap
 MergeMethod = Literal["union", "majority"]
 
 
-def merge(ratings: Sequence[Rating], *, method: MergeMethod = "union", rng: random.Random) -> Rating:
+def merge(ratings: Sequence[Rating], *, method: MergeMethod = "union", rng: random.Random | None = None) -> Rating:
     """Returns one rating that stands for all: their errors, none of which overlaps another.
 
-    "union" takes every error that some rater marked; "majority" takes a span where more than half of the raters
-    marked some of it. Omissions are merged alike, those of the source and of each reference apart. Errors without a
-    place cannot be matched one by one, so of each severity and category there are as many as one rater (union), or
+    "union" considers every span that some rater marked; "majority" each span of which more than half of the raters, its
+    own included, marked some character. Of considered spans that overlap, one stays: see `resolve_overlaps`. It keeps
+    its place, severity and category. Omissions are merged alike, those of the source and of each reference apart.
+    Errors without a place cannot be matched one by one, so of each severity and category there are as many as one rater (union), or
     more than half of the raters (majority), counted at least. The rater is named after all raters, "r1+r2"; `overall`
     and `estimate` are means where every rating has one on one scale, else None.
 
     Args:
         ratings: one a rater, all of one segment.
         method: "union" or "majority".
-        rng: draws which of two overlapping spans of one severity stays.
+        rng: draws which of two overlapping spans of one severity stays (default: seeded with the hypothesis).
 
     Raises:
         InputError: if a rating has no spans (`errors` is None), the method is unknown, there are no ratings, or they
@@ -44,8 +46,11 @@ def merge(ratings: Sequence[Rating], *, method: MergeMethod = "union", rng: rand
     if len(segments) != 1:
         raise InputError(f"cannot merge ratings of {len(segments)} segments; give ratings of one segment")
     n_needed = 1 if method == "union" else len(ordered) // 2 + 1
+    segment = segments.pop()
+    if rng is None:
+        rng = random.Random(f"merge|{segment.hypothesis}")
     return Rating(
-        segment=segments.pop(),
+        segment=segment,
         rater="+".join(sorted({rating.rater for rating in ordered if rating.rater is not None})) or None,
         errors=resolve_overlaps(_agreed(errors, n_needed), rng=rng),
         source_errors=resolve_overlaps(_agreed([rating.source_errors for rating in ordered], n_needed), rng=rng),

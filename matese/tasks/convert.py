@@ -143,7 +143,7 @@ def _of_raters(request: Request, ratings: Iterable[Rating], reviewed: Reviewed |
     if request.rater is not None:
         ratings = _of(request.rater, ratings)
     if request.merge is not None:
-        ratings = texts.one_per_segment(list(ratings), request, name=request.input)
+        ratings = texts.one_per_segment(list(ratings), request, name=request.input, weights=request.penalties)
     return ratings if reviewed is None else _each_once(reviewed.of(ratings))
 
 

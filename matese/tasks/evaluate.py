@@ -119,9 +119,10 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
         gold, predicted, *versus = _read(request)
         if request.common:
             gold, predicted, *versus = _common([gold, predicted, *versus])
-        golds = replace(
-            gold, ratings=texts.one_per_segment(gold.ratings, request, name=gold.name, predicted=predicted.ratings)
+        single = texts.one_per_segment(
+            gold.ratings, request, name=gold.name, weights=request.penalties, predicted=predicted.ratings
         )
+        golds = replace(gold, ratings=single)
         if request.rater is not None or request.merge is not None:
             predicted, *versus = (_on_texts_of(golds, named) for named in (predicted, *versus))
         evaluated = evaluation.evaluate(

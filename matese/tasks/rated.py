@@ -163,7 +163,10 @@ def find(request: Rated, *, command: str) -> FoundSystems:
         return _marked(request, command)
     how = texts.read_options(request, untranslated=True)
     several, baseline = _with_baseline(request, how)
-    single = {name: texts.one_per_segment(ratings, request, name=name) for name, ratings in several.items()}
+    single = {
+        name: texts.one_per_segment(ratings, request, name=name, weights=request.penalties)
+        for name, ratings in several.items()
+    }
     return FoundSystems(single, baseline)
 
 

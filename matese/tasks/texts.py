@@ -11,6 +11,7 @@ from itertools import compress, islice
 from os import PathLike
 from typing import TYPE_CHECKING, Protocol
 
+from matese import mqm
 from matese.annotation import Rating, Segment
 from matese.errors import ModelError, UsageError, near_miss, shortened
 from matese.files import short_names, shown
@@ -343,9 +344,12 @@ def with_texts(ratings: Iterable[Rating], texts: JoinedTexts) -> Iterable[Rating
 
 
 def one_per_segment(
-    rated: Sequence[Rating], raters: Raters, *, name: str, predicted: Sequence[Rating] = ()
+    rated: Sequence[Rating], raters: Raters, *, name: str, weights: mqm.Weights, predicted: Sequence[Rating] = ()
 ) -> list[Rating]:
-    """Returns one rating per segment: of the rater, or of all of them merged; tells which ratings were moved."""
+    """Returns one rating per segment: of the rater, or of all of them merged.
+
+    Tells which ratings were moved, and how the MQM score of merged ratings differs from that of their raters.
+    """
     from matese.evaluation.systems import raters as choosing
 
     chosen = choosing.one_per_segment(
@@ -356,6 +360,14 @@ def one_per_segment(
         predicted=predicted,
     )
     notices.info(*chosen.notices())
+    if raters.merge is not None and len(chosen.ratings) < len(rated):
+        merged = mqm.corpus_score(chosen.ratings, weights)
+        of_raters = choosing.mean_score(rated, weights)
+        notices.info(
+            f"{name}: the merged errors score {merged:.2f} on average (weights {weights.name}), but the raters "
+            f"{of_raters:.2f}: the MQM score is the raters' mean, which matese score and matese correlate compute from "
+            "the ratings before merging"
+        )
     return list(chosen.ratings)
 
 

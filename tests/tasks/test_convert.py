@@ -217,7 +217,10 @@ def test_raters_are_selected_or_merged(
     second = ErrorSpan(13, 16, Severity.MINOR)
     marked = {"anna": (first, second), "ben": (first,), "cleo": ()}
     matese.write([Rating(segment, name, errors) for name, errors in marked.items()], folder / "three.jsonl")
-    do(convert, input="three.jsonl", output="gold.jsonl", **options)
+    told = do(convert, input="three.jsonl", output="gold.jsonl", **options).told
+    scores = {"union": "score -6.00", "majority": "score -5.00"}
+    assert ("the raters -3.67" in told) == ("merge" in options)
+    assert scores.get(str(options.get("merge")), "") in told
     found = [(rating.rater, len(rating.errors or ())) for rating in matese.read(folder / "gold.jsonl")]
     assert found == expected
     unknown = refusal(convert, rater="dan", input="three.jsonl", output="gold.jsonl")

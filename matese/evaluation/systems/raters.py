@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 
 from matese import merging, mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, one_of
+from matese.errors import InputError, counted, one_of
 from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans.rating_pairs import counted_spans
@@ -44,13 +43,15 @@ class CommonTexts:
 
     def notices(self) -> tuple[str, ...]:
         """Returns a sentence about the ratings that were moved, if any, and one about those that were left out."""
-        other_text = "ratings hold another text of their segment than most raters or the prediction"
-        moved = f"moved to that text, in which {self.n_unplaced:,} of their spans have no place"
-        stated = (
-            (self.n_moved, f"{self.n_moved:,} {other_text}: {moved}"),
-            (self.n_left_out, f"{self.n_left_out:,} {other_text}, in which their spans have no place: left out"),
-        )
+        lost = f"{self.n_unplaced:,} lost" if self.n_unplaced else "none lost"
+        moved = f"{_refer(self.n_moved)} to a slightly different text: spans moved to the common text, {lost}"
+        left_out = f"{_refer(self.n_left_out)} to a text in which their spans have no place: left out"
+        stated = ((self.n_moved, moved), (self.n_left_out, left_out))
         return tuple(sentence for n, sentence in stated if n)
+
+
+def _refer(n_ratings: int) -> str:
+    return f"{counted(n_ratings, 'rating')} {'refers' if n_ratings == 1 else 'refer'}"
 
 
 def use_common_texts(ratings: Sequence[Rating], predicted: Sequence[Rating] = ()) -> CommonTexts:
@@ -114,8 +115,7 @@ def one_per_segment(
         ratings: of one rater or several.
         name: of the ratings in messages.
         rater: whose ratings to take.
-        merge: how to merge the ratings of a segment, after `use_common_texts`; ties are broken by a fixed seed. Of
-            texts that still differ the first of the most frequent ones counts: ratings of another are moved to it if
+        merge: how to merge the ratings of a segment, after `use_common_texts`, apart from other segments. Of texts that still differ the first of the most frequent ones counts: ratings of another are moved to it if
             all their spans have a clear place there, or else left out.
         predicted: what the ratings are compared with, whose texts they are moved to; see `use_common_texts`.
 
@@ -139,11 +139,10 @@ def one_per_segment(
         names = " and ".join(str(rating.rater) for rating in several[:2])
         allowed = "must be one; choose a rater (--rater) or merge them (--merge)"
         raise InputError(f"{name} has several raters of a segment ({names}): {allowed}")
-    rng = random.Random(0)
     alike = [_on_one_text(rated) for rated in segments]
     n_moved = sum(rating not in rated for rated, kept in zip(segments, alike, strict=True) for rating in kept)
     return CommonTexts(
-        tuple(merging.merge(kept, method=merge, rng=rng) for kept in alike),
+        tuple(merging.merge(kept, method=merge) for kept in alike),
         common.n_moved + n_moved,
         common.n_unplaced,
         len(common.ratings) - sum(map(len, alike)),
@@ -221,6 +220,12 @@ def on_texts_of(golds: Sequence[Rating], predicted: NamedRatings) -> NamedRating
     return predicted.select(kept)
 
 
+def mean_score(ratings: Sequence[Rating], weights: mqm.Weights) -> float:
+    """Returns the MQM score of ratings as it is defined: the mean over segments of the mean of the raters' scores."""
+    of_segments = (mqm.corpus_score(mqm.score(rated, weights)) for rated in by_segment(ratings))
+    return mqm.corpus_score(of_segments)
+
+
 def against_others(ratings: Sequence[Rating], merge: merging.MergeMethod | None) -> tuple[list[Rating], list[Rating]]:
     """Returns for each rating of a segment that others have rated the merged ratings of the others, and the rating.
 
@@ -235,8 +240,7 @@ def against_others(ratings: Sequence[Rating], merge: merging.MergeMethod | None)
         if len({rating.rater for rating in segment}) > 1
         for rating in segment
     ]
-    rng = random.Random(0)
-    return [merging.merge(others, method=merge, rng=rng) for others, _ in pairs], [rating for _, rating in pairs]
+    return [merging.merge(others, method=merge) for others, _ in pairs], [rating for _, rating in pairs]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def test_raters_who_edited_the_text_are_moved_to_the_text_of_the_others() -> Non
     moved = found.ratings[2]
     assert (moved.segment.hypothesis, moved.errors) == (TEXT, (minor(4, 8), major(12, 15), major(20, 22)))
     (notice,) = found.notices()
-    assert notice.startswith("1 ratings hold another text of their segment")
+    assert notice.startswith("1 rating refers to a slightly different text")
 
 
 def test_other_translations_with_one_key_stay_apart() -> None:
@@ -52,6 +52,23 @@ def test_one_rater_is_chosen_or_all_are_merged() -> None:
     assert raters.one_per_segment(apart, name="gold").ratings == tuple(apart)
     without_index = [rating("anna", index=None), rating("ben", index=None)]
     assert raters.one_per_segment(without_index, name="gold").ratings == tuple(without_index)
+
+
+def test_merging_commutes_with_taking_a_subset() -> None:
+    texts = [f"Das Haus Nummer {number} am See ist alt." for number in range(30)]
+    given = [
+        rating(name, minor(start, start + 6), text=text, index=index)
+        for index, text in enumerate(texts)
+        for name, start in (("anna", 4), ("ben", 8))
+    ]
+    merged = raters.one_per_segment(given, name="gold", merge="union").ratings
+    assert len({one.errors for one in merged}) == 2  # some segments keep the span of one rater, some of the other
+    for n in (1, 7):
+        assert raters.one_per_segment(given[2 * n :], name="gold", merge="union").ratings == merged[n:]
+    others, each = raters.against_others([*given, *(replace(one, rater=f"{one.rater}2") for one in given)], "union")
+    fewer, _ = raters.against_others([*given[2:], *(replace(one, rater=f"{one.rater}2") for one in given[2:])], "union")
+    assert fewer == others[4:]
+    assert len(each) == len(others)
 
 
 def test_a_rating_with_omissions_is_not_moved_to_a_segment_without_their_reference() -> None:
@@ -114,7 +131,7 @@ def test_raters_with_different_texts_are_merged_into_one_rating() -> None:
     (merged,) = found.ratings
     assert (merged.segment.hypothesis, merged.rater) == (TEXT, "anna+ben+cleo+eva")
     assert (found.n_moved, found.n_left_out) == (2, 1)
-    assert found.notices()[1].startswith("1 ratings hold another text of their segment")
+    assert found.notices()[1].startswith("1 rating refers to a text in which")
 
 
 def test_one_rater_of_two_texts_with_one_key_has_two_segments() -> None:
