@@ -25,9 +25,9 @@ def merge(ratings: Sequence[Rating], *, method: MergeMethod = "union", rng: rand
     "union" considers every span that some rater marked; "majority" each span of which more than half of the raters, its
     own included, marked some character. Of considered spans that overlap, one stays: see `resolve_overlaps`. It keeps
     its place, severity and category. Omissions are merged alike, those of the source and of each reference apart.
-    Errors without a place cannot be matched one by one, so of each severity and category there are as many as one rater (union), or
-    more than half of the raters (majority), counted at least. The rater is named after all raters, "r1+r2"; `overall`
-    and `estimate` are means where every rating has one on one scale, else None.
+    Errors without a place cannot be matched one by one, so of each severity and category there are as many as one rater
+    (union), or more than half of the raters (majority), counted at least. The rater is named after all raters, "r1+r2";
+    `overall` and `estimate` are means where every rating has one on one scale, else None.
 
     Args:
         ratings: one a rater, all of one segment.

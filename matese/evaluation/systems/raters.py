@@ -115,8 +115,9 @@ def one_per_segment(
         ratings: of one rater or several.
         name: of the ratings in messages.
         rater: whose ratings to take.
-        merge: how to merge the ratings of a segment, after `use_common_texts`, apart from other segments. Of texts that still differ the first of the most frequent ones counts: ratings of another are moved to it if
-            all their spans have a clear place there, or else left out.
+        merge: how to merge the ratings of a segment, after `use_common_texts`, apart from other segments. Of texts that
+            still differ the first of the most frequent ones counts: ratings of another are moved to it if all their
+            spans have a clear place there, or else left out.
         predicted: what the ratings are compared with, whose texts they are moved to; see `use_common_texts`.
 
     Raises:
