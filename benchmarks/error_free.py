@@ -92,7 +92,7 @@ def main() -> None:
     arguments = parser.parse_args()
     segments, golds = labelled(arguments.test, arguments.limit)
     threshold = agreement.threshold(*by_length(*labelled(arguments.dev, arguments.limit)))
-    annotator = matese.load(arguments.model, error_free=True)
+    annotator = matese.load(arguments.model, choice=matese.DecodingChoice(error_free=True))
     ratings = list(annotator.annotate_segments(segments))
     decisions = {
         MODEL: [rating.error_free is not None and rating.error_free.label for rating in ratings],

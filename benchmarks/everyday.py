@@ -89,7 +89,9 @@ _DOMAINS = ("interface", "everyday")
 def load(model: str) -> Annotator:
     """Returns the model, which also decides which segments are free of errors if it is calibrated for that."""
     annotator = matese.load(model)
-    return matese.load(model, error_free=True) if annotator.config.decoding.error_free else annotator
+    if not annotator.config.decoding.error_free:
+        return annotator
+    return matese.load(model, choice=matese.DecodingChoice(error_free=True))
 
 
 def read() -> list[Item]:

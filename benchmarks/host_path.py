@@ -26,6 +26,7 @@ from matese.formats import detection
 from matese.formats.tables import jsonl
 from matese.model.annotator import Annotator
 from matese.model.config import ModelConfig
+from matese.model.decoding import DecodingChoice
 from matese.model.engines.batch_engine import BatchEngine
 from matese.model.engines.runners import Runner
 from matese.model.heads.settings import HeadSettings
@@ -215,7 +216,7 @@ def _with_runner(annotator: Annotator, runner: Runner, config: ModelConfig) -> C
     def make() -> Annotator:
         engine = BatchEngine(runner, pad_id=encoder.pad_id, batch_tokens=_BATCH_TOKENS)
         predictor = Predictor(Interpreter(config), engine, copy.copy(encoder))
-        return Annotator(predictor, config.decoding.varied(error_free=False), name=annotator.name)
+        return Annotator(predictor, config.decoding.varied(DecodingChoice()), name=annotator.name)
 
     return make
 

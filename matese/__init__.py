@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matese.explanation.explainer import explain
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator, annotate, load, operating_points
+    from matese.model.decoding import DecodingChoice
     from matese.render.rating_list import Ratings
     from matese.tasks.agreement import agreement
     from matese.tasks.compare import compare
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Annotator",
+    "DecodingChoice",
     "ErrorSpan",
     "Estimate",
     "FormatError",
@@ -85,6 +87,7 @@ __all__ = [
 _TASKS = ("agreement", "compare", "convert", "correlate", "evaluate", "gate", "info", "report", "tag")
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "model.annotator"),
+    "DecodingChoice": "model.decoding",
     "explain": "explanation.explainer",
     **{name: f"tasks.{name}" for name in _TASKS},
     "LanguageModel": "language_model.llm_annotator",

@@ -90,6 +90,11 @@ def make(args: argparse.Namespace, request: type[R], **others: object) -> R:
 
 
 @cache
+def names(request: type) -> tuple[str, ...]:
+    """Returns the names of a request's fields."""
+    return tuple(_fields(request))
+
+
 def _fields(request: Hashable) -> dict[str, dataclasses.Field[Any]]:
     return {field.name: field for field in dataclasses.fields(request)}  # type: ignore[arg-type]
 

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from matese.cli import fields
 from matese.errors import UsageError
+from matese.tasks.annotators import DecodingOptions
 
 
 def standard_output() -> TextIO:
@@ -56,7 +57,9 @@ def add_model(parser: argparse.ArgumentParser, request: type, *, has_weights: bo
     fields.add(group, request, "model")
     if has_weights:
         fields.add(group, request, "weights")
-    fields.add(group, request, "device", "engine", "batch_tokens", "min_confidence", "precision", "threads")
+    fields.add(
+        group, request, "device", "engine", "batch_tokens", *fields.names(DecodingOptions), "precision", "threads"
+    )
 
 
 CANDIDATES = """candidates:

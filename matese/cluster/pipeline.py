@@ -90,7 +90,8 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
     settings = {
         "version": __version__,
         "model": worker.fingerprint,
-        **{name: worker.options.get(name) for name in ("precision", "min_confidence", "whole_words", "overrides")},
+        **{name: worker.options.get(name) for name in ("precision", "overrides")},
+        **asdict(worker.options["choice"]),
         "weights": worker.options["weights"].name,
         "columns": dict(worker.columns),
         "input": {source: str(fs.ukey(name)) for source in targets for fs, name in [storage.locate(source)]},

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
-from matese.errors import ModelError, UsageError, agreeing, check_least, check_probability
+from matese.errors import ModelError, UsageError, agreeing, check_least
 from matese.model import copy_and_blank, operating_point, trained_languages
 from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
-from matese.model.decoding import Decoding
+from matese.model.decoding import Decoding, DecodingChoice
 from matese.model.engines import choice, numpy_engine
 from matese.model.engines.engine import Engine, Hardware
 from matese.model.interpreter import Interpreter
@@ -142,14 +142,12 @@ def load(
     precision: str = "auto",
     batch_tokens: int | None = None,
     threads: int | None = None,
-    min_confidence: float | None = None,
-    whole_words: bool | None = None,
+    choice: DecodingChoice | None = None,
     weights: mqm.AnyWeights = "matese",
     overrides: Iterable[str] = OVERRIDES,
     n_segments: int | None = None,
     uncertainty: str | None = None,
     interval_scale: float = 1.0,
-    error_free: bool = False,
     engine: str = "auto",
 ) -> Annotator:
     """Returns an annotator.
@@ -160,8 +158,8 @@ def load(
         precision: "bf16", "float32", or "auto": float32 for a small model, else bf16 if the hardware supports it.
         batch_tokens: most padded tokens of a batch, halved if a GPU lacks the memory; None for the machine's own.
         threads: CPU threads of the whole process; None for torch's choice, but at most the granted processors.
-        min_confidence: every span with at least this confidence is marked; None for the model's own choice.
-        whole_words: whether spans are widened to whole words; None for the model's own setting.
+        choice: what is decoded in another way than the model's own, such as
+            `matese.DecodingChoice(min_confidence=0.2)`; None for nothing.
         weights: penalties of errors: the name of a preset ("matese", "google", "unbabel", "no-omissions"), or
             `matese.Weights` of your own.
         overrides: rules that override the model, see `matese.model.copy_and_blank`; all by default.
@@ -169,7 +167,6 @@ def load(
         uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
             "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.model.uncertainty`.
         interval_scale: factor of the intervals, as `matese.evaluate` fits it to dev data.
-        error_free: decide which segments are free of errors; the model must be calibrated for that.
         engine: "numpy" or "torch", which compute the same; "auto" for numpy if the model is small and there are few
             segments or little memory, see `n_segments`.
 
@@ -177,7 +174,6 @@ def load(
         ModelError: if there is no such model, it cannot be loaded, or it is not calibrated for what is asked.
         UsageError: if an option has an impossible value.
     """
-    check_probability(min_confidence=min_confidence)
     check_least(1, batch_tokens=batch_tokens, threads=threads)
     if "IPython" in sys.modules:  # a notebook shows ratings as marked text
         from matese.render import notebook
@@ -197,14 +193,7 @@ def load(
     hardware = Hardware(device, precision, batch_tokens, threads, engine)
     chosen = copy_and_blank.check(overrides)
     predictors = [_load_predictor(checkpoint.resolve(name), hardware, chosen, n_segments) for name in names]
-    for name, predictor in zip(names, predictors, strict=True):
-        if error_free and not predictor.config.decoding.error_free:
-            advice = "fit that first: matese calibrate MODEL RATINGS --output DIR"
-            raise ModelError(f"{name} cannot tell which segments are free of errors; {advice}")
-    decodings = [
-        predictor.config.decoding.varied(min_confidence=min_confidence, whole_words=whole_words, error_free=error_free)
-        for predictor in predictors
-    ]
+    decodings = [predictor.config.decoding.varied(choice or DecodingChoice()) for predictor in predictors]
     origin = _Origin(
         models=tuple(map(_from_anywhere, names)),
         name=together,

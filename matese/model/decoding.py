@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from matese.errors import InputError
+from matese.errors import InputError, ModelError, check_probability
 from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.tags.confidence import MarkThreshold, SpanConfidence
@@ -13,6 +13,25 @@ from matese.model.texts.encoding import InputKind
 
 FITTED = ("min_confidence", "thresholds", "confidences", "meaning", "error_free")
 """Fields that `matese calibrate` fits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodingChoice:
+    """What a user chooses of a model's decoding; `matese.load` takes it, and `Decoding.varied` follows it.
+
+    Attributes:
+        min_confidence: every span with at least this confidence is marked, whatever the budget; None for the model's
+            own minimum.
+        whole_words: whether spans are widened to whole words; None for the model's own setting.
+        error_free: whether it is decided which segments are free of errors; the model must be calibrated for that.
+    """
+
+    min_confidence: float | None = None
+    whole_words: bool | None = None
+    error_free: bool = False
+
+    def __post_init__(self) -> None:
+        check_probability(min_confidence=self.min_confidence)
 
 
 @dataclass(frozen=True)
@@ -73,22 +92,25 @@ class Decoding:
                 if entry.inputs not in inputs:
                     raise InputError(f"decoding.{name} has an entry for {entry.inputs}: must be one of texts.inputs")
 
-    def varied(
-        self, *, min_confidence: float | None = None, whole_words: bool | None = None, error_free: bool = True
-    ) -> Decoding:
-        """Returns the decoding with the choices of a user.
+    def varied(self, choice: DecodingChoice) -> Decoding:
+        """Returns the decoding with what a user chose.
 
-        Args:
-            min_confidence: every span with at least this confidence is marked, whatever the budget; None for no change.
-            whole_words: whether spans are widened to whole words; None for no change.
-            error_free: whether it is decided which segments are free of errors.
+        Raises:
+            ModelError: if the model is not calibrated for it.
         """
-        varied = self
-        if min_confidence is not None:
-            varied = replace(varied, min_confidence=min_confidence, thresholds=(), span_budget=None)
-        if whole_words is not None:
-            varied = replace(varied, whole_words=whole_words)
-        return varied if error_free else replace(varied, error_free=())
+        varied = self if choice.min_confidence is None else self.marking_from(choice.min_confidence)
+        if choice.whole_words is not None:
+            varied = replace(varied, whole_words=choice.whole_words)
+        if not choice.error_free:
+            return replace(varied, error_free=())
+        if not self.error_free:
+            advice = "fit that first: matese calibrate MODEL RATINGS --output DIR"
+            raise ModelError(f"the model cannot tell which segments are free of errors; {advice}")
+        return varied
+
+    def marking_from(self, min_confidence: float) -> Decoding:
+        """Returns the decoding that marks every span with at least this confidence, whatever the budget."""
+        return replace(self, min_confidence=min_confidence, thresholds=(), span_budget=None)
 
     def confidence(self, inputs: InputKind) -> SpanConfidence | None:
         """Returns the span confidence fitted for a kind of input; None without one."""

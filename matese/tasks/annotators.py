@@ -8,14 +8,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from matese.annotation import Segment
 from matese.errors import InputError, check_installed, counted
 from matese.files import beside
 from matese.tasks import notices
-from matese.tasks.request import changing_ratings, option
+from matese.tasks.request import Checked, changing_ratings, option
 from matese.tasks.texts import Reads, require
 from matese.tasks.values import POSITIVE, PROBABILITY, Device, OneOf, Several, Text, Whole
 from matese.tasks.weights import Weighted
@@ -39,15 +39,25 @@ _FOR_PEOPLE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Model(Weighted):
+class DecodingOptions(Checked):
+    """Options that every command with a model has, by the names of the fields of `DecodingChoice`.
+
+    Attributes:
+        min_confidence: mark every span with at least this confidence (between 0 and 1; default: the model's own
+            minimum).
+    """
+
+    min_confidence: float | None = option(None, PROBABILITY, changes_ratings=False)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Model(DecodingOptions, Weighted):
     """A model that marks errors, with the options of `matese.load`.
 
     Attributes:
         model: name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini).
         device: auto, cpu, cuda, cuda:N or mps (default: auto).
         batch_tokens: most padded tokens in a batch (default: chosen for the machine).
-        min_confidence: mark every span with at least this confidence (between 0 and 1; default: the model's own
-            minimum).
         engine: numpy or torch, which compute the same: numpy starts at once and needs less memory, torch is faster
             after that (default: auto: numpy for small models and few segments, or where memory is short).
         precision: auto, bf16 or float32 (default: auto: float32 for small models, else bf16 if the hardware supports
@@ -66,13 +76,20 @@ class Model(Weighted):
     model: str = option("mini", Text("MODEL"), changes_ratings=False)
     device: str = option("auto", Device(), changes_ratings=False)
     batch_tokens: int | None = option(None, Whole(1), changes_ratings=False)
-    min_confidence: float | None = option(None, PROBABILITY, changes_ratings=False)
     engine: str = option("auto", OneOf("engine", ("auto", "numpy", "torch")), changes_ratings=False)
     precision: str = option("auto", OneOf("precision", PRECISIONS))
     threads: int | None = option(None, Whole(1), changes_ratings=False)
     uncertainty: str | None = option(None, Text("HOW"))
     interval_scale: float = option(1.0, POSITIVE)
     error_free: bool = False
+
+    def loading(self) -> dict[str, Any]:
+        """Returns the arguments of `matese.load`."""
+        from matese.model.decoding import DecodingChoice
+
+        given = {field.name: getattr(self, field.name) for field in fields(Model)}
+        chosen = {field.name: given.pop(field.name) for field in fields(DecodingChoice) if field.name in given}
+        return {**given, "choice": DecodingChoice(**chosen)}
 
 
 @dataclass(frozen=True)
@@ -123,7 +140,8 @@ class Marking(Model):
         require(is_named, f"--annotator {self.annotator}: must be openai:MODEL, the model as the endpoint names it")
         require(self.model == "mini", "--annotator and --model are both given; give one of them")
         require(not self.is_only_checks, "--annotator: leave out --checks only")
-        for name in ("min_confidence", "batch_tokens", "threads", "tokens", "uncertainty"):
+        of_model = ("batch_tokens", "threads", "tokens", "uncertainty")
+        for name in (*(field.name for field in fields(DecodingOptions)), *of_model):
             is_given = getattr(self, name) not in (None, False)
             require(not is_given, f"--{name.replace('_', '-')} is for --model; leave out --annotator")
 
@@ -374,7 +392,7 @@ def opened(
     with loaded(options, n_segments) as annotator:
         chosen = annotator.decoding
         if for_people and options.min_confidence is None and chosen.min_confidence is not None:
-            lowered = chosen.varied(min_confidence=_FOR_PEOPLE * chosen.min_confidence)
+            lowered = chosen.marking_from(_FOR_PEOPLE * chosen.min_confidence)
             annotator = annotator.with_decoding(lowered)
         yield from _with_rules(OfModel(annotator, has_tokens=options.tokens), rules, options)
         notices.info(*annotator.counts.notices)
@@ -537,20 +555,7 @@ def loaded(options: Model, n_segments: int | None = None) -> Iterator[Annotator]
         with notices.undisturbed():  # torch is imported here, if the model needs it
             from matese.model.annotator import load
 
-            annotator = load(
-                options.model,
-                device=options.device,
-                precision=options.precision,
-                batch_tokens=options.batch_tokens,
-                threads=options.threads,
-                min_confidence=options.min_confidence,
-                weights=options.weights,
-                uncertainty=options.uncertainty,
-                interval_scale=options.interval_scale,
-                error_free=options.error_free,
-                engine=options.engine,
-                n_segments=n_segments,
-            )
+            annotator = load(**options.loading(), n_segments=n_segments)
         if options.min_confidence is not None:
             _tell_expectation(names[0], options.min_confidence)
         # Without dropout in training, its passes are not samples of the model's uncertainty.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matese.errors import check_installed, counted, one_of
@@ -64,8 +64,7 @@ def run(request: Request) -> Counts:
 
     check_installed("--cluster ray", "ray", extra="ray")
     fingerprint = checkpoint.fingerprint(checkpoint.resolve(request.model))
-    loading = {field.name: getattr(request, field.name) for field in fields(Model)}
-    worker = pipeline.Worker(loading, fingerprint, named)
+    worker = pipeline.Worker(request.loading(), fingerprint, named)
     targets = storage.find(request.input, request.output, request.format)
     left = pipeline.unfinished(targets, request.output, worker)
     if len(left) < len(targets):

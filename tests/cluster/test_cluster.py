@@ -21,6 +21,7 @@ from matese.cluster import pipeline, storage
 from matese.cluster.pipeline import FileReport, Worker
 from matese.errors import FormatError, InputError, UsageError
 from matese.formats.tables import jsonl, parquet
+from matese.model.decoding import DecodingChoice
 from matese.model.storage import checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,7 +122,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
 
 @pytest.fixture
 def worker(tiny_model_dir: Path) -> Worker:
-    options = {"model": str(tiny_model_dir), "precision": "float32", "min_confidence": None, "whole_words": None}
+    options = {"model": str(tiny_model_dir), "precision": "float32", "choice": DecodingChoice()}
     return Worker(
         {**options, "overrides": ("copy", "blank"), "weights": mqm.MATESE},
         checkpoint.fingerprint(tiny_model_dir),
@@ -179,6 +180,9 @@ def test_folder_of_results_belongs_to_one_run(tmp_path: Path, worker: Worker) ->
     assert pipeline.unfinished(targets, output, worker) == {}
     other = replace(worker, options={**worker.options, "precision": "bf16"}, columns={})
     with pytest.raises(InputError, match="was begun with another precision, columns; resume with the same se"):
+        pipeline.unfinished(targets, output, other)
+    other = replace(worker, options={**worker.options, "choice": DecodingChoice(error_free=True)})
+    with pytest.raises(InputError, match="was begun with another error_free; resume with the same se"):
         pipeline.unfinished(targets, output, other)
     path.write_text("{}\n")
     with pytest.raises(InputError, match="was begun with another input; resume with the same settings, or choose"):

@@ -140,7 +140,10 @@ def test_a_context_that_is_cut_is_counted(tiny_model_factory: TinyModelFactory) 
 
 def test_every_span_with_a_given_confidence_is_marked_whatever_the_budget(tiny_model_factory: TinyModelFactory) -> None:
     model = tiny_model_factory(score={}, span_budget=0.1)
-    plain, given = (matese.load(model, precision="float32", min_confidence=confidence) for confidence in (None, 0.5))
+    plain, given = (
+        matese.load(model, precision="float32", choice=matese.DecodingChoice(min_confidence=confidence))
+        for confidence in (None, 0.5)
+    )
     few, all_spans = (places(one.annotate(HYPOTHESES, references=REFERENCES)) for one in (plain, given))
     assert sum(map(len, few)) < sum(map(len, all_spans))
     assert "|decode:0.5+budget0.1|" in plain.signature("reference")
@@ -171,7 +174,12 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
         "weights": "matese",
         "version": matese.__version__,
     }
-    other = matese.load(tiny_model_dir, precision="bf16", min_confidence=0.2, whole_words=True, weights=mqm.GOOGLE)
+    other = matese.load(
+        tiny_model_dir,
+        precision="bf16",
+        choice=matese.DecodingChoice(min_confidence=0.2, whole_words=True),
+        weights=mqm.GOOGLE,
+    )
     assert (
         "inputs:source|refs:0|decode:0.2+words|overrides:copy+blank|precision:bf16|score:tags|weights:google"
         in other.signature("source")
@@ -182,8 +190,9 @@ def test_a_minimum_confidence_replaces_the_model_s_own() -> None:
     references = ["Der Laden hat montags bis 19 Uhr geöffnet.", "Ich habe den Vertrag nicht unterschrieben."]
     hypotheses = ["Der Laden hat montags bis 17 Uhr geöffnet.", "Ich habe den Vertrag unterschrieben."]
 
-    def spans(**options: float) -> list[ErrorSpan]:
-        annotator = matese.load("mini", n_segments=2, **options)  # type: ignore[arg-type]
+    def spans(min_confidence: float | None = None) -> list[ErrorSpan]:
+        choice = matese.DecodingChoice(min_confidence=min_confidence)
+        annotator = matese.load("mini", n_segments=2, choice=choice)
         ratings = annotator.annotate(hypotheses, references=references)
         return [span for rating in ratings for span in rating.errors or ()]
 
@@ -191,7 +200,8 @@ def test_a_minimum_confidence_replaces_the_model_s_own() -> None:
     highest = max(span.confidence or 0 for span in errors)
     assert errors == spans(min_confidence=0.01)
     assert spans(min_confidence=highest) == [span for span in errors if span.confidence == highest]
-    assert "|decode:0.5+" in matese.load("mini", n_segments=1, min_confidence=0.5).signature("reference")
+    choice = matese.DecodingChoice(min_confidence=0.5)
+    assert "|decode:0.5+" in matese.load("mini", n_segments=1, choice=choice).signature("reference")
 
 
 def test_languages_that_the_model_was_not_trained_on_are_reported(tiny_model_factory: TinyModelFactory) -> None:
@@ -222,7 +232,7 @@ def test_language_pairs_with_few_ratings_are_named_once(tiny_model_factory: Tiny
 def test_whole_words_are_the_model_s_choice_unless_they_are_asked_for(tiny_model_factory: TinyModelFactory) -> None:
     directory = tiny_model_factory("words", whole_words=True)
     assert matese.load(directory).decoding.whole_words
-    assert not matese.load(directory, whole_words=False).decoding.whole_words
+    assert not matese.load(directory, choice=matese.DecodingChoice(whole_words=False)).decoding.whole_words
 
 
 def test_a_model_that_does_not_read_both_texts_together_reads_the_reference_alone(
@@ -310,7 +320,6 @@ def test_columns_of_a_filtered_data_frame_are_texts(annotator: matese.Annotator)
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"min_confidence": 0}, "min_confidence 0"),
         ({"batch_tokens": 0}, "batch_tokens 0"),
         ({"threads": 0}, "threads 0"),
         ({"device": "tpu0"}, "device 'tpu0'"),
@@ -321,6 +330,11 @@ def test_columns_of_a_filtered_data_frame_are_texts(annotator: matese.Annotator)
 def test_impossible_options_are_refused(option: dict[str, object], message: str, tiny_model_dir: Path) -> None:
     with pytest.raises(ValueError, match=message):
         matese.load(tiny_model_dir, **option)  # type: ignore[arg-type]
+
+
+def test_an_impossible_choice_is_refused() -> None:
+    with pytest.raises(ValueError, match="min_confidence 0"):
+        matese.DecodingChoice(min_confidence=0)
 
 
 def test_results_come_before_the_stream_ends(annotator: matese.Annotator) -> None:
@@ -359,7 +373,8 @@ def test_an_annotator_is_pickled_without_its_weights(
 ) -> None:
     directory = shutil.copytree(tiny_model_dir, tmp_path / "model")
     monkeypatch.chdir(tmp_path)
-    given = matese.load("model", precision="float32", min_confidence=0.2, weights="google", overrides=())
+    choice = matese.DecodingChoice(min_confidence=0.2)
+    given = matese.load("model", precision="float32", choice=choice, weights="google", overrides=())
     expected = given.annotate(HYPOTHESES, references=REFERENCES)
     pickled = pickle.dumps(given)
     assert len(pickled) < 2000

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, SegmentKey, Severity
 from matese.errors import InputError
 from matese.model import error_free
+from matese.model.decoding import DecodingChoice
 from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
 from matese.model.heads.tags.bio import TAGS, O
 from matese.model.interpreter import Interpreter
@@ -129,6 +130,6 @@ def test_an_interpreter_decides_where_it_has_a_detector(
     ranges = np.array([[0, 3], [4, 8]], dtype=np.int32)
     prediction = Prediction("ein Haus", ranges, Outputs.of([TagProbabilities(np.log(rows))]), -1.0)
     model_input = ModelInput.of(segment, inputs)  # type: ignore[arg-type]
-    decoding = config.decoding.varied(error_free=is_asked)
+    decoding = config.decoding.varied(DecodingChoice(error_free=is_asked))
     (rating,) = Interpreter(config).decode([model_input], [prediction], decoding)
     assert rating.error_free == expected

@@ -107,7 +107,8 @@ def test_other_ratings_change_only_the_detection_of_error_free_segments(director
     # By reference, too few segments are free of errors: most of these repeat the reference, which needs no model.
     assert [(one.inputs, one.lang_pairs) for one in found.error_free] == [("source", ())]
     assert dataclasses.replace(found, error_free=(), error_free_fits=()) == plain
-    assert matese.load(tmp_path / "new", error_free=True).config.decoding.error_free == found.error_free
+    annotator = matese.load(tmp_path / "new", choice=matese.DecodingChoice(error_free=True))
+    assert annotator.config.decoding.error_free == found.error_free
 
 
 def test_more_short_texts_change_only_their_threshold(directory: Path, tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_a_calibrated_model_agrees_with_itself(directory: Path, tmp_path: Path) 
     )
     found = calibrate(directory, [ratings], tmp_path / "new")
     assert found.error_free
-    annotator = matese.load(tmp_path / "new", error_free=True)
+    annotator = matese.load(tmp_path / "new", choice=matese.DecodingChoice(error_free=True))
     assert annotator.decoding.thresholds == found.thresholds
     rated = annotator.annotate([one.segment.hypothesis for one in RATINGS], sources=["Tom and Mary"] * len(RATINGS))
     for one in rated:

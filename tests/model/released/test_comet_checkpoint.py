@@ -83,7 +83,9 @@ def test_the_threshold_marks_more_or_less() -> None:
     given = segments(EXPECTED["texts"], "source+reference")
     found = {}
     for threshold in (None, 0.05, 0.95):
-        annotator = matese.load(COMET / "xcomet", precision="float32", min_confidence=threshold)
+        annotator = matese.load(
+            COMET / "xcomet", precision="float32", choice=matese.DecodingChoice(min_confidence=threshold)
+        )
         found[threshold] = sum(len(rating.errors or ()) for rating in annotator.annotate_segments(given))
         expected = "argmax" if threshold is None else f"{threshold:g}"
         assert f"decode:{expected}+inputs0.1667+0.3333+0.5|" in annotator.signature("source+reference")
