@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from data_prep import biomedical, esa, splits
@@ -14,13 +15,29 @@ from data_prep.store import Store
 from matese.annotation import Rating
 from matese.formats.tables import jsonl
 
-TEST_PAIRS: Mapping[str, frozenset[str]] = {
-    "bio": frozenset({"en-fr", "zh-en"}),
-    "esa": frozenset({"en-hi", "en-zh"}),
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A source of spans, of which NAME.jsonl and NAME-test.jsonl are written.
+
+    Attributes:
+        read: yields its ratings.
+        test_pairs: language pairs that no network is trained on, to measure generalisation to another domain or
+            language.
+        has_dev: whether ratings in these pairs whose sources are not held out become NAME-dev.jsonl; otherwise, all of
+            them are for tests, and no training file has a text of theirs.
+    """
+
+    read: Callable[..., Iterable[Rating]]
+    test_pairs: frozenset[str]
+    has_dev: bool
+
+
+SOURCES: Mapping[str, Source] = {
+    "bio": Source(read=biomedical.read, test_pairs=frozenset({"en-fr", "zh-en"}), has_dev=False),
+    "esa": Source(read=esa.read, test_pairs=frozenset({"en-hi", "en-zh"}), has_dev=True),
 }
-"""Language pairs that no network is trained on, to measure generalisation to another domain or language."""
-_READERS = {"bio": biomedical.read, "esa": esa.read}
-"""The readers of the sources of spans, by the names of their files."""
+"""The sources of spans, by the names of their files."""
 
 
 def write(store: Store, output: Path, progress: Callable[[str], None]) -> Report:
@@ -38,22 +55,22 @@ def write(store: Store, output: Path, progress: Callable[[str], None]) -> Report
     output.mkdir(parents=True, exist_ok=True)
     tally = Tally()
     files = dict[str, list[Rating]]()
-    for name, reader in _READERS.items():
+    for name, source in SOURCES.items():
         progress(f"reading {name}")
         skip, drop, repair = (tally.counter(name, kind) for kind in ("skipped", "dropped", "repaired"))
         parts: dict[bool, list[Rating]] = {True: [], False: []}
-        for rating in sorted(reader(store, skip=skip, drop=drop, repair=repair), key=_lang_pair):
-            parts[_lang_pair(rating) in TEST_PAIRS[name]].append(rating)
+        for rating in sorted(source.read(store, skip=skip, drop=drop, repair=repair), key=_lang_pair):
+            parts[_lang_pair(rating) in source.test_pairs].append(rating)
         test, train = parts.values()
         train = _pick(train, _is_free_of(splits.committed()), skip, "segment of a held-out text")
-        if name == "bio":
+        if source.has_dev:
+            is_free = _is_free_of(splits.committed())
+            files[f"{name}-dev.jsonl"] = [rating for rating in test if is_free(rating)]
+            test = [rating for rating in test if not is_free(rating)]
+        else:
             texts = (text for rating in test for text in splits.texts_of(rating.segment))
             tested = HeldOut(frozenset(map(splits.fingerprint, texts)))
             train = _pick(train, _is_free_of(tested), skip, "segment with a text of the test file")
-        else:
-            is_free = _is_free_of(splits.committed())
-            files["esa-dev.jsonl"] = [rating for rating in test if is_free(rating)]
-            test = [rating for rating in test if not is_free(rating)]
         files |= {f"{name}.jsonl": train, f"{name}-test.jsonl": test}
     progress("writing")
     write_all(output, {file: map(jsonl.dumps, ratings) for file, ratings in files.items()})

@@ -95,6 +95,10 @@ class Weights:
             allowed = f"must be greater than 0 and {_LARGEST:g} at most, or null for the plain sum"
             raise InputError(f"per_words {self.per_words}: {allowed}")
 
+    def of(self, severity: Severity | None) -> float:
+        """Returns the penalty of a severity, whatever the category; 0 for an undecided one."""
+        return 0.0 if severity is None else float(getattr(self, severity.value))
+
 
 NON_TRANSLATION = UnplacedError(Severity.MAJOR, "Non-translation")
 """The error of a blank translation; see `is_untranslated`."""
@@ -175,7 +179,7 @@ def _penalty(error: AnyError, weights: Weights) -> float:
     for category in weights.categories:
         if category.matches(error):
             return category.penalty
-    return 0.0 if error.severity is None else float(getattr(weights, error.severity.value))
+    return weights.of(error.severity)
 
 
 def main_category(category: str | None) -> str | None:

@@ -1,6 +1,6 @@
 """The severities of errors: names, order, and what measures count them as.
 
-A further severity is a member of `Severity`, its looks in `matese.render.severity_looks`, and its penalty in
+A further severity is a member of `Severity`, its looks in `matese.annotation.severity_looks`, and its penalty in
 `mqm.Weights`. Formats, figures, pages and the terminal follow. Formats have words, colours and limits of their own only
 where another program does.
 """

@@ -177,6 +177,7 @@ class Format:
         is_for_people: whether people correct what is written, so that too many marks are better than too few.
         needs_other_files: whether other files than the given one are read with it.
         stands_for_lines: whether its segments can stand for the lines of a text file, as the cues of subtitles do.
+        is_for_localisation: whether translators' tools make and read it; rules check such files by default.
         is_for_large_jobs: whether files of any length are read and written row by row, as a cluster does.
         first_segment: number of the first segment of a test set or document in files of this format, and in what
             `read` yields and `write` and `save` take. `detection.read` and `writing.write` convert from and to 0.
@@ -193,6 +194,7 @@ class Format:
     is_for_people: bool = False
     needs_other_files: bool = False
     stands_for_lines: bool = False
+    is_for_localisation: bool = False
     is_for_large_jobs: bool = False
     first_segment: int = 0
 

@@ -124,6 +124,7 @@ TABLE = (
         signs.is_xliff,
         endings=(".xlf", ".xliff"),
         writes="copy",
+        is_for_localisation=True,
     ),
     Format(
         "po",
@@ -132,8 +133,17 @@ TABLE = (
         signs.is_po,
         endings=(".po",),
         writes="copy",
+        is_for_localisation=True,
     ),
-    Format("tmx", "TMX, translation memory", f"{_LOCALISATION}.tmx", signs.is_tmx, endings=(".tmx",), writes=None),
+    Format(
+        "tmx",
+        "TMX, translation memory",
+        f"{_LOCALISATION}.tmx",
+        signs.is_tmx,
+        endings=(".tmx",),
+        writes=None,
+        is_for_localisation=True,
+    ),
     Format(
         "vtt",
         "WebVTT, subtitles, errors as notes",
@@ -143,6 +153,7 @@ TABLE = (
         endings=(".vtt",),
         writes="copy",
         stands_for_lines=True,
+        is_for_localisation=True,
     ),
     Format(
         "srt",
@@ -153,6 +164,7 @@ TABLE = (
         endings=(".srt",),
         writes=None,
         stands_for_lines=True,
+        is_for_localisation=True,
     ),
     Format(
         "tsv",

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import Severity, severities
+from matese.annotation.severity_looks import LOOKS
 from matese.render import page_data
 from matese.render.labels import show
 from matese.render.page_data import PageSegment, Saving
-from matese.render.severity_looks import LOOKS
 from matese.render.tables import Table
 from matese.version import __version__
 

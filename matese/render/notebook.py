@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, severities
+from matese.annotation.severity_looks import LOOKS
 from matese.errors import counted
 from matese.render.labels import show
-from matese.render.severity_looks import LOOKS
 
 _STYLES = {severity: f"background:{looks.colour}4d;border-bottom:{looks.line}" for severity, looks in LOOKS.items()}
 """A background of 30 % opacity, and the line."""

@@ -7,20 +7,35 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity, severities
-from matese.errors import InputError
+from matese.errors import InputError, one_of
 from matese.render import catalogue, html_page
 from matese.render.catalogue import Catalogue
 from matese.text.words import count_words
 
 LANGUAGES = catalogue.LANGUAGES
 _N_WORST = 5
-_SERIOUS = (Severity.CRITICAL, Severity.MAJOR)
+_SERIOUS = tuple(severity for severity, counts_as in severities.COUNTED.items() if counts_as > Severity.MINOR)
+SERIOUS_ERRORS = tuple(
+    f"{{n}} {{of_all}} {verb} a serious error ({one_of([severities.label(severity) for severity in _SERIOUS])})."
+    for verb in ("has", "have")
+)
+"""The verdict, in the singular and plural."""
+LABELS: Mapping[Severity | None, str] = {
+    severity: "Remark" if severity is Severity.NEUTRAL else severities.label(severity) for severity in severities.EVERY
+}
+"""What people read for each severity."""
+WORST: Mapping[Severity, str] = {
+    severity: f"worst error is {label}" if severity in _SERIOUS else f"only {label} errors"
+    for severity in severities.COUNTED
+    for label in [severities.label(severity)]
+}
+"""What people read of segments by the severity of their worst error."""
 _STYLE = Path(__file__).parent / "pages" / "summary.css"
 
 
@@ -105,11 +120,8 @@ def _verdict(checked: Sequence[Rating], words: Catalogue) -> str:
     n_serious = sum(any(error.severity in _SERIOUS for error in _counted(rating)) for rating in checked)
     of_all = words.counted("of {n} segment", "of {n} segments", len(checked))
     if n_serious:
-        found = words.counted(
-            "{n} {of_all} has a serious error (Major or Critical).",
-            "{n} {of_all} have a serious error (Major or Critical).",
-            n_serious,
-        )
+        one, many = SERIOUS_ERRORS
+        found = words.counted(one, many, n_serious)
     elif n_wrong:
         found = words.counted(
             "No serious error is marked; {n} {of_all} has minor errors.",
@@ -121,17 +133,6 @@ def _verdict(checked: Sequence[Rating], words: Catalogue) -> str:
     return found.replace("{of_all}", of_all)
 
 
-def _severity_label(severity: Severity | None, words: Catalogue) -> str:
-    labels = {
-        Severity.CRITICAL: words.text("Critical"),
-        Severity.MAJOR: words.text("Major"),
-        Severity.MINOR: words.text("Minor"),
-        Severity.NEUTRAL: words.text("Remark"),
-        None: words.text("Undecided"),
-    }
-    return labels[severity]
-
-
 def _error_rows(checked: Sequence[Rating], n_words: int, words: Catalogue) -> list[tuple[str, str, str, str]]:
     """Returns the class, the label, the number and the rate of each severity, and those of all that count."""
     counts = Counter(error.severity for rating in checked for error in rating.all_errors)
@@ -139,7 +140,7 @@ def _error_rows(checked: Sequence[Rating], n_words: int, words: Catalogue) -> li
     for severity in reversed(severities.EVERY):
         if counts[severity] or severity in severities.COUNTED:
             kind = severities.name(severity)
-            rows.append((kind, _severity_label(severity, words), *_number_and_rate(counts[severity], n_words, words)))
+            rows.append((kind, words.text(LABELS[severity]), *_number_and_rate(counts[severity], n_words, words)))
     n_all = sum(counts[severity] for severity in severities.COUNTED)
     total = words.text("Total")
     return [*rows, ("total", total, *_number_and_rate(n_all, n_words, words))]
@@ -152,14 +153,10 @@ def _number_and_rate(n: int, n_words: int, words: Catalogue) -> tuple[str, str]:
 def _segment_rows(checked: Sequence[Rating], n_all: int, words: Catalogue) -> list[tuple[str, str]]:
     """Returns how many segments there are of each kind; each counts once."""
     counts = Counter(
-        max((severities.rank(error.severity) for error in _counted(rating)), default=0) for rating in checked
+        max((error.severity for error in _counted(rating)), key=severities.rank, default=None) for rating in checked
     )
-    labels = [
-        (words.text("no error"), counts[0]),
-        (words.text("only Minor errors"), counts[severities.rank(Severity.MINOR)]),
-        (words.text("worst error is Major"), counts[severities.rank(Severity.MAJOR)]),
-        (words.text("worst error is Critical"), counts[severities.rank(Severity.CRITICAL)]),
-    ]
+    worst = [(words.text(label), counts[severity]) for severity, label in WORST.items()]
+    labels = [(words.text("no error"), counts[None]), *worst]
     n_unchecked = n_all - len(checked)
     unchecked = [(words.text("not checked"), n_unchecked)] if n_unchecked else []
     return [(label, words.number(n)) for label, n in (*labels, *unchecked)]
@@ -237,7 +234,7 @@ def _errors(rating: Rating, words: Catalogue) -> Iterator[tuple[str, str]]:
         *((error, _quoted(error.words, words) if error.words else "") for error in rating.unplaced),
     ]
     for error, where in placed:
-        label = ", ".join(filter(None, (_severity_label(error.severity, words), _category(error.category, words))))
+        label = ", ".join(filter(None, (words.text(LABELS[error.severity]), _category(error.category, words))))
         yield severities.name(error.severity), ": ".join(filter(None, (label, where)))
 
 

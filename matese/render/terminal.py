@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Severity, severities
+from matese.annotation.severity_looks import LOOKS
 from matese.render.labels import error_label, place_label, short_number, show, unplaced_label, votes_label
-from matese.render.severity_looks import LOOKS
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("auto", "bf16", "float32")
 _PREFIX = "openai:"
-_CHECKED = ("xliff", "po", "tmx", "subtitles", "srt", "vtt")
-"""Formats that are checked by default beside a model."""
 _MOST_LOOKED_AT = 2_000
 """Segments whose findings are counted where nothing was said about rules."""
 _FOR_PEOPLE = 0.5
@@ -161,7 +159,12 @@ class Marking(Model):
 
         if self.checks is not None:
             return rules.choose(self.checks).rules
-        return rules.TABLE if source_format in _CHECKED else ()
+        if source_format is None:
+            return ()
+        from matese.formats.registry import BY_NAME
+
+        form = BY_NAME.get(source_format)
+        return rules.TABLE if form is not None and form.is_for_localisation else ()
 
 
 class Marker(Reads, Protocol):

@@ -39,14 +39,16 @@ RATINGS = [
 
 def calls() -> set[tuple[str, ...]]:
     """The texts of the module that are translated, with their plural."""
-    found = set()
+    found: set[tuple[str, ...]] = {summary_page.SERIOUS_ERRORS}
+    found |= {(text,) for text in (*summary_page.LABELS.values(), *summary_page.WORST.values())}
     for node in ast.walk(ast.parse(MODULE.read_text(encoding="utf-8"))):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in ("text", "counted")
+            and (given := tuple(str(one.value) for one in node.args if isinstance(one, ast.Constant)))
         ):
-            found.add(tuple(str(one.value) for one in node.args if isinstance(one, ast.Constant)))
+            found.add(given)
     return found
 
 

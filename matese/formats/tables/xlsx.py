@@ -31,7 +31,8 @@ from typing import Any
 from zipfile import ZipFile
 
 from matese import mqm
-from matese.annotation import Rating, Segment, Severity, severities
+from matese.annotation import Rating, Segment, severities
+from matese.annotation.severity_looks import LOOKS
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
 from matese.formats import person_review
@@ -49,9 +50,8 @@ _OURS = "matese "
 """Begins what the columns that we add hold, and their headings where the name alone is taken."""
 _INPUT = "input_"
 _TEXTS = ("source", "hypothesis", "reference")
-_COLOURS = {None: "FF1A5FB4", Severity.MINOR: "FF9A6700", Severity.MAJOR: "FFC4161C", Severity.CRITICAL: "FF8A1C8F"}
-_GREY = "FF59636E"
-"""Of marked words; a severity without a row is grey."""
+_COLOURS = {severity: f"FF{looks.ink[0].removeprefix('#').upper()}" for severity, looks in LOOKS.items()}
+"""Of marked words, as ARGB."""
 _WIDE = 45
 _NARROW = 14
 _NO_TEXT = re.compile("[\x00-\x20\ufffe\uffff\\s]")
@@ -301,7 +301,7 @@ def _paint(cell: Any, rating: Rating) -> None:  # noqa: ANN401  (of openpyxl)
         return
     colours: list[str] = [""] * len(text)
     for span in ordered:
-        colours[span.start : span.end] = [_COLOURS.get(span.severity, _GREY)] * (span.end - span.start)
+        colours[span.start : span.end] = [_COLOURS[span.severity]] * (span.end - span.start)
     parts: list[object] = []
     for colour, run in groupby(range(len(text)), key=colours.__getitem__):
         places = list(run)

@@ -29,6 +29,7 @@ from typing import Any
 import msgspec
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, severities
+from matese.annotation.severity_looks import LOOKS
 from matese.errors import InputError
 from matese.files import name_of
 from matese.formats import json_stream
@@ -56,9 +57,8 @@ SOURCE = "source_text"
 _UNPREDICTED = "task without predictions (exports have only their numbers)"
 _UNFINISHED = "task without a finished annotation (--predictions reads the model's marks)"
 _OF_JSON_MIN = ("annotation_id", "lead_time")
-_COLOURS = {None: "#1e88e5", Severity.MINOR: "#ffb300", Severity.MAJOR: "#e53935", Severity.CRITICAL: "#8e24aa"}
-"""Of labels; a severity without a row is grey."""
-_LABELS = {severities.label(severity): _COLOURS.get(severity, "#9e9e9e") for severity in (*Severity, None)}
+_LABELS = {severities.label(severity): LOOKS[severity].colour for severity in (*Severity, None)}
+"""Labels and their colours."""
 
 
 class _Judgement(msgspec.Struct):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from matese import mqm
 from matese.annotation import ErrorSpan, Severity
 from matese.model.arrays import Floats, Int32Array
 from matese.model.decoding import Decoding
@@ -21,7 +22,6 @@ from matese.model.prediction import Marks, Outputs, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
 from matese.text.words import widen
 
-_PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
 _WORST = 25
 """Largest penalty in `_compute_mqm_from_spans` of `comet/models/multitask/xcomet_metric.py`."""
 
@@ -172,10 +172,11 @@ def mqm_score(labels: Sequence[int], severities: Sequence[Severity]) -> float:
     >>> mqm_score([0, 1, 2, 0, 2, 2], [Severity.MINOR, Severity.MAJOR])
     0.96
     """
-    penalty = 0
+    penalties = [mqm.UNBABEL.of(severity) for severity in severities]
+    penalty = 0.0
     severity = 0
     for label in labels:
         if label == 0:
-            penalty += _PENALTIES.get(severities[severity - 1], 0) if severity else 0
+            penalty += penalties[severity - 1] if severity else 0
         severity = (severity or label) if label else 0
     return (_WORST - min(penalty, _WORST)) / _WORST

@@ -1,11 +1,11 @@
-"""How each severity looks in terminals, notebooks and pages, and the key by which people choose it there."""
+"""How each severity looks in terminals, notebooks, pages and files of other programs, and the key that chooses it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from matese.annotation import Severity
+from matese.annotation.severities import Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +19,9 @@ class Looks:
             terminals; bold against underline is left where colours are switched off.
         missing_style: of words that the translation lacks; None for `style`.
         line: below the words on a page, in the words of CSS.
-        colour: of marks in notebooks, where it is translucent.
+        colour: of marks in notebooks, where it is translucent, and of labels in Label Studio.
         fill: behind the words, on light and on dark paper.
-        ink: of lines and labels, on light and on dark paper.
+        ink: of lines and labels, on light and on dark paper; the first is that of marked words in a workbook.
     """
 
     key: str | None

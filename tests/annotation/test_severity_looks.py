@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matese.annotation.severities import EVERY
-from matese.render.severity_looks import LOOKS
+from matese.annotation.severity_looks import LOOKS
 
 
 def test_every_severity_has_a_row() -> None:
