@@ -78,9 +78,9 @@ class BatchStates:
 
     def pooled(self, how: Pooling) -> Tensor:
         """Returns the embedding of each row, from its final states: (batch, width), float32."""
-        pool = pooling.POOLINGS[how](self.mask)
-        is_linear = how != "max"
-        if self.mix is not None and not self.extra_layers and is_linear:
+        chosen = pooling.POOLINGS[how]
+        pool = chosen.of(self.mask)
+        if self.mix is not None and not self.extra_layers and chosen.is_linear:
             return self._mixed(self.mix, pool)  # the pooled mix, without sums over all tokens
         with pooling.in_full(self.final):
             return pool(self.final)

@@ -61,7 +61,7 @@ class Review:
             for segment, count in self._segments.items()
             for text in (segment.hypothesis, segment.source or "", *segment.references)
         )
-        return Limits(self._segments.total(), 1_000_000 + 20 * n_characters)
+        return Limits(segments=self._segments.total(), characters=1_000_000 + 20 * n_characters)
 
     def page(self) -> str:
         """Returns the page with what has been saved."""

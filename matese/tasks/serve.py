@@ -47,7 +47,7 @@ class Request(Model, ReadingOptions):
     @property
     def limits(self) -> Limits:
         """The limits of a request to the server."""
-        return Limits(self.max_segments, self.max_characters, self.timeout)
+        return Limits(segments=self.max_segments, characters=self.max_characters, seconds=self.timeout)
 
 
 def run(request: Request) -> None:

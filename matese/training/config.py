@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from matese.errors import InputError
 from matese.model.config import ModelConfig
+from matese.model.heads.settings import HeadSettings
 from matese.model.storage import checkpoint
 from matese.model.storage.packing import StoredPrecision
 from matese.mqm import CATEGORIES
@@ -31,11 +32,10 @@ AboveZeroShare = Annotated[float, Meta(gt=0, le=1)]
 Count = Annotated[int, Meta(ge=1)]
 CountOrZero = Annotated[int, Meta(ge=0)]
 Files = Annotated[tuple[str, ...], Meta(min_length=1)]
-Subject = Literal[
-    "tags", "score", "omissions", "categories", "meaning", "same_meaning", "word_labels", "quality", "ranking"
-]
+SUBJECTS = (*(head.name for head in dataclasses.fields(HeadSettings)), "same_meaning")
 """What ratings teach: a head, or `same_meaning`."""
-DEFAULT_SUBJECTS: frozenset[str] = frozenset(typing.get_args(Subject)) - {"meaning"}
+Subject = Literal[SUBJECTS]  # type: ignore[valid-type]
+DEFAULT_SUBJECTS = frozenset(SUBJECTS) - {"meaning"}
 """What ratings teach as far as they can, unless a file of training data says otherwise."""
 
 

@@ -33,4 +33,4 @@ def test_each_option_sets_its_limit() -> None:
     serve.add_options(parser)
     assert serve.request(parser.parse_args([])).limits == Limits()
     given = parser.parse_args(["--max-segments", "1", "--max-characters", "2", "--timeout", "3"])
-    assert serve.request(given).limits == Limits(1, 2, 3)
+    assert serve.request(given).limits == Limits(segments=1, characters=2, seconds=3)

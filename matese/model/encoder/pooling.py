@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from matese.model.encoder.settings import Pooling
 
 PoolFunction = Callable[[Tensor], Tensor]
 """From the states of rows, (batch, tokens, width), to something of each row, in float32."""
@@ -53,5 +56,20 @@ def _maximum(mask: Tensor) -> PoolFunction:
     return lambda states: states.float().masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
 
 
-POOLINGS: Mapping[str, Callable[[Tensor], PoolFunction]] = {"avg": _average, "cls": _first, "max": _maximum}
-"""For each pooling of `ModelConfig`, a function of the mask, (batch, tokens)."""
+class RowPooling(NamedTuple):
+    """How the tokens of a row become one embedding.
+
+    Attributes:
+        of: returns the function from the mask, (batch, tokens).
+        is_linear: whether the pooled sum of layers is the sum of the pooled layers.
+    """
+
+    of: Callable[[Tensor], PoolFunction]
+    is_linear: bool
+
+
+POOLINGS: Mapping[Pooling, RowPooling] = {
+    "avg": RowPooling(_average, is_linear=True),
+    "cls": RowPooling(_first, is_linear=True),
+    "max": RowPooling(_maximum, is_linear=False),
+}

@@ -10,7 +10,6 @@ import numpy as np
 
 from matese.model.encoder.numpy_layers import StoredTensors, dense, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, RowStates
-from matese.model.heads.score.settings import ScoreSettings
 from matese.model.model_input import Row
 from matese.model.prediction import check_numbers
 from matese.model.texts.encoding import Encoding
@@ -41,14 +40,15 @@ class Score(Head):
 
     def layers(self, tensors: StoredTensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""
-        has_contexts = self.config.heads.score == ScoreSettings("texts")
-        inner = dense(tensors, "score_head.0", (2 if has_contexts else 1) * width, width)
+        settings = self.config.heads.score
+        assert settings is not None
+        contexts = settings.contexts
+        inner = dense(tensors, "score_head.0", (1 + len(contexts)) * width, width)
         outer = dense(tensors, "score_head.3", width, 1)
 
         def compute(states: RowStates) -> ExpectedScore:
-            pooled = mean(states.final[states.hypothesis])
-            if has_contexts:
-                pooled = np.concatenate([pooled, mean(states.final[states.encoding.roles > 1])])
+            others = [mean(states.final[masked(states.encoding.roles)]) for masked in contexts]
+            pooled = np.concatenate([mean(states.final[states.hypothesis]), *others])
             (logit,) = outer(gelu(inner(pooled))).tolist()
             return ExpectedScore(LOWEST_SCORE / (1 + math.exp(min(-logit - states.similarity, _LARGEST_EXPONENT))))
 

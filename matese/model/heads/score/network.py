@@ -39,7 +39,7 @@ class ScoreHead(nn.Sequential, HeadNetwork):
     @classmethod
     def of(cls, config: ModelConfig, width: int, inner: int | None) -> ScoreHead:
         """Returns the head with random weights; it starts near the typical score, a few points below 0."""
-        n_pooled = 2 if _pools_texts(config) else 1
+        n_pooled = 1 + len(_settings(config).contexts)
         last = nn.Linear(width, 1)
         nn.init.constant_(last.bias, -2.0)
         return cls(nn.Linear(n_pooled * width, width), nn.GELU(), nn.Dropout(config.layers.dropout), last)
@@ -47,16 +47,16 @@ class ScoreHead(nn.Sequential, HeadNetwork):
     def forward(self, states: BatchStates) -> ScoreTensor:
         """Returns the score."""
         batch = states.batch
-        has_contexts = _pools_texts(states.config)
-        contexts = pooling.mean(states.final, batch.roles > 1) if has_contexts else None
+        contexts = [pooling.mean(states.final, masked(batch.roles)) for masked in _settings(states.config).contexts]
         with pooling.in_full(states.final):
             pooled = pooling.mean(states.hypothesis.float(), batch.hypothesis_mask)
-            pooled = pooled if contexts is None else torch.cat([pooled, contexts.float()], 1)
+            pooled = torch.cat([pooled, *(context.float() for context in contexts)], 1)
             logit = in_sequence(self, pooled).squeeze(-1)
             similarity = states.similarity
             logit = logit if similarity is None else logit + similarity.float()
             return ScoreTensor(LOWEST_SCORE * torch.sigmoid(logit))
 
 
-def _pools_texts(config: ModelConfig) -> bool:
-    return config.heads.score == ScoreSettings("texts")
+def _settings(config: ModelConfig) -> ScoreSettings:
+    assert config.heads.score is not None
+    return config.heads.score
