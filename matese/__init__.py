@@ -84,24 +84,23 @@ __all__ = [
     "worst_first",
     "write",
 ]
-_TASKS = ("agreement", "compare", "convert", "correlate", "evaluate", "gate", "info", "report", "tag")
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "model.annotator"),
     "DecodingChoice": "model.decoding",
     "explain": "explanation.explainer",
-    **{name: f"tasks.{name}" for name in _TASKS},
     "LanguageModel": "language_model.llm_annotator",
     "mbr": "choosing.mbr",
     "Ratings": "render.rating_list",
     **dict.fromkeys(("read", "write"), "tasks.files"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }
+"""The modules of names that are imported on first use; without a row, that of the task."""
 
 
 def __getattr__(name: str) -> object:
     """Imports heavy modules on first use, so that `import matese` loads neither torch nor numpy."""
-    if name in _LAZY:
-        return getattr(importlib.import_module(f"matese.{_LAZY[name]}"), name)
+    if name in __all__:
+        return getattr(importlib.import_module(f"matese.{_LAZY.get(name, f'tasks.{name}')}"), name)
     raise AttributeError(f"module 'matese' has no attribute {name!r}")
 
 

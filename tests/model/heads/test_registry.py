@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import matese.model.heads
 from matese.annotation import Severity
 from matese.model.config import ModelConfig
+from matese.model.encoder.pooling import POOLINGS
+from matese.model.encoder.settings import Pooling
 from matese.model.heads import registry
+from matese.model.heads.score.settings import CONTEXTS, ScorePooling
 from matese.model.heads.settings import HeadSettings
 from tests.conftest import make_config
 
@@ -42,3 +45,8 @@ def test_each_head_has_a_row_in_each_table_and_four_modules() -> None:
     assert [field.name for field in fields(HeadSettings)] == NAMES
     modules = ("settings.py", "decoding.py", "network.py", "targets.py")
     assert [f"{name}/{file}" for name in NAMES for file in modules if not (FOLDER / name / file).is_file()] == []
+
+
+def test_each_pooling_has_a_row() -> None:
+    assert get_args(Pooling) == tuple(POOLINGS)
+    assert get_args(ScorePooling) == tuple(CONTEXTS)
