@@ -23,12 +23,12 @@ from typing import Any
 
 import matese
 from benchmarks import markdown
-from matese import baselines as metrics
 from matese import mqm
 from matese.annotation import Estimate, Rating, SegmentKey
 from matese.evaluation.metrics.correlation_options import EMBEDDING_BASELINES, SACREBLEU_BASELINES
 from matese.formats.tables import jsonl
 from matese.model.model_input import with_inputs
+from matese.tasks import baselines as metrics
 
 OF_SPANS = {
     "tags.macro.precision": "P",

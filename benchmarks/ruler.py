@@ -72,7 +72,6 @@ from benchmarks import contrast, markdown, ruler_data, ruler_scores
 from benchmarks.ruler_data import JUDGES, Pair, Part, Ruler, Similar
 from benchmarks.ruler_scores import Judgement
 from data_prep.store import Store
-from matese import baselines
 from matese.annotation import ErrorSpan, Segment, Severity
 from matese.errors import UsageError
 from matese.evaluation.metrics import correlation, pairwise_accuracy
@@ -83,6 +82,7 @@ from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide, moments, pair_differences, pearson, row_means
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind
+from matese.tasks import baselines
 
 INPUTS: tuple[InputKind, ...] = ("reference", "source")
 WITHIN = ("gpt4", "esa", "mqm", "bio")

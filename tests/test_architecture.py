@@ -252,8 +252,7 @@ ONLY_IMPORTED_BY = {
     "matese.cluster": {"matese.tasks.cluster"},
     "matese.serving": {"matese.tasks.serve"},
     "matese.language_model": {"matese", "matese.tasks.annotators"},
-    "matese.explanation": {"matese", "matese.tasks.explain"},
-    "matese.stress": {"matese.tasks.stress"},
+    "matese.explanation": {"matese", "matese.tasks.explain", "matese.tasks.stress"},
 }
 """What few need, and who imports it: the task of its command, and the package's `__init__` what it offers.
 

@@ -1,1 +1,1 @@
-"""Why a model gave a score: a weight for each token of the texts that it read."""
+"""Why a model gave a score, and whether it notices errors that are injected."""

@@ -604,8 +604,8 @@ def scoring(metrics: Sequence[str]) -> Iterator[None]:
     Raises:
         ModelError: if a model does not exist.
     """
-    from matese import baselines
     from matese.evaluation.metrics.correlation_options import BASELINES, SACREBLEU_BASELINES, base_name
+    from matese.tasks import baselines
 
     names = {base_name(name) for name in metrics}
     tell_licences(name for name in metrics if base_name(name) not in BASELINES and baselines.is_model(name))

@@ -65,10 +65,10 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
     """
     files = request.files
     with sinks.results(request.json, files, request.html, stream=stream) as outputs:
-        from matese import baselines
         from matese.evaluation.systems import comparison, segment_filters
         from matese.evaluation.systems.differences import ResamplingOptions
         from matese.render import comparison_page, comparison_report
+        from matese.tasks import baselines
 
         # Before the model works for an hour.
         filters = [segment_filters.parse(one) if isinstance(one, str) else one for one in request.filter]

@@ -247,10 +247,10 @@ correlate = function(Request, run)
 
 def read_scores(request: Request) -> list[LangPairScores]:
     """Returns the scores that are compared, with those of the baselines; reports what is computed or repaired."""
-    from matese import baselines
     from matese.evaluation.metrics import evaluation_sets
     from matese.formats import detection
     from matese.formats.corpora.mt_metrics_eval import TestSet
+    from matese.tasks import baselines
 
     selected = request.selection
     made = baselines.make_for_correlation(

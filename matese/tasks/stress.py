@@ -15,7 +15,7 @@ from matese.tasks.texts import Translations
 from matese.tasks.values import File, Several, Text, Whole
 
 if TYPE_CHECKING:
-    from matese.stress import KindResult
+    from matese.explanation.stress import KindResult
 
 _OF_MARKS = ("recall", "elsewhere")
 
@@ -40,7 +40,7 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[KindResult, ...
 
     A table is written to `stream`, if there is one.
     """
-    from matese import stress
+    from matese.explanation import stress
     from matese.formats import file_endings
     from matese.render import json_objects, tables
 

@@ -52,7 +52,7 @@ BASELINES: tuple[str, ...] = (
     *FITTED_BASELINES,
     *EMBEDDING_BASELINES,
 )
-"""Baselines that are not models; `matese.baselines` makes them."""
+"""Baselines that are not models; `matese.tasks.baselines` makes them."""
 
 
 def base_name(metric: str) -> str:

@@ -9,13 +9,13 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from matese import baselines
 from matese.annotation import Segment, SegmentKey
 from matese.errors import InputError
 from matese.evaluation.metrics import correlation_options, lexical_metrics
 from matese.evaluation.metrics.correlation_options import SACREBLEU_BASELINES, SacrebleuName
 from matese.evaluation.metrics.lexical_metrics import BaselineScores
 from matese.evaluation.statistics import permutation_test
+from matese.tasks import baselines
 
 LINES = {"A": ["the cat sat on the mat", "a dog"], "B": ["a cat is on a mat", "the dog barks"]}
 REFERENCES = [["the cat sat on the mat", "the dog"], ["a cat sat there", "one dog"]]

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 import matese
-from matese import stress
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError
+from matese.explanation import stress
 from matese.text.words import word_ranges
 
 TEXTS = [
