@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from matese.annotation import ErrorSpan, Severity
 from matese.checks.rule import Rule, Texts
-from matese.text.words import is_copy
+from matese.text import untranslated
 
-UNTRANSLATED = "Accuracy/Source language fragment"
+UNTRANSLATED = untranslated.CATEGORY
 
 
 def whole(text: str, category: str) -> ErrorSpan:
@@ -19,12 +19,7 @@ def whole(text: str, category: str) -> ErrorSpan:
 
 def find(texts: Texts) -> Iterator[ErrorSpan]:
     """Yields the whole text if it is a copy and should not be."""
-    # A copy is an error if the languages differ or, if they are unknown, a reference differs from the source.
-    source_lang, target_lang = texts.languages
-    is_translated = source_lang != target_lang if source_lang else bool(texts.references)
-    if not is_translated or any(is_copy(texts.hypothesis, reference) for reference in texts.references):
-        return
-    if is_copy(texts.hypothesis, texts.source):
+    if untranslated.is_untranslated(texts.segment):
         yield whole(texts.hypothesis, UNTRANSLATED)
 
 

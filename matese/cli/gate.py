@@ -12,7 +12,7 @@ FAILED = 1
 """The exit code of a violated limit."""
 USUAL = (
     *("hyp", "src", "ref", "input", "max-major-per-1k", "max-errors-per-1k", "min-score"),
-    *("min-error-free", "baseline", "json", "junit", "github"),
+    *("min-error-free", "baseline", "checks", "json", "junit", "github"),
 )
 EPILOG = """All given limits are checked. If one is violated, the exit code is 1, and the segments that violate it
 are listed, worst first. A value equal to its limit passes. Blank translations fail unless --max-blank allows them.

@@ -51,6 +51,11 @@ def add_raters(parser: argparse.ArgumentParser, request: type) -> None:
     fields.add(group.add_mutually_exclusive_group(), request, "rater", "merge")
 
 
+def add_checks(parser: argparse.ArgumentParser, request: type) -> None:
+    """Adds the option of `matese.tasks.annotators.Checking`."""
+    fields.add(parser.add_argument_group("checks"), request, "checks")
+
+
 def add_model(parser: argparse.ArgumentParser, request: type, *, has_weights: bool = True) -> None:
     """Adds the options of `matese.tasks.annotators.Model`."""
     group = parser.add_argument_group("model")
@@ -116,6 +121,7 @@ def add_rated(parser: argparse.ArgumentParser, request: type) -> None:
     fields.add_positional(parser, request, "ratings", metavar="RATINGS")
     add_texts(parser, request)
     add_raters(parser, request)
+    add_checks(parser, request)
     add_model(parser, request)
 
 

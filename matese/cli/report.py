@@ -8,7 +8,7 @@ from matese.cli import fields, groups
 from matese.tasks import report
 from matese.tasks.report import Request
 
-USUAL = ("hyp", "src", "ref", "input", "lang-pair", "output", "summary", "lang", "title", "model")
+USUAL = ("hyp", "src", "ref", "input", "lang-pair", "output", "summary", "lang", "title", "checks", "model")
 EPILOG = """The page is one file that needs no network and no other file: open it from disk, send it, or print it.
 Severities differ by underline and label as well as by colour. Point at an error, or press n and p, to see its details.
 Search, filters and sorting apply to all segments. Printing includes the segments that pass the filters.
@@ -26,6 +26,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add_positional(parser, Request, "ratings", metavar="RATINGS")
     groups.add_texts(parser, Request)
+    groups.add_checks(parser, Request)
     groups.add_model(parser, Request)
     group = parser.add_argument_group("output")
     fields.add(group, Request, "output", is_required=True)

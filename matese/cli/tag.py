@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "annotate the files of a folder on a cluster: ray"
     large.add_argument("--cluster", type=fields.Argument(OneOf("cluster", ("ray",))), metavar="NAME", help=text)
     fields.add(large, cluster.Request, "workers")
-    fields.add(parser.add_argument_group("checks"), Request, "checks")
+    groups.add_checks(parser, Request)
     asked = parser.add_argument_group("language model", "docs/models.md explains it")
     fields.add(asked, Request, "annotator", "base_url", "set")
     uncertainty = parser.add_argument_group("uncertainty", "docs/explain.md explains the intervals")

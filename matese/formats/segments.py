@@ -155,7 +155,15 @@ def from_texts(
         for index, (hypothesis, *others) in enumerate(lines):
             of_source = None if source is None else others.pop()
             key = SegmentKey(test_set, pair, name, index=index)
-            yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1, name=f"{system.unit} {index + 1}")
+            yield Segment(
+                hypothesis,
+                of_source,
+                tuple(others),
+                key,
+                line=index + 1,
+                file=system.path,
+                name=f"{system.unit} {index + 1}",
+            )
 
     if system is not None and len(systems) > 1:
         raise InputError(f"{counted(len(systems), 'system')}: {system} can name only one")
@@ -187,7 +195,7 @@ def from_file(
     columns: dict[str, None] = {}
     how = replace(options or STRICT, only_texts=True)
     for number, rating in enumerate(detection.read(path, how, name=name)):
-        segment = rating.segment
+        segment = replace(rating.segment, file=path)
         key = segment.key or SegmentKey()
         system = key.system or short_names([path])[0]
         of_system = systems.setdefault(system, {})

@@ -2,7 +2,9 @@
 
 All rules are active unless the user switches them off; the signature names the active ones.
 
-copy: a hypothesis that equals a reference that the model reads has no errors and the highest expected score.
+copy: a hypothesis that equals a reference that the model reads has no errors and the highest expected score. One that
+    repeats its source instead, and should not, is one Major error with the lowest expected score, whether or not the
+    model reads the source.
 blank: a hypothesis without text is not read. It is a non-translation with the lowest expected score, unless there is
     nothing to translate.
 """
@@ -12,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, get_args
 
+from matese.annotation import ErrorSpan, Segment, Severity
 from matese.errors import UsageError, unknown
 from matese.model.model_input import ModelInput
 from matese.model.texts.encoding import Tokens
+from matese.text import untranslated
 
 Override = Literal["copy", "blank"]
 OVERRIDES: tuple[Override, ...] = get_args(Override)
@@ -36,6 +40,18 @@ def is_copy(model_input: ModelInput) -> bool:
     """Returns whether the hypothesis equals a reference that is read, ignoring white space around it."""
     references = [reading.reference.strip() for reading in model_input.readings if reading.reference is not None]
     return model_input.segment.hypothesis.strip() in references
+
+
+def is_untranslated(model_input: ModelInput) -> bool:
+    """Returns whether the hypothesis repeats its source, read or not, where it should be a translation."""
+    return untranslated.is_untranslated(model_input.segment)
+
+
+def untranslated_error(segment: Segment) -> ErrorSpan:
+    """Returns the error of an untranslated segment: the whole hypothesis, without white space around it."""
+    text = segment.hypothesis
+    start = len(text) - len(text.lstrip())
+    return ErrorSpan(start, len(text.rstrip()), Severity.MAJOR, untranslated.CATEGORY, rule="untranslated")
 
 
 def is_blank(hypothesis: str, tokens: Tokens) -> bool:

@@ -11,8 +11,8 @@ from matese import mqm
 from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, Severity
 from matese.errors import InputError
 from matese.model.texts.encoding import InputKind
-from matese.text.languages import languages_of, languages_of_pair
-from matese.text.words import is_copy
+from matese.text.languages import languages_of_pair
+from matese.text.untranslated import is_untranslated
 
 Features = tuple[float, float, float]
 """In the order of the weights of `ErrorFreeDetector`."""
@@ -115,9 +115,7 @@ def decide_by_rule(segment: Segment) -> ErrorFree | None:
     if not segment.hypothesis.strip():
         has_nothing = not mqm.is_untranslated(segment)
         return ErrorFree(has_nothing, float(has_nothing))
-    source, target = languages_of(segment.key)
-    is_translation = not source or source != target
-    if is_translation and segment.source is not None and is_copy(segment.hypothesis, segment.source):
+    if is_untranslated(segment):
         return ErrorFree(False, 0.0)
     return None
 

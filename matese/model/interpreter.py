@@ -111,8 +111,11 @@ class Interpreter:
         if not readings:
             return blank_prediction(self.heads, model_input)
         joint = joining.of_readings(self.heads, model_input, readings)
-        is_copy = "copy" in self.overrides and copy_and_blank.is_copy(model_input)
-        return without_error(self.heads, joint) if is_copy else joint
+        if "copy" not in self.overrides:
+            return joint
+        if copy_and_blank.is_copy(model_input):
+            return without_error(self.heads, joint)
+        return untranslated(self.heads, joint) if copy_and_blank.is_untranslated(model_input) else joint
 
     def average(self, predictions: Sequence[Prediction], score: float) -> Prediction:
         """Returns the mean of several predictions for one segment, by models with one vocabulary if they mark errors.
@@ -151,6 +154,8 @@ class Interpreter:
             score = prediction.score or 0.0  # never -0.0
             if not math.isfinite(score):
                 raise ModelError("the model's output is NaN or infinite: its weights must be finite and not too large")
+            if not prediction.is_blank and "copy" in self.overrides and copy_and_blank.is_untranslated(model_input):
+                marked = Marks((copy_and_blank.untranslated_error(model_input.segment),))
             errors = without_overlap(marked.errors)
             yield Rating(
                 model_input.segment,
@@ -187,6 +192,13 @@ def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:
     said = ((head, prediction.outputs.get(head.output)) for head in heads)
     outputs = Outputs.of(head.of_copy(output) for head, output in said if output is not None)
     return replace(prediction, outputs=outputs, score=0.0)
+
+
+def untranslated(heads: Sequence[Head], prediction: Prediction) -> Prediction:
+    """Returns the prediction for a copy of the source: one Major error and the lowest score."""
+    said = ((head, prediction.outputs.get(head.output)) for head in heads)
+    outputs = Outputs.of(head.of_untranslated(output) for head, output in said if output is not None)
+    return replace(prediction, outputs=outputs, score=LOWEST_SCORE)
 
 
 def blank_prediction(heads: Sequence[Head], model_input: ModelInput) -> Prediction:

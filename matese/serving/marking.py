@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Protocol
 
-from matese.annotation import Rating
+from matese.annotation import Rating, Segment
 
-if TYPE_CHECKING:
-    from matese.model.annotator import Annotator
+
+class KnowsReadable(Protocol):
+    """What knows which segments it can mark."""
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether it can."""
 
 
 def is_unmarked(systems: Mapping[str, Sequence[Rating]]) -> bool:
@@ -20,17 +25,25 @@ def is_unmarked(systems: Mapping[str, Sequence[Rating]]) -> bool:
     )
 
 
-def readable(systems: Mapping[str, Sequence[Rating]], annotator: Annotator) -> list[Rating]:
+def of_file(systems: Mapping[str, Sequence[Rating]], file: str) -> dict[str, list[Rating]]:
+    """Returns the ratings with segments that name their file."""
+    return {
+        name: [replace(rating, segment=replace(rating.segment, file=file)) for rating in ratings]
+        for name, ratings in systems.items()
+    }
+
+
+def readable(systems: Mapping[str, Sequence[Rating]], marker: KnowsReadable) -> list[Rating]:
     """Returns the ratings whose texts the model can read, in their order."""
-    return [rating for ratings in systems.values() for rating in ratings if annotator.can_read(rating.segment)]
+    return [rating for ratings in systems.values() for rating in ratings if marker.can_read(rating.segment)]
 
 
 def with_marks(
-    systems: Mapping[str, Sequence[Rating]], marked: Iterable[Rating], annotator: Annotator
+    systems: Mapping[str, Sequence[Rating]], marked: Iterable[Rating], marker: KnowsReadable
 ) -> dict[str, list[Rating]]:
     """Returns the file with marks in place of the ratings that `readable` returned; the others stay as they are."""
     found = iter(marked)
     return {
-        name: [next(found) if annotator.can_read(rating.segment) else rating for rating in ratings]
+        name: [next(found) if marker.can_read(rating.segment) else rating for rating in ratings]
         for name, ratings in systems.items()
     }

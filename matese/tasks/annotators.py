@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from matese.annotation import Segment
-from matese.errors import InputError, check_installed, counted
+from matese.errors import FormatError, InputError, check_installed, counted
 from matese.files import beside
 from matese.tasks import notices
 from matese.tasks.request import Checked, changing_ratings, option
@@ -106,13 +107,41 @@ class Rules:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Marking(Model):
-    """What annotates: a model, a language model, or checks.
+class Checking(Model):
+    """A model, rule-based checks, or both.
 
     Attributes:
         checks: run rule-based checks: all beside the model (also), all without it (only), none, or the named rules
             (numbers,codes; only,numbers without the model): blank, untranslated, language, scripts, numbers,
             placeholders, codes, addresses, repetition (default: also for PO, XLIFF, TMX and subtitles, else none).
+    """
+
+    checks: str | None = option(None, Rules())
+
+    @property
+    def is_only_checks(self) -> bool:
+        """Whether rules alone annotate, without a model."""
+        return self.checks is not None and "only" in self.checks.split(",")
+
+    def rules(self, source_format: str | None) -> Sequence[Rule]:
+        """Returns the rules that run: by default all for localisation files, which people correct, else none."""
+        from matese.checks import rules
+
+        if self.checks is not None:
+            return rules.choose(self.checks).rules
+        if source_format is None:
+            return ()
+        from matese.formats.registry import BY_NAME
+
+        form = BY_NAME.get(source_format)
+        return rules.TABLE if form is not None and form.is_for_localisation else ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Marking(Checking):
+    """What annotates: a model, a language model, or checks.
+
+    Attributes:
         annotator: openai:MODEL: ask a language model instead of --model; the key is in the environment,
             OPENAI_API_KEY.
         base_url: address of the endpoint, such as http://localhost:8080/v1 (default: that of OpenAI).
@@ -122,7 +151,6 @@ class Marking(Model):
         tokens: jsonl: add the probabilities of every token.
     """
 
-    checks: str | None = option(None, Rules())
     annotator: str | None = option(None, Text())
     base_url: str | None = option(None, Text("URL"))
     set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
@@ -147,24 +175,6 @@ class Marking(Model):
     def has_own_model(self) -> bool:
         """Whether the marks are those of a model of ours."""
         return not self.is_only_checks and self.annotator is None
-
-    @property
-    def is_only_checks(self) -> bool:
-        """Whether rules alone annotate, without a model."""
-        return self.checks is not None and "only" in self.checks.split(",")
-
-    def rules(self, source_format: str | None) -> Sequence[Rule]:
-        """Returns the rules that run: by default all for localisation files, which people correct, else none."""
-        from matese.checks import rules
-
-        if self.checks is not None:
-            return rules.choose(self.checks).rules
-        if source_format is None:
-            return ()
-        from matese.formats.registry import BY_NAME
-
-        form = BY_NAME.get(source_format)
-        return rules.TABLE if form is not None and form.is_for_localisation else ()
 
 
 class Marker(Reads, Protocol):
@@ -316,35 +326,53 @@ class _Around(_AsReader):
         self.inner.count_on(counts)
 
 
-class BesideChecks(_Around):
-    """Another annotator and rules together."""
+class RulesByFile:
+    """The rules that run on a segment: those that were chosen or, by default, those for the format of its file."""
 
-    def __init__(self, inner: Marker, rules: Sequence[Rule]) -> None:
+    def __init__(self, options: Checking) -> None:
+        self._options = options
+        self._of_file: dict[str | None, Sequence[Rule]] = {}
+
+    def __call__(self, segment: Segment) -> Sequence[Rule]:
+        """Returns the rules."""
+        file = segment.file
+        if file not in self._of_file:
+            self._of_file[file] = self._options.rules(_format_of(file))
+        return self._of_file[file]
+
+
+def _format_of(file: str | None) -> str | None:
+    """Returns the format of a file; None for text, and for what can be read only once."""
+    if file is None or not os.path.isfile(file):
+        return None
+    from matese.formats import detection
+
+    try:
+        return detection.detect(file)
+    except FormatError:
+        return None
+
+
+class BesideChecks(_Around):
+    """Another annotator and rules together, and a count of what rules would add where nothing was said about them."""
+
+    def __init__(self, inner: Marker, rules: Callable[[Segment], Sequence[Rule]], *, is_chosen: bool) -> None:
+        """Takes the function that returns the rules of a segment, and whether the user chose them."""
         super().__init__(inner)
         self._rules = rules
+        self._n_left = 0 if is_chosen else _MOST_LOOKED_AT
+        self._n_found = 0
 
     def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
         """Yields its ratings with the findings of the checks added."""
         from matese.checks import checker
 
         for rating, tokens in self.inner.annotate(segments):
-            yield (rating if rating.errors is None else checker.add_findings(rating, self._rules)), tokens
-
-
-class Unchecked(_Around):
-    """Another annotator, and a count of what rules would add, where nothing was said about them."""
-
-    def __init__(self, inner: Marker) -> None:
-        super().__init__(inner)
-        self._n_left = _MOST_LOOKED_AT
-        self._n_found = 0
-
-    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
-        """Yields its ratings."""
-        from matese.checks import checker
-
-        for rating, tokens in self.inner.annotate(segments):
-            if self._n_left and rating.errors is not None:
+            rules = self._rules(rating.segment)
+            if rating.errors is not None and rules:
+                yield checker.add_findings(rating, rules), tokens
+                continue
+            if rating.errors is not None and self._n_left:
                 self._n_left -= 1
                 self._n_found += checker.n_new(rating)
             yield rating, tokens
@@ -372,9 +400,7 @@ class Resumed(_Around):
 
 
 @contextlib.contextmanager
-def opened(
-    options: Marking, n_segments: int, *, for_people: bool = False, source_format: str | None = None
-) -> Iterator[Marker]:
+def opened(options: Checking, n_segments: int, *, for_people: bool = False) -> Iterator[Marker]:
     """Yields what annotates segments: a model, the checks, or both. Tells at the end what the model did.
 
     Args:
@@ -382,36 +408,32 @@ def opened(
         n_segments: number of all segments.
         for_people: whether people correct the marks: then the least confidence, if it is the model's own, is half of
             it, because a wrong span is removed more quickly than a missing one is noticed.
-        source_format: of the texts, if they are of one file.
     """
-    rules = options.rules(source_format)
     if options.is_only_checks:
-        yield OfChecks(rules)
+        yield OfChecks(options.rules(None))
         return
-    if options.annotator is not None:
+    if isinstance(options, Marking) and options.annotator is not None:
         with _asking(options, options.annotator) as other:
-            yield from _with_rules(OfLanguageModel(other), rules, options)
+            yield from _with_rules(OfLanguageModel(other), options)
         return
     with loaded(options, n_segments) as annotator:
         chosen = annotator.decoding
         if for_people and options.min_confidence is None and chosen.min_confidence is not None:
             lowered = chosen.marking_from(_FOR_PEOPLE * chosen.min_confidence)
             annotator = annotator.with_decoding(lowered)
-        yield from _with_rules(OfModel(annotator, has_tokens=options.tokens), rules, options)
+        has_tokens = isinstance(options, Marking) and options.tokens
+        yield from _with_rules(OfModel(annotator, has_tokens=has_tokens), options)
         notices.info(*annotator.counts.notices)
 
 
-def _with_rules(marker: Marker, rules: Sequence[Rule], options: Marking) -> Iterator[Marker]:
-    """Yields an annotator beside the rules; if nothing was said about them, tells at the end what they would find."""
-    if options.checks is not None or rules:
-        yield BesideChecks(marker, rules) if rules else marker
-        return
-    unchecked = Unchecked(marker)
-    yield unchecked
-    unchecked.tell()
+def _with_rules(marker: Marker, options: Checking) -> Iterator[Marker]:
+    """Yields an annotator beside the rules; where none were chosen, tells at the end what they would find."""
+    checked = BesideChecks(marker, RulesByFile(options), is_chosen=options.checks is not None)
+    yield checked
+    checked.tell()
 
 
-def tell_idle(options: Marking, systems: Sequence[SystemSegments]) -> None:
+def tell_idle(options: Checking, systems: Sequence[SystemSegments]) -> None:
     """Tells which of the rules that were asked for can say nothing about the texts.
 
     Raises:
@@ -441,7 +463,7 @@ def tell_idle(options: Marking, systems: Sequence[SystemSegments]) -> None:
     notices.info(f"of the checks, only {ran} run: {problem}")
 
 
-def tell_silent(options: Marking, systems: Sequence[SystemSegments]) -> None:
+def tell_silent(options: Checking, systems: Sequence[SystemSegments]) -> None:
     """Tells which of the rules that were asked for say nothing in the languages of the first texts.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from matese.annotation import Rating
 from matese.files import short_names
 from matese.tasks import annotators, notices, texts
-from matese.tasks.annotators import Model
+from matese.tasks.annotators import Checking
 from matese.tasks.files import read_tokens
 from matese.tasks.request import Checked, option
 from matese.tasks.texts import Raters, Translations, require
@@ -87,7 +87,7 @@ def _path(given: object) -> object:
 
 
 @dataclass(frozen=True)
-class RatedOrTexts(Translations, Model):
+class RatedOrTexts(Translations, Checking):
     """Ratings of systems, or translations that a model marks first.
 
     Attributes:
@@ -100,6 +100,8 @@ class RatedOrTexts(Translations, Model):
         super().__post_init__()
         n_forms = bool(self.ratings) + bool(self.hyp) + bool(self.input)
         require(n_forms == 1, "give either RATINGS, translations (--hyp) or a table (--input)")
+        is_marked_here = not self.ratings
+        require(is_marked_here or self.checks is None, "--checks is for translations, not for RATINGS: leave it out")
 
     @property
     def files(self) -> list[str]:
@@ -203,7 +205,7 @@ def _with_baseline(request: Rated, how: ReadOptions) -> tuple[dict[str, tuple[Ra
 
 def marked(request: RatedOrTexts) -> dict[str, list[Rating]]:
     """Returns the ratings of translations by a model, by system."""
-    found, _ = texts.segments(request, untranslated=True)
+    found, _ = texts.segments(request, needs_context=not request.is_only_checks, untranslated=True)
     of_systems, _ = _annotated(found, request)
     return of_systems
 
@@ -220,7 +222,7 @@ def _marked(request: Rated, command: str) -> FoundSystems:
         hyp = [str(baseline), *hyp]
     names = (field.name for field in fields(Translations))
     translations = Translations(**{name: getattr(request, name) for name in names} | {"hyp": hyp})
-    found, _ = texts.segments(translations, untranslated=True)
+    found, _ = texts.segments(translations, needs_context=not request.is_only_checks, untranslated=True)
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
     name = texts.baseline_name(  # before the model works for an hour
         None if baseline is None else str(baseline),
@@ -234,16 +236,18 @@ def _marked(request: Rated, command: str) -> FoundSystems:
 
 
 def _annotated(found: Sequence[SystemSegments], request: RatedOrTexts) -> tuple[dict[str, list[Rating]], Sequence[str]]:
-    """Returns the ratings of a model by system, and its warnings."""
+    """Returns the ratings of a model by system, with those of the checks, and its warnings."""
+    annotators.tell_idle(request, found)
+    annotators.tell_silent(request, found)
     n_segments = sum(system.n_segments for system in found)
-    with annotators.loaded(request, n_segments) as annotator:
-        found = texts.readable(found, annotator, skip_incomplete=request.skip_incomplete)
+    with annotators.opened(request, n_segments) as marker:
+        if not request.is_only_checks:
+            found = texts.readable(found, marker, skip_incomplete=request.skip_incomplete)
         n_segments = sum(system.n_segments for system in found)
         every = (segment for system in found for segment in system.read())
-        ratings = iter(list(notices.progress(annotator.annotate_segments(every), n_segments)))
+        ratings = iter([rating for rating, _ in notices.progress(marker.annotate(every), n_segments)])
         of_systems = {system.name: list(islice(ratings, system.n_segments)) for system in found}
-        notices.info(*annotator.counts.notices)
-    return of_systems, annotator.counts.warnings
+        return of_systems, marker.warnings
 
 
 def named(ratings: object, otherwise: str, how: ReadOptions) -> NamedRatings:

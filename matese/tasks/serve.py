@@ -13,7 +13,7 @@ from matese.errors import UsageError, check_installed, counted
 from matese.files import reason
 from matese.serving.limits import Limits
 from matese.tasks import annotators, notices, sinks, texts
-from matese.tasks.annotators import Model
+from matese.tasks.annotators import Checking
 from matese.tasks.request import option
 from matese.tasks.texts import ReadingOptions, require
 from matese.tasks.values import File, Text, Whole
@@ -23,7 +23,7 @@ _Systems = Mapping[str, Sequence[Rating]]
 
 
 @dataclass(frozen=True)
-class Request(Model, ReadingOptions):
+class Request(Checking, ReadingOptions):
     """Serve a model, or the page that corrects a file.
 
     Attributes:
@@ -53,8 +53,8 @@ class Request(Model, ReadingOptions):
 def run(request: Request) -> None:
     """Serves until Ctrl-C."""
     is_review = request.file is not None
-    of_file = request.output or request.lang_pair or request.columns
-    require(is_review or not of_file, "--output, --lang-pair and --columns need FILE")
+    of_file = request.output or request.lang_pair or request.columns or request.checks
+    require(is_review or not of_file, "--output, --lang-pair, --columns and --checks need FILE")
     require(request.port <= _LAST_PORT, f"--port {request.port}: must be {_LAST_PORT} at most")
     for package in ("starlette", "uvicorn", "swagger_ui", "prometheus_client"):
         check_installed("matese serve", package, extra="serve")
@@ -103,16 +103,19 @@ def _marked(systems: _Systems, request: Request, file: str) -> _Systems:
     from matese.serving import marking
 
     n_given = sum(map(len, systems.values()))
-    with annotators.loaded(request, n_given) as annotator:
-        wanted = marking.readable(systems, annotator)
+    systems = marking.of_file(systems, file)
+    with annotators.opened(request, n_given) as marker:
+        wanted = marking.readable(systems, marker)
+        who = "--checks only" if request.is_only_checks else request.model
         again = f"to keep the marks, write them with matese tag --input {file} --output FILE.jsonl"
         n_wanted = counted(len(wanted), "translation")
-        notices.info(f"{file} has no marks: {annotator.name} marks {n_wanted} first; {again}")
+        notices.info(f"{file} has no marks: {who} marks {n_wanted} first; {again}")
         if n_left := n_given - len(wanted):
             left = f"{counted(n_left, 'translation')} without what the model needs"
-            notices.info(f"{left}, {annotator.needed}: not marked")
-        ratings = annotator.annotate_segments(rating.segment for rating in wanted)
-        return marking.with_marks(systems, list(notices.progress(ratings, len(wanted))), annotator)
+            notices.info(f"{left}, {marker.needed}: not marked")
+        ratings = marker.annotate(rating.segment for rating in wanted)
+        marked = [rating for rating, _ in notices.progress(ratings, len(wanted))]
+        return marking.with_marks(systems, marked, marker)
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -131,10 +131,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         annotators.tell_silent(request, systems)
         n_segments = sum(system.n_segments for system in systems)
         # Of all parts, so that each is computed as the whole would be.
-        how_opened = annotators.opened(
-            request, n_segments, for_people=_is_for_people(form), source_format=source_format
-        )
-        marker = stack.enter_context(how_opened)
+        marker = stack.enter_context(annotators.opened(request, n_segments, for_people=_is_for_people(form)))
         if not request.is_only_checks:
             is_cut = not request.only_errors and request.sort == "file" and request.shard is None
             systems = texts.readable(

@@ -155,7 +155,7 @@ def test_busy_port(run: Run) -> None:
         (["--host", "a..b"], "--host a..b --port 8000: no such address"),
         (["--max-segments", "0"], "--max-segments: '0'"),
         (["--timeout", "0.5"], "--timeout: '0.5'"),
-        (["--output", "x.jsonl"], "--output, --lang-pair and --columns need FILE"),
+        (["--output", "x.jsonl"], "--output, --lang-pair, --columns and --checks need FILE"),
         (["-"], "FILE is standard input"),
         (["mt.csv", "--output", "mt.html"], "--output mt.html"),
         (["other.jsonl", "--output", "other.jsonl"], "--output other.jsonl is the input other.jsonl"),

@@ -8,10 +8,11 @@ import pytest
 
 import matese
 from matese import mqm
-from matese.annotation import Estimate, Segment
+from matese.annotation import ErrorSpan, Estimate, Segment, SegmentKey, Severity
 from matese.errors import UsageError
 from matese.model import copy_and_blank
 from matese.model.copy_and_blank import OVERRIDES
+from matese.text.untranslated import CATEGORY
 from tests.conftest import TinyModelFactory
 
 TEXT = "the good thing is 12."
@@ -34,7 +35,7 @@ def test_names_are_ordered_and_checked() -> None:
         (None, (TEXT,), True),
         ("Das ist 12.", ("bad", f" {TEXT}\n"), True),
         ("Das ist 12.", ("the good thing is 13.",), False),
-        (TEXT, (), False),  # a copy of the source may well be an error
+        (TEXT, (TEXT,), True),  # a reference leaves it untranslated, too
     ],
 )
 def test_a_copy_of_a_reference_has_no_error(
@@ -47,6 +48,41 @@ def test_a_copy_of_a_reference_has_no_error(
         assert (not rating.errors, rating.estimate == Estimate(0.0, "mqm")) == (is_free, is_free)
         assert all(row[0] > 0.99 for row in tokens.probabilities) is is_free
         assert f"|overrides:{signed}|" in (rating.rater or "")
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "source", "references", "lang_pair", "is_untranslated"),
+    [
+        (TEXT, TEXT, (), None, True),
+        (f" {TEXT}\n", TEXT, (), "en-de", True),
+        (TEXT, TEXT, ("Das Gute ist 12.",), None, True),  # mini reads the reference alone
+        (TEXT, TEXT, ("Das Gute ist 12.", " "), "en-de", True),
+        (TEXT, TEXT, (), "en_US-en_GB", False),
+        (TEXT, TEXT, ("the good thing is: 12",), "en-de", False),
+        ("12", "12", ("zwölf",), "en-de", False),
+        ("good", "good", ("gut",), "en-de", False),
+        ("Das Good Thing", "Das Good Thing", ("bad",), "en-de", False),
+        (TEXT, "Das ist 12.", ("bad",), "en-de", False),
+    ],
+)
+def test_a_copy_of_the_source_is_one_error(
+    directory: Path,
+    hypothesis: str,
+    source: str,
+    references: tuple[str, ...],
+    lang_pair: str | None,
+    is_untranslated: bool,
+) -> None:
+    segment = Segment(hypothesis, source, references, SegmentKey(lang_pair=lang_pair))
+    start = hypothesis.index(hypothesis.strip())
+    error = ErrorSpan(start, start + len(hypothesis.strip()), Severity.MAJOR, CATEGORY, rule="untranslated")
+    for rules in (OVERRIDES, ("blank",)):
+        ((rating, tokens),) = matese.load(directory, overrides=rules, precision="float32").annotate_tokens([segment])
+        is_found = is_untranslated and "copy" in rules
+        assert (rating.errors == (error,)) is is_found
+        assert (rating.estimate == Estimate(-25.0, "mqm")) is is_found
+        assert not is_found or all(row[0] < 0.01 for row in tokens.probabilities)
+        assert not (is_found and rating.omissions)
 
 
 @pytest.mark.parametrize(("rules", "n_blank"), [(OVERRIDES, 3), (("copy",), 0), ((), 0)])

@@ -160,6 +160,10 @@ class Head(ABC):
         """Returns the output for a hypothesis that equals a reference, in place of the model's; None for none."""
         return output
 
+    def of_untranslated(self, output: Any) -> Any:  # noqa: ANN401
+        """Returns the output for a hypothesis that repeats its source; by default, that for a copy of a reference."""
+        return self.of_copy(output)
+
     def change(
         self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
     ) -> Sequence[Prediction]:

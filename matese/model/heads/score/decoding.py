@@ -79,3 +79,7 @@ class Score(Head):
     def of_copy(self, output: ExpectedScore) -> ExpectedScore:
         """Returns the highest score."""
         return ExpectedScore(0.0)
+
+    def of_untranslated(self, output: ExpectedScore) -> ExpectedScore:
+        """Returns the lowest score."""
+        return ExpectedScore(LOWEST_SCORE)

@@ -85,6 +85,13 @@ class Tags(Head):
         """Returns the tags of a text without errors."""
         return TagProbabilities(np.broadcast_to(_NO_ERROR, output.logs.shape))
 
+    def of_untranslated(self, output: TagProbabilities) -> TagProbabilities:
+        """Returns the tags of one Major error that is the whole text."""
+        logs = np.full(output.logs.shape, np.log(1e-6))
+        logs[:1, bio.B_MAJOR] = np.log(1 - 4e-6)
+        logs[1:, bio.I_MAJOR] = np.log(1 - 4e-6)
+        return TagProbabilities(logs)
+
     def mark(
         self,
         model_inputs: Sequence[ModelInput],
