@@ -37,8 +37,7 @@ class OfLanguages(Checked):
     """Files of a language pair.
 
     Attributes:
-        lang_pair: language pair, such as en-de or english-german, for files that do not state it, or state another one;
-            the rows that state another one are counted.
+        lang_pair: language pair, such as en-de or english-german, in place of what files state.
     """
 
     lang_pair: str | None = option(None, Text("PAIR"))

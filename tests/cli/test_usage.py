@@ -98,7 +98,10 @@ def test_version(run: Run) -> None:
 
 
 def test_defaults_are_those_of_python() -> None:
-    parameters = inspect.signature(matese.load).parameters
+    parameters = {
+        **inspect.signature(matese.load).parameters,
+        **inspect.signature(matese.DecodingChoice).parameters,
+    }
     for field in dataclasses.fields(annotators.Model):
         assert field.default == parameters[field.name].default, field.name
 
