@@ -74,7 +74,8 @@ class Reading:
         own = Row((self.hypothesis, *self.contexts), inputs)
         if not is_combined(inputs, layout):
             return (own,)
-        of_source, of_reference = replace(self, reference=None), replace(self, source=None)
+        of_source = replace(self, reference=None)
+        of_reference = replace(self, source=None)
         return (*of_source.rows(layout), *of_reference.rows(layout), own)
 
 
