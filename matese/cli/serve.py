@@ -33,7 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add_positional(parser, Request, "file", metavar="FILE")
     fields.add(parser.add_argument_group("correcting FILE"), Request, "output", "lang_pair", "columns", "checks")
     fields.add(parser.add_argument_group("server"), Request, "host", "port")
-    fields.add(parser.add_argument_group("limits of a request"), Request, "max_segments", "max_characters", "timeout")
+    limits = parser.add_argument_group("limits of a request")
+    fields.add(limits, Request, "max_segments", "max_characters", "max_text_characters", "timeout")
     groups.add_model(parser, Request)
 
 

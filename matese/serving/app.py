@@ -105,7 +105,7 @@ def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) 
     page = html_page.render_live("matese: find translation errors", facts)
     reference = html_page.render_api_reference()
     description = describe()
-    metrics = Metrics()
+    metrics = Metrics(batcher)
 
     async def annotate(request: Request) -> Response:
         wanted = _read(request.headers.get("content-type", ""), await request.body())

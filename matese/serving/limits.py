@@ -23,6 +23,7 @@ class Limits:
     Attributes:
         segments: most segments of a request.
         characters: most characters of all its texts together, in code points.
+        text_characters: most characters of one text, which a model reads window by window.
         seconds: most seconds to send a request, and again to wait for the answer.
         requests: most requests that run at the same time; further ones get 503 at once.
         connections: most open connections; further ones get 503 at once.
@@ -30,6 +31,7 @@ class Limits:
 
     segments: int = 128
     characters: int = 100_000
+    text_characters: int = 20_000
     seconds: int = 60
     requests: int = 128
     connections: int = 512
@@ -41,14 +43,16 @@ class Limits:
 
     def problem(self, segments: Sequence[Segment]) -> str | None:
         """Returns what is too large in a request for these segments; None if nothing is."""
-        texts = (
-            text for segment in segments for text in (segment.hypothesis, segment.source or "", *segment.references)
-        )
-        n_characters = sum(map(len, texts))
-        for count, limit, name in (
-            (len(segments), self.segments, "segments"),
-            (n_characters, self.characters, "characters"),
+        lengths = [
+            len(text)
+            for segment in segments
+            for text in (segment.hypothesis, segment.source or "", *segment.references)
+        ]
+        for count, limit, name, where in (
+            (len(segments), self.segments, "segments", "request"),
+            (sum(lengths), self.characters, "characters", "request"),
+            (max(lengths, default=0), self.text_characters, "characters", "text"),
         ):
             if count > limit:
-                return f"{count:,} {name}: must be {limit:,} at most in one request"
+                return f"{count:,} {name}: must be {limit:,} at most in one {where}"
         return None

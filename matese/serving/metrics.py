@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from matese.serving.batcher import Batcher
+
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 """Upper ends of the groups of answering times."""
 
@@ -19,7 +21,8 @@ _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 class Metrics:
     """The metrics of one application."""
 
-    def __init__(self) -> None:
+    def __init__(self, batcher: Batcher) -> None:
+        """Makes the metrics; those of the batcher are read when they are shown."""
         self._registry = CollectorRegistry()
         self.requests = Counter(
             "matese_requests", "Requests to /annotate, by status.", ["status"], registry=self._registry
@@ -29,6 +32,10 @@ class Metrics:
         )
         self.segments = Counter("matese_segments", "Segments that were annotated.", registry=self._registry)
         self.running = Gauge("matese_requests_running", "Requests to /annotate under way.", registry=self._registry)
+        waiting = "Segments that wait for the model."
+        Gauge("matese_segments_waiting", waiting, registry=self._registry).set_function(lambda: batcher.n_waiting)
+        computed = "Segments that the model works on, also those for which nobody waits any more."
+        Gauge("matese_segments_running", computed, registry=self._registry).set_function(lambda: batcher.n_running)
 
     async def show(self, request: Request) -> Response:
         """Answers with all metrics in the text format of Prometheus."""

@@ -33,6 +33,7 @@ class Request(Checking, ReadingOptions):
         port: port; 0 for any free one (default: 8000).
         max_segments: segments (default: 128).
         max_characters: characters of all texts (default: 100,000).
+        max_text_characters: characters of one text (default: 20,000).
         timeout: seconds to wait for an answer (default: 60).
     """
 
@@ -42,12 +43,18 @@ class Request(Checking, ReadingOptions):
     port: int = option(8000, Whole(0))
     max_segments: int = option(Limits.segments, Whole(1))
     max_characters: int = option(Limits.characters, Whole(1))
+    max_text_characters: int = option(Limits.text_characters, Whole(1))
     timeout: int = option(Limits.seconds, Whole(1))
 
     @property
     def limits(self) -> Limits:
         """The limits of a request to the server."""
-        return Limits(segments=self.max_segments, characters=self.max_characters, seconds=self.timeout)
+        return Limits(
+            segments=self.max_segments,
+            characters=self.max_characters,
+            text_characters=self.max_text_characters,
+            seconds=self.timeout,
+        )
 
 
 def run(request: Request) -> None:

@@ -109,3 +109,36 @@ def test_an_error_goes_to_the_requests_of_its_batch_only() -> None:
     answers, batches = run(("a",), ("bad",), ("c",), ("d",), enough=2)
     assert [str(answer) for answer in answers] == ["['a']", "no", "no", "['d']"]
     assert batches == [["a"], ["bad", "c"], ["d"]]
+
+
+def test_the_rest_of_abandoned_work_is_not_done() -> None:
+    begun = threading.Event()
+    go_on = threading.Event()
+    done: list[int] = []
+
+    def annotate(segments: Iterable[Segment]) -> Iterator[Rating]:
+        batch = list(segments)
+        begun.set()
+        assert go_on.wait(timeout=60)
+        done.append(len(batch))
+        return iter([Rating(segment, "m", ()) for segment in batch])
+
+    async def ask() -> None:
+        batcher = Batcher(annotate, enough=100)
+        running = asyncio.create_task(batcher.run())
+        long = asyncio.create_task(batcher.annotate([Segment("a" * 20_000)] * 5))
+        assert await asyncio.to_thread(begun.wait, 60)
+        later = asyncio.create_task(batcher.annotate([Segment("b")]))
+        await asyncio.sleep(0)
+        assert (batcher.n_running, batcher.n_waiting) == (5, 1)
+        long.cancel()
+        await asyncio.sleep(0)
+        assert batcher.n_running == 5
+        go_on.set()
+        assert len(await later) == 1
+        await asyncio.sleep(0)
+        assert (batcher.n_running, batcher.n_waiting) == (0, 0)
+        running.cancel()
+
+    asyncio.run(ask())
+    assert done == [1, 1]

@@ -10,7 +10,7 @@ from matese.annotation import Segment
 from matese.cli import serve
 from matese.serving.limits import Limits
 
-LIMITS = Limits(segments=2, characters=10)
+LIMITS = Limits(segments=2, characters=10, text_characters=8)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,9 @@ LIMITS = Limits(segments=2, characters=10)
         ([], None),
         ([Segment("12345"), Segment("12345")], None),
         ([Segment("")] * 3, "3 segments: "),
-        ([Segment("1234", "1234", ("1", "12"))], "11 characters: "),
+        ([Segment("1234", "1234", ("1", "12"))], "11 characters: must be 10 at most in one request"),
+        ([Segment("1", "12345678")], None),
+        ([Segment("1", "123456789")], "9 characters: must be 8 at most in one text"),
     ],
 )
 def test_what_is_too_large(segments: list[Segment], too_large: str | None) -> None:
@@ -32,5 +34,7 @@ def test_each_option_sets_its_limit() -> None:
     parser = argparse.ArgumentParser()
     serve.add_options(parser)
     assert serve.request(parser.parse_args([])).limits == Limits()
-    given = parser.parse_args(["--max-segments", "1", "--max-characters", "2", "--timeout", "3"])
-    assert serve.request(given).limits == Limits(segments=1, characters=2, seconds=3)
+    given = parser.parse_args(
+        ["--max-segments", "1", "--max-characters", "2", "--max-text-characters", "1", "--timeout", "3"]
+    )
+    assert serve.request(given).limits == Limits(segments=1, characters=2, text_characters=1, seconds=3)
