@@ -55,7 +55,7 @@ def text(evaluation: Evaluation, *, is_all: bool = False) -> Iterator[object]:
     """Yields what the figures say, a table of the main ones, and what was asked for; with `is_all`, all figures."""
     predicted = evaluation.predicted
     ceiling = evaluation.ceiling
-    yield "\n".join([_heading(evaluation), *_in_words(evaluation)]) + "\n\n"
+    yield "\n".join([_heading(evaluation), _how(evaluation), *_in_words(evaluation)]) + "\n\n"
     yield _main_table(evaluation)
     if ceiling is not None:
         n_ratings = counted(ceiling.n_segments, "rating")
@@ -150,6 +150,14 @@ def _heading(evaluation: Evaluation) -> str:
         f"{segments}, {n_spans.gold:,} gold spans in {gold}, {n_spans.predicted:,} predicted in {prediction}; "
         f"tags by {show(evaluation.options.tagging.unit)}"
     )
+
+
+def _how(evaluation: Evaluation) -> str:
+    """Returns the weights of the MQM scores, how gold ratings were merged, and who predicted."""
+    merged = f"; {show(evaluation.gold)} merged by {evaluation.merge}" if evaluation.merge else ""
+    of_both = [evaluation.predicted, *([evaluation.versus] if evaluation.versus else [])]
+    raters = "".join(f"; {show(one.name)} by {show(' '.join(one.raters))}" for one in of_both if any(one.raters))
+    return f"MQM scores with the weights {show(evaluation.options.weights.name)}{merged}{raters}"
 
 
 def _in_words(evaluation: Evaluation) -> Iterator[str]:
@@ -254,7 +262,7 @@ def _prediction(prediction: PredictionFigures, evaluation: Evaluation) -> dict[s
         "gold": evaluation.gold,
         "predicted": prediction.name,
         "raters": list(prediction.raters),
-        "settings": settings(evaluation.options),
+        "settings": {**settings(evaluation.options), **({"merge": evaluation.merge} if evaluation.merge else {})},
         "segments": prediction.n_segments,
         "spans": asdict(prediction.n_spans),
         **nest_figures(prediction.figures, with_intervals=evaluation.options.n_resamples > 0),

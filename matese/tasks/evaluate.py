@@ -134,6 +134,7 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
             sentinels=request.sentinels,
             humans=raters.against_others(gold.ratings, request.merge),
         )
+        evaluated = replace(evaluated, merge=request.merge)
         outputs.write_text(*evaluation_report.text(evaluated, is_all=request.all), look=request.look)
         shown = evaluated.figures if request.all else evaluation_report.main_figures(evaluated)
         notices.info(*tables.undefined(shown))

@@ -293,6 +293,18 @@ def test_baselines(wmt: str) -> None:
     assert {"case:lc", "tok:intl"} <= set(signatures["BLEU:tok=intl,lc"].split("|"))
 
 
+def test_scores_of_ratings_name_their_weights_and_models(folder: Path) -> None:
+    def ratings(rater: str) -> list[Rating]:
+        segments = [Segment("Das Haus", key=SegmentKey(system=name, index=0)) for name in "ABC"]
+        return [Rating(one, rater, (ErrorSpan(0, 3, Severity.MINOR),) * n) for n, one in enumerate(segments)]
+
+    matese.write(ratings("matese|model:x@1|weights:matese"), folder / "mine.jsonl")
+    people = [*ratings("anna"), *ratings("ben")]
+    shown = do(correlate, gold=people, metric=["mine.jsonl"], latex=True).out
+    assert "% gold (people): weights:google|mean of 2 raters\n" in shown
+    assert "% mine: matese|model:x@1|weights:google\n" in shown
+
+
 def test_bertscore(wmt: str, folder: Path) -> None:
     bertscore_golden.make_encoder(folder / "tiny")
     found = figures(baseline=["bertscore", "bertscore-idf", "yisi"], encoder="tiny", layer=2, test_set=wmt)["metrics"]

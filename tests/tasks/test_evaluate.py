@@ -187,6 +187,7 @@ def test_raters_are_the_ceiling(folder: Path) -> None:
     put(folder / "one.jsonl", ratings(PREDICTED[:1], "m", SENTENCES[:1]))
     shown = do(evaluate, merge="union", all=True, gold="three.jsonl", predicted="one.jsonl").out
     assert "raters: each of 3 ratings against the other raters of its segment, merged" in shown
+    assert "MQM scores with the weights matese; three.jsonl merged by union" in shown
     (tsh,) = (line.split() for line in shown.splitlines() if line.startswith("tsh "))
     assert (len(tsh), tsh[2]) == (3, "0.6667"), "the model's figure, and that of the raters"
     assert "ceiling" not in whole(merge="union", gold="gold.jsonl", predicted="pred.jsonl")

@@ -162,7 +162,7 @@ def _add_baselines(
     report: Callable[[str], None],
 ) -> LangPairScores:
     metrics = dict(pair.metrics)
-    signatures = {}
+    signatures = dict(pair.signatures)
     names = list(pair.gold.numbers) or list(next(iter(texts.values())))
     gold = pair.gold
     for baseline in baselines:
@@ -481,7 +481,9 @@ def _combine(
     named = {file.name: replace(file, name=f"{file.name} ({lang_pair})") for file in files}
     pair = LangPairScores.of(lang_pair, human, [score_arrays.from_file(file, gold) for file in named.values()])
     metrics = {short: replace(pair.metrics[file.name], name=short) for short, file in named.items()}
-    pair = replace(pair, gold=replace(pair.gold, name=gold.name), metrics=metrics)
+    signed = {f"{gold.name} (people)": gold.signature, **{short: file.signature for short, file in named.items()}}
+    signatures = {name: signature for name, signature in signed.items() if signature}
+    pair = replace(pair, gold=replace(pair.gold, name=gold.name), metrics=metrics, signatures=signatures)
     if selection.without_outliers:
         is_outlier = score_arrays.outliers(pair.gold.system)
         left_out |= {name: "is an outlier" for name, far in zip(pair.gold.systems, is_outlier, strict=True) if far}

@@ -18,6 +18,7 @@ from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Difference, Figure
 from matese.evaluation.statistics.pass_fail import PassPoint
+from matese.merging import MergeMethod
 
 Grouping = Literal["severity", "category", "lang-pair", "system", "domain", "length"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
@@ -96,7 +97,8 @@ class Evaluation:
     Differences are those of the prediction minus those of the other one. The ceiling has the figures of each rater
     against the other raters of the segment, merged; it is None if segments have one rater. `pass_curves` are the
     decisions at every threshold of the predicted scores, by score; see `pass_fail`. `sentinels` are the figures of the
-    spans of `span_sentinels`, by sentinel, if they were asked for.
+    spans of `span_sentinels`, by sentinel, if they were asked for. `merge` is how several raters' gold ratings were
+    merged, if they were.
     """
 
     gold: str
@@ -108,6 +110,7 @@ class Evaluation:
     ceiling: PredictionFigures | None = None
     pass_curves: Mapping[str, tuple[PassPoint, ...]] = field(default_factory=dict)
     sentinels: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
+    merge: MergeMethod | None = None
 
     def __repr__(self) -> str:
         """Returns the main figures, and where all of them are."""

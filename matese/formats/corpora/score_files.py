@@ -85,6 +85,8 @@ class MetricScores:
         texts: the segments of each system by their names, if the file has them.
         is_sure: whether segment 0 is known to be the first. JSONL and CSV are numbered by whoever wrote them: from 0
             if they have a segment 0, and otherwise from 0 or 1.
+        signature: what made the scores of ratings: the signatures of models, or the number of people; and the weights
+            of MQM scores. "" for other scores.
     """
 
     name: str
@@ -94,6 +96,7 @@ class MetricScores:
     is_positional: bool = False
     texts: Mapping[str, Mapping[SegmentName, Segment]] = field(default_factory=dict)
     is_sure: bool = True
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,8 +353,20 @@ def of_ratings(
         for number, (kind, segments) in enumerate(complete.items()):
             title = name + kind if number else name
             is_sure = first_segment is not None
-            metrics.append(MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure))
+            signature = _signature([one for rated in judged.values() for one in rated], is_mqm=not kind)
+            scores = MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure, signature=signature)
+            metrics.append(scores)
     return metrics
+
+
+def _signature(ratings: Sequence[Rating], *, is_mqm: bool) -> str:
+    """Returns the signatures of the models that rated, or how many people did, and the weights of MQM scores."""
+    raters = {rating.rater: rating for rating in ratings}
+    if all(map(mqm.is_signature, raters)):
+        return " ".join(sorted(set(mqm.signatures(raters.values(), mqm.GOOGLE))))
+    weights = f"weights:{mqm.GOOGLE.name}" if is_mqm else ""
+    mean = f"mean of {len(raters)} raters" if len(raters) > 1 else ""
+    return "|".join(filter(None, (weights, mean)))
 
 
 def _by_group(ratings: Iterable[Rating], place: str) -> dict[_Group, dict[tuple[str, _Place], list[Rating]]]:
