@@ -207,14 +207,21 @@ def keyed(ratings: list[Rating]) -> list[Rating]:
     ]
 
 
-def test_faulty_rows_are_errors_unless_they_are_reported(tmp_path: Path) -> None:
+def test_faulty_rows_are_repaired_and_reported_unless_reading_is_strict(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "spans.tsv"
     path.write_text("A\td\t0\tr\ts\tHaus\t0\t9\tmajor\n", encoding="utf-8")
     with pytest.raises(matese.FormatError, match=r"spans\.tsv:1: span ends beyond the text"):
-        matese.read(path)
+        matese.read(path, strict=True)
+    assert matese.read(path)[0].errors == (major(0, 4),)
+    assert "1 " in caplog.text
+    assert "span ends beyond the text" in caplog.text
+    caplog.clear()
     notes: list[RowIssue] = []
     (rating,) = matese.read(path, lang_pair="en-de", report=notes.append)
     assert (rating.errors, [note.kind for note in notes]) == ((major(0, 4),), ["repaired"])
+    assert not caplog.text
 
 
 def test_what_users_get_wrong(tmp_path: Path) -> None:

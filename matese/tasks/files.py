@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from matese import mqm
 from matese.annotation import Rating, TokenScores
 from matese.render.rating_list import Ratings
+from matese.tasks import notices
 
 if TYPE_CHECKING:
     from matese.formats.row_issues import RowIssue
@@ -23,26 +24,34 @@ def read(
     lang_pair: str | None = None,
     report: Callable[[RowIssue], None] | None = None,
     untranslated: bool = False,
+    strict: bool = False,
 ) -> Ratings:
     """Returns the ratings of a file in any format that can be read.
+
+    Faulty rows are repaired or skipped, as the commands do, and a warning of the logger "matese" counts them.
 
     Args:
         path: of the file; "-" is standard input.
         format: name of the format; None to detect it.
         lang_pair: of the segments ("en-de"), for formats that do not state it.
-        report: is called with each row that is skipped or repaired; None raises a FormatError at such a row.
+        report: is called with each row that is skipped or repaired, in place of the warning.
         untranslated: read XLIFF and PO units without a translation as blank translations, as `compare` and `gate` do.
+        strict: raise a FormatError at the first faulty row.
 
     Raises:
-        FormatError: if the format is unknown, or the file has a faulty row or no rating.
+        FormatError: if the format is unknown, the file has no rating or, with `strict`, a faulty row.
         OSError: if the file cannot be read.
     """
     from matese.formats import detection
     from matese.formats.format import ReadOptions
+    from matese.formats.row_issues import IssueCounts
 
     try:
-        options = ReadOptions(report, lang_pair=lang_pair, untranslated=untranslated)
-        return Ratings(detection.read(str(path), options, name=format))
+        issues = IssueCounts()
+        options = ReadOptions(None if strict else report or issues, lang_pair=lang_pair, untranslated=untranslated)
+        ratings = Ratings(detection.read(str(path), options, name=format))
+        notices.info(*issues.messages())
+        return ratings
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file or directory: check the path") from None
 

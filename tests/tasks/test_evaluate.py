@@ -69,8 +69,9 @@ def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 def test_the_first_figures_are_sentences(folder: Path) -> None:
     def lines() -> list[list[str]]:
         ran = do(evaluate, gold="gold.jsonl", predicted="pred.jsonl")
-        heading, *sentences = ran.out.partition("\n\n")[0].splitlines()
+        heading, how, *sentences = ran.out.partition("\n\n")[0].splitlines()
         assert heading.startswith("4 segments")
+        assert how.startswith("MQM scores with the weights matese")
         return [re.findall(r"\d+", sentence) for sentence in sentences]
 
     assert lines() == [["4", "2", "50"], ["3", "2", "67"]]  # marked, of these hit, in per cent; of both sides
