@@ -2,10 +2,14 @@
 FROM python:3.13-slim
 
 # The CPU build of PyTorch, in a layer of its own: the builds for GPUs take several gigabytes more.
-RUN pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu "torch>=2.8"
+# All versions are those of constraints.txt, with which the tests run.
+COPY constraints.txt /constraints.txt
+# What PyTorch depends on comes with the package, from the usual index, which has all pinned versions.
+RUN pip install --no-cache-dir --no-deps --index-url https://download.pytorch.org/whl/cpu \
+    --constraint /constraints.txt torch
 
 COPY . /source
-RUN pip install --no-cache-dir "/source[serve]" \
+RUN pip install --no-cache-dir --constraint /constraints.txt "/source[serve]" \
     && rm -r /source \
     && useradd --create-home --uid 10001 matese
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -53,6 +54,16 @@ def test_a_stream_is_read_as_it_is_needed(annotator: matese.Annotator) -> None:
     assert taken < 100_000
 
 
+def test_the_example_of_a_request_gets_a_mark() -> None:
+    page = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+    (request,) = re.findall(r"^  '(\{.*\})'$", page, re.MULTILINE)
+    (segment,) = json.loads(request)["segments"]
+    (rating,) = matese.load("mini").annotate(
+        [segment["hypothesis"]], sources=[segment["source"]], references=[segment["references"]]
+    )
+    assert rating.errors
+
+
 def of(keyword: str) -> list[str]:
     return [rest for name, rest in INSTRUCTIONS if name == keyword]
 
@@ -88,4 +99,11 @@ def test_the_image_starts_a_command_that_exists() -> None:
 def test_what_is_copied_into_the_image_is_what_the_package_is_built_from() -> None:
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] == "!"}
     assert all((ROOT / name).exists() for name in kept)
-    assert {"matese", "pyproject.toml", "README.md", "LICENSE"} == kept
+    assert {"matese", "pyproject.toml", "README.md", "LICENSE", "constraints.txt"} == kept
+
+
+def test_the_image_has_the_versions_that_are_tested() -> None:
+    installs = [command for run in of("RUN") for command in run.split("&&") if "pip install" in command]
+    assert installs
+    assert all("--constraint /constraints.txt" in command for command in installs)
+    assert "constraints.txt /constraints.txt" in of("COPY")

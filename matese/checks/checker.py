@@ -46,14 +46,15 @@ def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating
 
     Errors of the model and a finding on the same words become one error, with the category and the rule of the finding,
     the higher severity and the model's confidence. If it was a single error, the shorter place counts, but a
-    placeholder stays whole.
+    placeholder stays whole. A number that the model marked as missing costs nothing where another one in its place is a
+    finding.
     """
     findings = check(rating.segment, chosen)
     return replace(
         rating,
         rater=f"{rating.rater}|{_signature(rating.segment, chosen)}",
         errors=_joined(rating.segment, rating.errors or (), findings.errors or ()),
-        omissions=_joined(rating.segment, rating.omissions, findings.omissions),
+        omissions=_joined(rating.segment, _without_changed(rating, findings), findings.omissions),
         unplaced=(*rating.unplaced, *_new_unplaced(rating, findings)),
     )
 
@@ -87,9 +88,22 @@ def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed
     return tuple(joined)
 
 
+def _without_changed(rating: Rating, findings: Rating) -> tuple[Omission, ...]:
+    """Returns a model's omissions without the missing numbers in whose place there are others: each is one error."""
+    n_changed = sum(error.category == numbers.CHANGED for error in findings.errors or ())
+    kept = []
+    for omission in rating.omissions:
+        words = omission.words(rating.segment).strip()
+        if n_changed and [(number.start, number.end) for number in numbers.find(words)] == [(0, len(words))]:
+            n_changed -= 1
+        else:
+            kept.append(omission)
+    return tuple(kept)
+
+
 def _same(segment: Segment, finding: Placed, spans: Sequence[Placed]) -> list[Placed]:
     """Returns the spans that mark what a finding marks."""
-    return [span for span in spans if _overlap(span, finding) or _is_same_number(segment, span, finding)]
+    return [span for span in spans if _overlap(span, finding) or _is_same_missing(segment, span, finding)]
 
 
 def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:
@@ -110,11 +124,13 @@ def _overlap(span: Placed, finding: Placed) -> bool:
     return overlap(span, finding)
 
 
-def _is_same_number(segment: Segment, span: Placed, finding: Placed) -> bool:
-    """Whether a missing number of the source is also in an omission that the model marked in another text."""
-    if not (isinstance(span, Omission) and isinstance(finding, Omission)) or finding.category != numbers.MISSING:
+def _is_same_missing(segment: Segment, span: Placed, finding: Placed) -> bool:
+    """Whether a number or other words of the source are also in an omission that the model marked in another text."""
+    if not (isinstance(span, Omission) and isinstance(finding, Omission)):
         return False
     texts = (span.words(segment), finding.words(segment))
+    if finding.category != numbers.MISSING:
+        return span.text_name != finding.text_name and texts[0].strip() == texts[1].strip()
     readings = [{reading for number in numbers.find(text) for reading in number.all_readings} for text in texts]
     return not readings[0].isdisjoint(readings[1])
 

@@ -21,7 +21,8 @@ and the segments with the largest differences. --all adds the differences with t
 permutation test, and how many errors are fixed, introduced, less severe, more severe and unchanged. docs/compare.md
 defines all figures and the keys of --json. The score is minus the penalties of the marked errors, the expected score
 the model's estimate of the score that people would give. Systems are compared by the expected score if all ratings have
-one, or as --by says.
+one, or as --by says. Marks that --checks also adds change the score, but not the expected score: --by spans counts
+them.
 
 filters (--filter):
   length=MIN:MAX     sources of MIN to MAX words; either number may be omitted

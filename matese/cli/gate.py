@@ -19,6 +19,9 @@ are listed, worst first. A value equal to its limit passes. Blank translations f
 --min-score and --baseline use the expected score if all ratings have one, or the score that --by names. The model
 marks translations (--hyp, --input) first.
 
+--checks also adds marks of rules, which change the score, but not the expected score. To let them count, limit the
+marks with --max-major-per-1k, or give --by spans.
+
   --baseline fails if the mean score is lower than that of the other system and a paired permutation test finds the
   difference significant (p < .05, two-sided). With few segments, only large losses are significant.
 

@@ -95,7 +95,7 @@ class WriteOptions:
         method: name of the submission, metric or campaign.
         table: CSV, TSV and XLSX only: separator, byte order mark and headings.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
-        template: XLIFF, PO and XLSX only: the file that the texts come from; the errors are written into a copy of it.
+        template: XLIFF, PO, VTT and XLSX only: the file that the texts come from; a copy of it gets the errors.
         report: XLIFF and PO only: called with a sentence about what else is not in the copy as it was in the template.
     """
 

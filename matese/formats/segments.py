@@ -252,6 +252,8 @@ def from_files(
             raise InputError(f"{path} is given {times} times; give it once")
     is_in_pairs = bool(sources or references)
     texts = [path for path in paths if _is_text(path) or (is_in_pairs and _stands_for_lines(path))]
+    if needs_context and not is_in_pairs and (alone := next(filter(_stands_for_lines, paths), None)) is not None:
+        raise InputError(_needs_context(alone, "cues"))
     context = _Context(texts, sources, references)
     if not texts and len(paths) == 1:
         return from_file(paths[0], options)
@@ -288,6 +290,14 @@ def _stands_for_lines(path: str) -> bool:
     return os.path.isfile(path) and not _is_text(path) and BY_NAME[detection.detect(path)].stands_for_lines
 
 
+def _needs_context(path: str, units: str) -> str:
+    """Returns what is wrong with a file of translations alone, and what helps."""
+    kind = "a text file" if units == "lines" else "a file"
+    return (
+        f"{path} holds translations alone: give its source or reference, {kind} of as many {units}, with --src or --ref"
+    )
+
+
 class _Context:
     """The sources and references of text files, which fit where they have as many lines."""
 
@@ -311,8 +321,7 @@ class _Context:
         if len(sources) > 1:
             raise InputError(f"{' and '.join(sources)} have as many lines as {path}: must be one source")
         if needs_context and not sources and not references:
-            allowed = "give its source or reference, a text file of as many lines, with --src or --ref"
-            raise InputError(f"{path} holds translations alone: {allowed}")
+            raise InputError(_needs_context(path, "lines"))
         how = options or STRICT
         (system,) = from_texts(
             [path],

@@ -39,7 +39,7 @@ _DIFFERENCES = {
     "errors": "errors",
     "major": "Major",
     "net_introduced": "introduced minus fixed",
-    "net_worsened": "made worse minus made less severe",
+    "net_worsened": "more severe minus less severe",
 }
 _CHANGES = {"softened": "less severe", "worsened": "more severe", "kept": "unchanged"}
 """Words for the changes of errors whose names are not plain."""

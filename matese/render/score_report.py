@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SCORES_EXPLAINED = (
     "score: minus the penalties of the marked errors",
-    "expected score: the model's estimate of people's score; it ranks systems better",
+    "expected score: the model's estimate of people's score; its order of systems agrees with people's more often",
 )
 EXPECTED_EXPLAINED = "expected score: the model's own score; higher is better"
 """For a model that marks no errors."""

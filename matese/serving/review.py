@@ -28,6 +28,7 @@ from matese.render import report_page
 from matese.render.page_data import Saving
 from matese.serving.limits import Limits
 from matese.serving.middleware import Guard, LimitedBody
+from matese.version import __version__
 
 CONTENT_TYPE = "application/jsonl"
 
@@ -134,8 +135,11 @@ def make_app(review: Review) -> Starlette:
         except OSError as error:
             raise HTTPException(500, f"cannot be written ({error.strerror})") from None
 
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": __version__})
+
     return Starlette(
-        routes=[Route("/", show), Route("/ratings", save, methods=["POST"])],
+        routes=[Route("/", show), Route("/ratings", save, methods=["POST"]), Route("/health", health)],
         middleware=[Middleware(Guard, limits=limits, is_loopback=True), Middleware(LimitedBody, limits=limits)],
         exception_handlers={HTTPException: _refuse},
     )

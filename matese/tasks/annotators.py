@@ -381,8 +381,8 @@ class BesideChecks(_Around):
         """Reports the count."""
         if self._n_found:
             where = "" if self._n_left else f" in the first {_MOST_LOOKED_AT:,} segments"
-            found = counted(self._n_found, "finding")
-            notices.info(f"not added: {found} of rule-based checks{where} (--checks also adds such findings)")
+            found = f"{counted(self._n_found, 'finding')} of rule-based checks that the model did not mark"
+            notices.info(f"not added: {found}{where} (--checks also adds such findings)")
 
 
 class Resumed(_Around):

@@ -64,7 +64,7 @@ class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts, Weighted):
         method: name of the submission or campaign (default: matese).
         score: wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score).
         system: name of the system, in place of the one that IN states.
-        template: xliff, po, xlsx: the file that the texts come from.
+        template: xliff, po, vtt, xlsx: the file that the texts come from; for vtt, that may be SRT.
     """
 
     input: str = required(File())

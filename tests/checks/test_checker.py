@@ -236,3 +236,27 @@ def test_every_rule_finds_its_fault_and_is_documented() -> None:
     for name, segment in faults.items():
         assert {error.rule for error in checker.check(segment).all_errors} == {name}
         assert f"| `{name}` |" in page
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "source", "reference", "marked", "missing", "n_errors"),
+    [
+        ("Zimmer 21 ist frei.", "Room 12 is free.", "Zimmer 12 ist frei.", "21", "12", 1),
+        ("Zimmer 21 ist frei.", "Room 12 is free.", "Zimmer 12 ist frei.", None, "12", 1),
+        ("Zimmer 21 ist.", "Room 12 is free.", "Zimmer 12 ist frei.", "21", "frei", 2),
+        ("Zimmer ist frei.", "Room 112 is free.", "Zimmer 112 ist frei.", None, "112", 1),
+        ("Zimmer ist frei.", "Room %d is free.", "Zimmer %d ist frei.", None, "%d", 1),
+        ("Zimmer ist.", "Room %d is free.", "Zimmer %d ist frei.", None, "frei", 2),
+    ],
+)
+def test_what_model_and_rules_mark_costs_once(
+    hypothesis: str, source: str, reference: str, marked: str | None, missing: str, n_errors: int
+) -> None:
+    errors = (
+        () if marked is None else (ErrorSpan((at := hypothesis.index(marked)), at + len(marked), MAJOR, None, 0.5),)
+    )
+    start = reference.index(missing)
+    omission = Omission("reference", 0, start, start + len(missing), MAJOR, None, 0.5)
+    segment = Segment(hypothesis, source, (reference,), key=KEY)
+    both = checker.add_findings(Rating(segment, "m", errors, omissions=(omission,)))
+    assert len(both.all_errors) == n_errors

@@ -55,7 +55,7 @@ def test_tables(run: Run) -> None:
     assert rows["new: score"][2] == "+0.5000"
     assert rows["new"][1:6] == ["2", "0", "0", "1", "1"]
     assert rows["new: introduced minus fixed"][4] == rows["new: errors"][2] == "-0.5000"
-    assert rows["new: made worse minus made less severe"][7] == "+0.2500"
+    assert rows["new: more severe minus less severe"][6] == "+0.2500"
     listed = ran.out.splitlines()
     assert listed[listed.index("largest differences") :][:4] == [
         "largest differences",

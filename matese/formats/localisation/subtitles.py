@@ -1,5 +1,7 @@
 r"""Subtitles: SubRip (SRT), which can only be read, and WebVTT (VTT), which also holds notes. A cue is a segment.
 
+The copy of an SRT file, with notes and corrected texts, is a VTT file with the same cues and times.
+
 The wrapped lines of a cue are joined by a space; without one between characters of East Asian scripts, which have no
 spaces. Tags (`<i>`, `<v Bob>`, `{\an8}`) are not part of the text; in VTT, `&lt;` and its like are characters.
 
@@ -28,6 +30,9 @@ from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _TIMES = re.compile(r"^[ \t]*(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->")
 _TAG = re.compile(r"\{\\[^}]*\}|</?(?:[a-zA-Z][^<>]*|\d[\d:.]*)>")
+_VTT_TAG = re.compile(r"</?[biu]>")
+"""A tag of SRT that means the same in VTT."""
+_COMMA = re.compile(r"(?<=:\d\d),(?=\d)")
 _NOTE = re.compile(r"NOTE(?:[ \t\n]|$)")
 
 
@@ -51,17 +56,36 @@ def _of_srt(text: str) -> LocalisationFile:
     lines = text.replace("\r\n", "\n").split("\n")
     starts = [number for number, line in enumerate(lines) if _TIMES.match(line)]
     units = {}
+    cues = []
     for number, start in enumerate(starts):
         is_last = number == len(starts) - 1
         payload = lines[start + 1 : None if is_last else starts[number + 1]]
         if not is_last and payload and payload[-1].strip().isdecimal():
             payload = payload[:-1]  # the number of the next cue
         units[number] = _unit(payload, start + 1, number)
+        cues.append(_as_vtt(lines[start], payload))
 
-    def refuse(_: object = None) -> bytes:
-        raise InputError("SRT has no place for notes: write another format, such as VTT, JSONL or CSV")
+    vtt = "".join(["WEBVTT\n", *cues])
+    copy = _Vtt(vtt, 0, vtt.encode())
+    return LocalisationFile(units, copy.add, copy.correct, copy.without_ours, has_header=copy.has_cues)
 
-    return LocalisationFile(units, refuse, refuse, refuse)
+
+def _as_vtt(times: str, payload: Iterable[str]) -> str:
+    r"""Returns a cue of SRT as one of VTT, which has no empty lines and fewer tags, and escapes other characters.
+
+    >>> _as_vtt("00:00:01,000 --> 00:00:03,000", ["{\\an8}<i>A</i> < B", "", "C"])
+    '\n00:00:01.000 --> 00:00:03.000\n<i>A</i> &lt; B\nC\n'
+    """
+    lines = [_COMMA.sub(".", times.strip())]
+    for line in payload:
+        # At odd places are the tags.
+        parts = re.split(f"({_TAG.pattern})", line.strip())
+        texts = [
+            (part if _VTT_TAG.fullmatch(part) else "") if number % 2 else html.escape(part, quote=False)
+            for number, part in enumerate(parts)
+        ]
+        lines.append("".join(texts))
+    return "".join(["\n", *(f"{line}\n" for line in lines if line.strip())])
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ CAPABILITIES_vtt = Capabilities(
     key=("index",),
     references=0,
     scales=(),
-    columns=(COMMENT,),
+    columns=(COMMENT, corrections.CORRECTED),
     rules=True,
 )
 
@@ -95,7 +95,8 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
     """Writes a copy of the template with a note of each rating."""
     if writing.template is None:
         raise InputError(
-            "the output is a copy of the XLIFF, PO or VTT file that the texts come from: name that with --template FILE"
+            "the output is a copy of the XLIFF, PO, VTT or SRT file that the texts come from: name that with "
+            "--template FILE"
         )
     template = _open(writing.template)
     given: dict[int, list[Rating]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,11 @@ def test_pairs_of_subtitles(tmp_path: Path) -> None:
             (TEXTS[0], "Wo habt ihr geschlafen?"),
             (TEXTS[1], ""),
         ]
+    for alone in (source, hypothesis):
+        with pytest.raises(
+            InputError, match=f"{alone.name} holds translations alone: .* as many cues, with --src or --ref"
+        ):
+            segments.from_files([str(alone)])
     put(source, SRT)
     with pytest.raises(InputError, match=r"de\.vtt has 2 cues and .*en\.srt 3: cue i of each must be one segment"):
         segments.from_texts([str(hypothesis)], source=str(source))
@@ -113,6 +119,30 @@ def test_notes_in_vtt(tmp_path: Path, end: str) -> None:
         "Major error (Style): »Wo« [0..2]",
         "Error without a place",
     ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_copy_of_srt_is_vtt_with_notes_and_corrections(tmp_path: Path, end: str, encoding: str) -> None:
+    template = put(tmp_path / "a.srt", SRT.replace("\n", end), encoding)
+    first, second = detection.read(template)
+    corrected = replace(first.segment, extra={"corrected": "Wo habt ihr & wir geschlafen?"})
+    marked = [
+        Rating(corrected, "anna", (ErrorSpan(0, 2, Severity.MAJOR),)),
+        Rating(second.segment, "anna", (ErrorSpan(0, 5, Severity.MINOR),)),
+    ]
+    output = tmp_path / "b.vtt"
+    writing.write(marked, output, "vtt", WriteOptions(template=template))
+    assert output.read_text(encoding="utf-8").split("\n\n") == [
+        "WEBVTT",
+        'NOTE\n[matese] "anna" (translations without a note have no errors)',
+        "NOTE\n[matese]\nMajor error: »Wo« [0..2]\nComment: Corrected from: Wo habt ihr geschlafen?",
+        "00:00:01.000 --> 00:00:03.000\nWo habt ihr &amp; wir geschlafen?",
+        "00:00:04.000 --> 00:00:06.000",
+        "NOTE\n[matese]\nMinor error: »1 < 2« [0..5]",
+        "00:00:07.000 --> 00:00:08.000\n1 &lt; 2 {x}\n24\n",
+    ]
+    assert [rating.errors for rating in detection.read(output)] == [rating.errors for rating in marked]
 
 
 def test_notes_of_a_model_replace_earlier_ones(tmp_path: Path) -> None:
