@@ -6,11 +6,14 @@ the expression in their header, as GNU gettext does.
 
 from __future__ import annotations
 
+import datetime
 import gettext
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from babel import dates
 
 from matese.errors import UsageError, unknown
 from matese.formats.localisation import po
@@ -63,6 +66,14 @@ class Catalogue:
         thousands, decimal = _SEPARATORS[self.language]
         swap = {",": thousands, ".": decimal, "-": "\u2212"}
         return "".join(swap.get(letter, letter) for letter in f"{value:,.{digits}f}")
+
+    def date(self, day: datetime.date) -> str:
+        """Returns a date as the language writes it.
+
+        >>> load("de").date(datetime.date(2026, 3, 1))
+        '1. März 2026'
+        """
+        return dates.format_date(day, "long", self.language)
 
 
 def load(language: str) -> Catalogue:

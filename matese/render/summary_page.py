@@ -5,6 +5,7 @@ An error counts once, under its own severity; unlike in tables for experts, a Cr
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity, se
 from matese.errors import InputError, one_of
 from matese.render import catalogue, html_page
 from matese.render.catalogue import Catalogue
+from matese.text import languages
 from matese.text.words import count_words
 
 LANGUAGES = catalogue.LANGUAGES
@@ -58,7 +60,14 @@ class _WorstSegment:
     remarks: Sequence[tuple[str, str]]
 
 
-def render(ratings: Sequence[Rating], *, title: str, language: str = "en", weights: mqm.Weights = mqm.MATESE) -> str:
+def render(
+    ratings: Sequence[Rating],
+    *,
+    title: str,
+    language: str = "en",
+    weights: mqm.Weights = mqm.MATESE,
+    day: datetime.date | None = None,
+) -> str:
     """Returns the page as HTML.
 
     Args:
@@ -66,6 +75,7 @@ def render(ratings: Sequence[Rating], *, title: str, language: str = "en", weigh
         title: what was checked, such as the name of a file or a system.
         language: of the page, one of `LANGUAGES`.
         weights: what scores are computed with, which choose the worst segments.
+        day: of the page; None for today.
 
     Raises:
         InputError: if nothing is marked or judged free of errors, or a segment has several ratings.
@@ -92,7 +102,8 @@ def render(ratings: Sequence[Rating], *, title: str, language: str = "en", weigh
         segments=_segment_rows(checked, len(ratings), words),
         worst_heading=words.text("The worst segments") if worst else "",
         worst=[_shown(rating, words) for rating in worst[:_N_WORST]],
-        facts=_facts(checked, n_words, weights, words),
+        facts=_facts(checked, n_words, weights, words, day or datetime.date.today()),
+        signatures=_programs(checked),
         about_heading=words.text("What was checked, and by what"),
         scale=words.text(
             "Minor: the reader is not misled. Major: the meaning changes, or reading is hard. Critical: can do harm."
@@ -162,18 +173,37 @@ def _segment_rows(checked: Sequence[Rating], n_all: int, words: Catalogue) -> li
     return [(label, words.number(n)) for label, n in (*labels, *unchecked)]
 
 
-def _facts(checked: Sequence[Rating], n_words: int, weights: mqm.Weights, words: Catalogue) -> list[tuple[str, str]]:
+def _programs(checked: Sequence[Rating]) -> list[str]:
+    """Returns the signatures of the models and checks that rated."""
+    return [name for name in Counter(rating.rater for rating in checked) if name is not None and mqm.is_signature(name)]
+
+
+def _program(signature: str) -> str:
+    """Returns what readers call a program: its model, and the rules beside it.
+
+    >>> _program("matese|model:mini@41118186|input:source|checks:all|version:1.0"), _program("matese|checks:numbers")
+    ('matese (model: mini@41118186, checks: all)', 'matese (checks: numbers)')
+    """
+    name, *fields = signature.split("|")
+    shown = [field.replace(":", ": ", 1) for field in fields if field.startswith(("model:", "checks:"))]
+    return f"{name} ({', '.join(shown)})" if shown else name
+
+
+def _facts(
+    checked: Sequence[Rating], n_words: int, weights: mqm.Weights, words: Catalogue, day: datetime.date
+) -> list[tuple[str, str]]:
     raters = Counter(rating.rater for rating in checked)
-    programs = [name for name in raters if name is not None and mqm.is_signature(name)]
+    programs = _programs(checked)
     people = [name for name in raters if name is not None and not mqm.is_signature(name)]
     pairs = sorted({key.lang_pair for rating in checked if (key := rating.segment.key) and key.lang_pair})
     score = words.number(mqm.corpus_score(mqm.score(rating, weights) for rating in checked), 2)
     size = [words.counted("{n} segment", "{n} segments", len(checked)), words.counted("{n} word", "{n} words", n_words)]
     facts = [
         (words.text("Checked"), ", ".join(size)),
-        (words.text("Languages"), ", ".join(pairs)),
+        (words.text("Date"), words.date(day)),
+        (words.text("Languages"), ", ".join(languages.names_in(pair, words.language) for pair in pairs)),
         (words.text("People"), ", ".join(people)),
-        (words.text("Program"), "; ".join(programs)),
+        (words.text("Program"), "; ".join(dict.fromkeys(map(_program, programs)))),
         (
             words.text("Note"),
             words.text(
@@ -199,7 +229,9 @@ def _shown(rating: Rating, words: Catalogue) -> _WorstSegment:
     return _WorstSegment(
         _place(segment, words),
         [(name, text) for name, text in contexts if text],
-        list(_pieces(segment.hypothesis, rating.errors or ())),
+        list(_pieces(segment.hypothesis, rating.errors or ()))
+        if segment.hypothesis.strip()
+        else [_Piece(words.text("(empty)"), "")],
         list(_errors(rating, words)),
         [(name, str(text)) for name, text in remarks if text],
     )
@@ -254,6 +286,7 @@ def _category(category: str | None, words: Catalogue) -> str | None:
         "terminology": words.text("Terminology"),
         "style": words.text("Style"),
         "locale convention": words.text("Locale convention"),
+        "non-translation": words.text("Non-translation"),
         "other": words.text("Other"),
     }
     parts = [] if category is None else category.split("/")

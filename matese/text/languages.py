@@ -81,6 +81,23 @@ def names(pair: str) -> tuple[str, str]:
     return langcodes.Language.get(source).display_name(), langcodes.Language.get(target).display_name()
 
 
+def names_in(pair: str, language: str) -> str:
+    """Returns the names of a pair's languages in a language; a code without a name stays.
+
+    >>> names_in("en-de_AT", "de"), names_in("en-de", "en"), names_in("en-xx", "en")
+    ('Englisch \u2192 Deutsch (Österreich)', 'English \u2192 German', 'English \u2192 xx')
+    """
+    import langcodes
+
+    return " \u2192 ".join(
+        langcodes.Language.get(tag).display_name(language)
+        if langcodes.tag_is_valid(tag) and not tag.startswith("x")
+        else tag
+        for tag in language_tags(pair)
+        if tag
+    )
+
+
 def _code(name: str) -> str | None:
     """Returns the code of a language, None if it is unknown."""
     import langcodes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import gettext
 import re
 import shutil
@@ -132,6 +133,27 @@ def test_names_quotes_and_categories_are_in_the_language_of_the_page() -> None:
     assert "line 1" not in page
     assert "Schwer, Genauigkeit/Unübersetzter Text: „Eins“" in page
     assert "Leicht, Ours: „&lt;“" in page
+
+
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("en", ("English \u2192 German (Austria)", "March 1, 2026", "(empty)", "Non-translation")),
+        ("de", ("Englisch \u2192 Deutsch (Österreich)", "1. März 2026", "(leer)", "Keine Übersetzung")),
+        ("es", ("inglés \u2192 alemán (Austria)", "1 de marzo de 2026", "(vacío)", "No es una traducción")),
+        ("fr", ("anglais \u2192 allemand (Autriche)", "1 mars 2026", "(vide)", "Absence de traduction")),
+        ("zh", ("英语 \u2192 德语（奥地利）", "2026年3月1日", "（空）", "非译文")),
+    ],
+)
+def test_languages_dates_and_empty_translations(language: str, shown: tuple[str, ...]) -> None:
+    signature = "matese|model:mini|input:source"
+    segment = Segment(" ", "Source", key=SegmentKey(lang_pair="en-de_AT", index=0))
+    blank = Rating(segment, signature, (), unplaced=(UnplacedError(MAJOR, "Non-translation"),))
+    page = summary_page.render([blank], title="a", language=language, day=datetime.date(2026, 3, 1))
+    assert [text for text in shown if text not in page] == []
+    assert "en-de" not in page
+    assert signature not in page.partition("<footer>")[0]
+    assert signature in page.partition("<footer>")[2]
 
 
 def test_there_is_a_catalogue_for_each_language() -> None:
