@@ -234,6 +234,16 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
         matese.read("nope.jsonl")
     with pytest.raises(TypeError, match="hypothesis 0 is None; give a string, which may be empty"):
         matese.annotate([None], sources=["x"])  # type: ignore[list-item]
+    for given, advice in ((OLD, "a Rating: .* their segments to"), ([OLD[0].segment], "a Segment: .* them to")):
+        with pytest.raises(TypeError, match=f"hypothesis 0 is {advice} annotate_segments$"):
+            matese.annotate(given, sources=["x"] * len(given))  # type: ignore[arg-type]
+    two = [
+        replace(one, segment=replace(one.segment, key=SegmentKey(system=name, index=n)))
+        for name in ("A", "B")
+        for n, one in enumerate(OLD)
+    ]
+    with pytest.raises(matese.UsageError, match=r"^both: the name would stand for 2 systems \(A, B\): give a list"):
+        matese.compare({"both": two, "old": OLD})
     header = tmp_path / "header.tsv"
     header.write_text("system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n", encoding="utf-8")
     with pytest.raises(matese.FormatError, match="holds no rating or translation"):

@@ -398,6 +398,14 @@ def _open(path: str) -> _TextFile:
     return file
 
 
+def _not_a_text(given: object) -> str:
+    """Returns the end of the sentence about a value in place of a text."""
+    advice = {"Segment": "them", "Rating": "their segments"}.get(type(given).__name__)
+    if advice is None:
+        return f"{given!r}; give a string, which may be empty"
+    return f"a {type(given).__name__}: give strings, or give {advice} to annotate_segments"
+
+
 def of_texts(
     hypotheses: Sequence[str],
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
@@ -419,7 +427,7 @@ def of_texts(
     for number, (hypothesis, source, of_segment) in enumerate(rows):
         for name, text in (("hypothesis", hypothesis), ("source", "" if source is None else source)):
             if not isinstance(text, str):
-                raise TypeError(f"{name} {number} is {text!r}; give a string, which may be empty")
+                raise TypeError(f"{name} {number} is {_not_a_text(text)}")
         if not isinstance(of_segment, Iterable):
             raise TypeError(f"reference {number} is {of_segment!r}; give a string, or a list of strings")
         segments.append(

@@ -460,7 +460,17 @@ def by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tupl
     if not given:
         raise UsageError("no system is given: must be one or more")
     if isinstance(given, Mapping):
-        return {name: tuple(named(ratings, name, untranslated=untranslated).ratings) for name, ratings in given.items()}
+        of_names = {
+            name: tuple(named(ratings, name, untranslated=untranslated).ratings) for name, ratings in given.items()
+        }
+        for name, ratings in of_names.items():
+            inside = sorted({rating.segment.key.system or "" for rating in ratings if rating.segment.key} - {""})
+            if len(inside) > 1:
+                raise UsageError(
+                    f"{name}: the name would stand for {len(inside)} systems ({shown(inside)}): give a list of files "
+                    "without names, or the ratings of one system"
+                )
+        return of_names
     paths = [str(path) for path in given if isinstance(path, str | PathLike)]
     if several := next((path for path in paths if paths.count(path) > 1), None):
         raise UsageError(f"{several} is given {paths.count(several)} times; give it once")

@@ -82,7 +82,7 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
     notices = common.notices()
     if n_single:
         single = f"{n_single:,} of {len(ratings):,} ratings are the only ones of their text"
-        notices += (f"{single}: they count in the profiles only",)
+        notices += (f"{single}: no one to agree with, so they count only in how each rater annotates",)
     if not segments:
         raise InputError("no segment has two raters; agreement needs segments that two or more have rated")
     first_to_last = [pair for segment in segments for pair in combinations(segment, 2)]
