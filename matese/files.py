@@ -350,10 +350,16 @@ def _decode(raw: bytes, name: str, number: int) -> str:
         raise FormatError(name, number, not_utf8(error)) from None
 
 
+_OF_TEXT = b"\t\n\v\f\r\x1b"
+_CONTROLS = bytes(range(0x20)) + b"\x7f"
+
+
 def not_utf8(error: UnicodeDecodeError) -> str:
     """Returns what is wrong with a text that is not UTF-8, with the encoding that it probably has."""
     start = error.start - error.object.rfind(b"\n", 0, error.start) - 1
     place = f"byte {error.object[error.start]:#04x} at position {start} is not UTF-8"
+    if error.object.translate(None, _OF_TEXT) != error.object.translate(None, _OF_TEXT + _CONTROLS):
+        return f"{place}, and there are control bytes: it is binary; give a text file"
     for encoding in ("windows-1252", "latin-1"):
         with contextlib.suppress(UnicodeDecodeError):
             error.object.decode(encoding)

@@ -332,3 +332,13 @@ def test_a_git_lfs_pointer_is_named_as_such(tmp_path: Path, name: str) -> None:
         detection.detect(path)
     path.write_bytes(POINTER[1:])
     assert not is_lfs_pointer(path)
+
+
+def test_control_bytes_are_no_text_in_another_encoding(tmp_path: Path) -> None:
+    (tmp_path / "random").write_bytes(b"a\x00\x01\xff\xfe")
+    (tmp_path / "old").write_bytes(b"a\t\xff\xfe")
+    for name, is_binary in (("random", True), ("old", False)):
+        with pytest.raises(FormatError) as raised:
+            list(read_lines(str(tmp_path / name)))
+        assert ("binary" in str(raised.value)) is is_binary
+        assert ("iconv" in str(raised.value)) is not is_binary

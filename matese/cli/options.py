@@ -284,7 +284,9 @@ def _refuse(argument: str, parser: Parser) -> NoReturn:
     if argument.startswith("-"):
         name = argument.split("=")[0]
         options = sorted(option for action in shown for option in action.option_strings if option.startswith("--"))
-        parser.error(f"unknown option {name}{near_miss(name, options)} must be {one_of(options)}")
+        # Dashes would make any two options look alike.
+        meant = near_miss(name.lstrip("-"), [option.lstrip("-") for option in options]).replace("mean '", "mean '--")
+        parser.error(f"unknown option {name}{meant} must be {one_of(options)}")
     positional = [action for action in shown if not action.option_strings]
     names = " and ".join(f"{action.metavar} ({action.help})" for action in positional)
     if any(action.nargs in ("*", "+") for action in positional):

@@ -113,9 +113,23 @@ def github_annotations(result: GateResult, source: str, n_segments: int) -> str:
     for check in result.checks:
         text = "\n".join(map(show, [_measured(check), *(line.strip() for line in _blamed(check, result, n_segments))]))
         kind = "notice" if check.passed else "error"
-        title = _escaped(f"matese gate: {check.name} of {show(source)}").replace(":", "%3A").replace(",", "%2C")
-        lines.append(f"::{kind} title={title}::{_escaped(text)}\n")
+        title = _property(f"matese gate: {check.name} of {show(source)}")
+        lines.append(f"::{kind} {_place(check, result)}title={title}::{_escaped(text)}\n")
     return "".join(lines)
+
+
+def _place(check: Check, result: GateResult) -> str:
+    """Returns the properties for the line of the worst segment; "" if it is of no text file."""
+    if not check.segments:
+        return ""
+    segment = result.ratings[check.segments[0]].segment
+    if segment.file is None or segment.line is None:
+        return ""
+    return f"file={_property(show(segment.file))},line={segment.line},"
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _escaped(text: str) -> str:

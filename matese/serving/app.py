@@ -211,7 +211,9 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
     kind = content_type.partition(";")[0].strip().lower()
     try:
         if kind == "application/json":
-            rows: Iterable[tuple[int, object]] = enumerate(plain_values.from_json(body, AnnotateRequest).segments)
+            given = plain_values.from_json(body, AnnotateRequest).segments
+            _check_translations(given)
+            rows: Iterable[tuple[int, object]] = enumerate(given)
             return _numbered(columns.ratings(rows, "segments", {}, naming=""), knows_all=True)
         if kind == "text/csv":
             text = io.StringIO(body.decode("utf-8-sig"), newline="")
@@ -225,6 +227,14 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
     except plain_values.InvalidValueError as error:
         raise HTTPException(422, f"{error}; /openapi.json describes requests") from None
     raise HTTPException(422, f"content type is {content_type or 'missing'!r}: must be application/json or text/csv")
+
+
+def _check_translations(rows: Iterable[object]) -> None:
+    """Refuses an object without a translation in the words of a request, which has keys and no columns."""
+    for index, row in enumerate(rows):
+        if isinstance(row, dict) and "hypothesis" not in map(headings.role_of, row):
+            keys = ", ".join(map(str, row)) or "none"
+            raise HTTPException(422, f"segments[{index}]: no key of translations among {keys}: must be hypothesis")
 
 
 def _numbered(ratings: Iterable[Rating], *, knows_all: bool = False) -> list[Segment]:
@@ -258,7 +268,7 @@ def _check_inputs(annotator: Annotator, wanted: list[Segment]) -> None:
     """Refuses a segment that lacks what the model needs, before it fails a batch that others wait for."""
     for index, segment in enumerate(wanted):
         try:
-            annotator.choose_inputs(segment)
+            annotator.choose_inputs(replace(segment, line=None, name=None, key=None))  # the index names it
         except InputError as error:
             raise HTTPException(422, f"segments[{index}]: {error}") from None
 

@@ -90,7 +90,9 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult:
         checked = [NamedRatings(name, ratings) for name, ratings in found.systems.items() if name != found.baseline]
         if len(checked) != 1:
             named = shown(found.systems) if checked else f"only the baseline, {found.baseline}"
-            raise UsageError(f"gate checks one system; given: {named} (--baseline names the one to compare with)")
+            several = ", --system NAME joins several files of --input" if len(request.input) > 1 else ""
+            way = f"--baseline names the one to compare with{several}"
+            raise UsageError(f"gate checks one system; given: {named} ({way})")
         least = request.min_error_free
         result = gates.check(
             checked[0],

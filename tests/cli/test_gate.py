@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from matese import mqm
 from matese.annotation import ErrorFree, Rating, Segment, SegmentKey
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
@@ -14,6 +15,8 @@ from tests.evaluation.material import major, minor
 BAD = [
     ((minor(0, 3),) if index in (2, 5) else (major(0, 3), major(8, 11)) if index == 7 else ()) for index in range(10)
 ]
+
+UNPLACED = (mqm.NON_TRANSLATION,)
 
 
 @pytest.fixture(autouse=True)
@@ -117,3 +120,27 @@ def test_annotations_of_github(run: Run, folder: Path) -> None:
         ],
     )
     assert run("gate", "good.jsonl", "--min-score", "-1", "--github", "--json", "-").refused().startswith("--json and")
+
+
+def test_the_worst_of_equals_is_blank_or_scores_less(run: Run, folder: Path) -> None:
+    texts = [("Das Haus ist alt.", (major(0, 3), minor(4, 8))), ("Das", (major(0, 3), major(0, 2))), ("", ())]
+    lines = [
+        Rating(Segment(text, "a b c", key=SegmentKey(index=index)), "m", spans, unplaced=() if text else UNPLACED)
+        for index, (text, spans) in enumerate([texts[0], texts[2], texts[1]])
+    ]
+    write(folder / "ties.jsonl", *map(jsonl.dumps, lines))
+    ran = run("gate", "ties.jsonl", "--max-major-per-1k", "1", "--max-blank", "9", "--json", "-")
+    (check,) = json.loads(ran.out)["checks"]
+    assert [one["number"] for one in check["segments"]] == [2, 1, 0]
+
+
+def test_several_files_of_one_system_and_their_lines(run: Run, folder: Path) -> None:
+    write(folder / "one.txt", "The museum is closed.", "The shop is closed.")
+    write(folder / "two.txt", "The door is not open.")
+    write(folder / "src.txt", "Das Museum ist zu.", "The shop is closed.")
+    write(folder / "two.src.txt", "Die Tür ist zu.")
+    texts = ("--input", "one.txt", "two.txt", "--src", "src.txt", "--src", "two.src.txt")
+    command = ("gate", *texts, "--max-errors-per-1k", "1", "--checks", "only,untranslated", "--github")
+    assert "--system NAME joins" in run(*command).refused()
+    out = run(*command, "--system", "s").out
+    assert out.startswith("::error file=one.txt,line=2,title=matese gate%3A max-errors-per-1k of s::")

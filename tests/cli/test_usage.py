@@ -28,7 +28,8 @@ def test_long_examples_and_lists_of_options_keep_their_lines(run: Run, monkeypat
     [
         ([], f"no command: must be {KNOWN} (see matese --help)"),
         (["tga"], f"unknown command 'tga', did you mean 'tag'? must be {KNOWN} (see matese --help)"),
-        (["--verbose"], "unknown option --verbose, did you mean '--version'"),
+        (["--verbose"], "unknown option --verbose: must be --help or --version"),
+        (["--versoin"], "unknown option --versoin, did you mean '--version'"),
         (["--quiet", "tag", *FILES], "unknown option --quiet: must be --help or --version"),
         (["--version=1"], "-v/--version: ignored explicit argument '1'"),
         (["tag", "--hyp"], "-t/--hyp: expected at least one argument"),
@@ -133,3 +134,10 @@ def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch, error: type[
 def test_repeated_options_add_up() -> None:
     args = options.parse(["tag", "--hyp", "a", "b", "--ref", "c", "--hyp", "d", "--ref", "e"])
     assert (args.hyp, args.ref) == (["a", "b", "d"], ["c", "e"])
+
+
+@pytest.mark.parametrize(("option", "hint"), [("--wat", None), ("--ouput", "--output"), ("--formt=x", "--format")])
+def test_only_near_options_are_suggested(run: Run, option: str, hint: str | None) -> None:
+    refusal = run("tag", option).refused()
+    assert ("did you mean" in refusal) is (hint is not None)
+    assert hint is None or f"did you mean {hint!r}?" in refusal

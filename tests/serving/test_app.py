@@ -320,3 +320,11 @@ def test_metrics_count_requests_segments_and_refusals(annotator: matese.Annotato
     }
     assert samples[("matese_request_seconds_count",)] == 2
     assert samples[("matese_requests_running",)] == 0
+
+
+def test_problems_are_in_the_words_of_a_request(client: TestClient) -> None:
+    for row in ({"source": "a"}, {"hypothesis": "a"}):
+        answer = ask(client, row)
+        assert answer.status_code == 422
+        assert answer.json()["detail"].startswith("segments[0]: ")
+        assert not re.search("column|line", answer.json()["detail"])

@@ -47,7 +47,8 @@ def annotated_spans(rating: Rating) -> tuple[ErrorSpan, ...]:
     """
     if rating.errors is None:
         place = describe_segment(rating.segment)
-        raise InputError(f"rating of {place} has no spans (errors is null); give ratings of spans")
+        problem = "has no spans (errors is null): it is not reviewed or has a score alone"
+        raise InputError(f"rating of {place} {problem}; finish the review, or give ratings of spans")
     return rating.errors
 
 

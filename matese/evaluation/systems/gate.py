@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -148,7 +148,7 @@ def check(
     return GateResult(
         tuple(ratings),
         weights,
-        tuple(checks),
+        tuple(_ties_broken(check, ratings, weights) for check in checks),
         shown,
         alignment.signature_difference(systems),
         None if baseline is None else baseline.name,
@@ -231,6 +231,18 @@ def _baseline_check(
     worst = ((), ()) if passed else _worst_first([losses[id(rating)] for rating in system.ratings])
     quantity = f"{quality.SCORES[basis]} minus that of {baseline.name}"
     return Check("baseline", quantity, difference, 0.0, passed, *worst, p, notice, p <= alpha)
+
+
+def _ties_broken(check: Check, ratings: Sequence[Rating], weights: mqm.Weights) -> Check:
+    """Returns the result with blank translations first among segments of equal losses, then those of lower scores."""
+
+    def badness(blamed: tuple[int, float]) -> tuple[float, bool, float]:
+        number, loss = blamed
+        rating = ratings[number]
+        return -loss, not mqm.is_untranslated(rating.segment), mqm.ranking_score(rating, weights)
+
+    ordered = sorted(zip(check.segments, check.losses, strict=True), key=badness)
+    return replace(check, segments=tuple(number for number, _ in ordered), losses=tuple(loss for _, loss in ordered))
 
 
 def _worst_first(
