@@ -227,12 +227,12 @@ class Segment:
         key: where it stands.
         extra: other columns of the table that it comes from, passed on as they are; segments are compared without them.
         line: of the file that it comes from, from 1; only for messages, and not stored in files.
-        file: that it comes from; only for messages and checks, and not stored in files.
         name: what the file calls it, such as "unit title" or "id 17"; only for readers, and stored in our JSONL alone.
         may_lack: placeholders of the source that the translation may leave out, as a plural form for a single number
             may leave out the number; only for checks, and not stored in files.
         codes: the inline codes of source and hypothesis, which are in neither text; None if the file has none. Only for
             checks, and not stored in files.
+        file: that it comes from; only for messages and checks, and not stored in files.
     """
 
     hypothesis: str
@@ -241,10 +241,10 @@ class Segment:
     key: SegmentKey | None = None
     extra: Mapping[str, object] | None = field(default=None, compare=False)
     line: int | None = field(default=None, compare=False, repr=False)
-    file: str | None = field(default=None, compare=False, repr=False)
     name: str | None = field(default=None, compare=False, repr=False)
     may_lack: tuple[str, ...] = field(default=(), compare=False, repr=False)
     codes: Codes | None = field(default=None, compare=False, repr=False)
+    file: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.references, str):  # type: ignore[unreachable]
