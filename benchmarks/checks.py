@@ -5,15 +5,17 @@
 The texts are NTREX-128: 1,997 English segments of news with human translations into 127 languages and variants. They
 are correct but for the slips that translators make, such as 3:30 for 3:35. Findings were read, and those that are slips
 are listed in `benchmarks/ntrex_slips.tsv`; every other finding counts as a false alarm. Variants of a language count as
-one, as they do for the rules. The even sources say where rules must be silent, and the odd ones give the figures:
+one, as they do for the rules. For the figures, the even sources say where rules must be silent, and the odd ones are
+measured. The lists of the package are then those of all sources:
 
-    MATESE_DATA=data/raw python -m benchmarks.checks --write-lists matese/checks/measured.py
+    MATESE_DATA=data/raw python -m benchmarks.checks --write-lists matese/checks/measured.py              # before it
+    MATESE_DATA=data/raw python -m benchmarks.checks --write-lists matese/checks/measured.py --half all   # after it
 
 In the second part, each fault is put into every `--fault-every`-th segment of each language that has room for it.
 Placeholders, addresses and inline codes do not occur in news: they are put into source and translation, and such a pair
 is correct, too, until the fault changes the translation.
 
-A rule is silent in a language, for one of its categories, where it has more than one false alarm in a thousand even
+A rule is silent in a language, for one of its categories, where it has more than one false alarm in a thousand
 segments, or clearly finds less than 95 % of the category's faults there (binomial, 5 %). The tables have a row for each
 rule and fault; the share that is found is over the languages in which the rule speaks. A finding on the correct text is
 no finding of the fault.
@@ -67,9 +69,8 @@ _N_WORST = 3
 _HALVES = {"even": slice(0, None, 2), "odd": slice(1, None, 2), "all": slice(None)}
 _MODULE = '''"""In which languages rules are sure, written by `python -m benchmarks.checks --write-lists`.
 
-Measured on the even sources of NTREX-128, whose translations are correct: a category of a rule is silent where it has
-more than one false alarm in a thousand of them, or finds less than 95 % of the faults that are put in. `docs/mark.md`
-has figures of the odd ones.
+Measured on NTREX-128, whose translations are correct: a category of a rule is silent where it has more than one false
+alarm in a thousand of them, or finds less than 95 % of the faults that are put in. `docs/mark.md` has the figures.
 """
 
 # ruff: noqa: SIM905  # a list would have a line for each language
@@ -631,12 +632,13 @@ def main() -> None:
     """Prints the tables, or writes the lists of silence."""
     parser = markdown.parser(__doc__, "--every", "--json")
     parser.add_argument("--fault-every", type=int, default=10, metavar="K", help="put faults into every K-th segment")
-    parser.add_argument("--half", choices=_HALVES, default="odd", help="the sources that are measured (default: odd)")
+    halves = "the sources that are measured (default: odd; even with --write-lists)"
+    parser.add_argument("--half", choices=_HALVES, help=halves)
     parser.add_argument(
         "--write-lists",
         type=Path,
         metavar="FILE",
-        help="write the languages in which rules are silent, from the even sources, and measure nothing",
+        help="write the languages in which rules are silent, and print no figures",
     )
     parser.add_argument("--rules", nargs="+", choices=rules.NAMES, default=rules.NAMES, help="measure only these")
     parser.add_argument("--all-speak", action="store_true", help="ignore the lists of silence")
@@ -652,6 +654,7 @@ def main() -> None:
         raise InputError("MATESE_DATA is not set: must be the folder with the raw data (docs/research/training.md)")
     store = Store(Path(os.environ["MATESE_DATA"]))
     is_fitted = arguments.write_lists is not None
+    half = _HALVES[arguments.half or ("even" if is_fitted else "odd")]
     chosen: Rules = [rule for rule in rules.TABLE if rule.name in arguments.rules]
     if is_fitted or arguments.all_speak:
         chosen = [replace(rule, silent={}) for rule in chosen]
@@ -661,11 +664,10 @@ def main() -> None:
     for code, segments, others in languages(store, is_reversed=arguments.into_english):
         if arguments.only and code not in arguments.only:
             continue
-        step = _HALVES["even" if is_fitted else arguments.half]
         one = measure(
             segments,
             others,
-            indices=range(len(segments))[step][:: arguments.every],
+            indices=range(len(segments))[half][:: arguments.every],
             fault_every=arguments.fault_every,
             chosen=chosen,
             slips=slips,
