@@ -333,3 +333,12 @@ def test_a_mark_with_an_unknown_key_is_still_an_error(form: str, tmp_path: Path)
     with contextlib.suppress(FormatError):
         (rating, *_) = detection.read(path, ReadOptions(lambda issue: None), name=form)
         assert len(rating.all_errors) == 1
+
+
+@pytest.mark.parametrize("form", ["xcomet", "pearmut"])
+def test_an_unknown_key_of_a_mark_is_named(form: str, tmp_path: Path) -> None:
+    case = MARKS[form]
+    path = put(case, json.dumps({**json.loads(case.known), "odd": 1}), tmp_path)
+    issues: list[RowIssue] = []
+    (rating,) = detection.read(path, ReadOptions(issues.append), name=form)
+    assert (len(rating.all_errors), [issue.reason for issue in issues]) == (1, ["unknown key 'odd' of an error"])

@@ -19,9 +19,11 @@ from pathlib import Path, PurePath
 import msgspec
 
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, severities
+from matese.errors import one_of
+from matese.files import name_of
 from matese.formats import json_stream
 from matese.formats.format import STRICT, ReadOptions
-from matese.formats.row_issues import located
+from matese.formats.row_issues import RowIssues, located
 from matese.validation import plain_values
 
 RATER = "comet"
@@ -32,6 +34,9 @@ class _Error(msgspec.Struct):
     end: int
     severity: str
     confidence: float | None = None
+
+
+_KEYS = (*_Error.__struct_fields__, "text")
 
 
 class _Item(msgspec.Struct):
@@ -49,8 +54,18 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         with located(path, element.line):
             system = None if element.key is None else PurePath(element.key).stem
             key = SegmentKey(system=system, index=counts[element.key])
-            yield _rating(plain_values.convert(element.value, _Item), key)
+            item = plain_values.convert(element.value, _Item)
+            _report_unknown(element.value, RowIssues(name_of(path), options.report, element.line))
+            yield _rating(item, key)
         counts[element.key] += 1
+
+
+def _report_unknown(item: object, issues: RowIssues) -> None:
+    """Reports the keys of errors that are not understood."""
+    errors = item.get("errors") if isinstance(item, dict) else None
+    for name in (name for error in errors or () for name in error):
+        if name not in _KEYS:
+            issues.ignore(f"unknown key {name!r} of an error", f"must be {one_of(_KEYS)}")
 
 
 def _rating(item: _Item, key: SegmentKey) -> Rating:

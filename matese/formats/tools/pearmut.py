@@ -219,6 +219,11 @@ def _has_unknown(rated: object, kind: type[msgspec.Struct], issues: RowIssues) -
     names = [name for name, value in values if name not in kind.__struct_fields__ and value not in _NOTHING]
     for name in names:
         issues.ignore(f"unknown key {name!r} of an annotation", f"must be {one_of(kind.__struct_fields__)}")
+    spans = rated.get("error_spans") if isinstance(rated, dict) else None
+    for name in (name for span in spans or () for name in span):
+        if name not in EsaSpan.__struct_fields__:
+            allowed = f"must be {one_of(EsaSpan.__struct_fields__)}"
+            issues.ignore(f"unknown key {name!r} of an error", allowed)
     return bool(names)
 
 
