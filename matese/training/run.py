@@ -168,7 +168,11 @@ class _Run:
             with self._interruption.watched():
                 trainer.fit(self._module, self._loader, self._dev_loaders, ckpt_path=path, weights_only=True)
         except Stopped:
-            raise Interrupted(f"stopped; to resume: matese train --resume {self._output}") from None
+            has_state = (self._output / STATE).exists()
+            todo = (
+                f"; to resume: matese train --resume {self._output}" if has_state else " before a first state was saved"
+            )
+            raise Interrupted(f"stopped{todo}") from None
         except SystemExit:  # raised by Lightning after a second Ctrl-C
             raise KeyboardInterrupt from None
         best = self._saver.best
@@ -231,10 +235,13 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> _Data:
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())
-        console.print(f"{name}: {counted(len(corpus), 'segment')}{skipped}", highlight=False)
+        console.print(f"{name}: {counted(len(corpus), 'rating')}{skipped}", highlight=False)
     for kind in inputs:
         if kind not in dev.usable_inputs():
-            console.print(f"dev: {kind} is not validated because no segment has its texts", highlight=False)
+            lacking = "no rating of data.dev has: add a source or reference to these files"
+            console.print(
+                f"dev: the input {kind} is not validated, since it needs texts that {lacking}", highlight=False
+            )
     return _Data(train, dev, frozenset(kept))
 
 

@@ -118,7 +118,7 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     made = run("train", "--config", "c.yaml", *given, *options)
     assert made.code == 0, made.err
     n_rated = sum(one.segment.source is not None for one in RATINGS)
-    assert f"train: {n_rated} segments" in made.err
+    assert f"train: {n_rated} ratings" in made.err
     assert made.err.count("t.tsv: 1 row skipped") == 1
     assert f"{folder / 't.tsv'} is in data.train and in data.dev" in made.err
     unknown = run("train", "--config", "c.yaml", *given[:5], "other", "--set", "data.rater=eva").refused()

@@ -148,5 +148,5 @@ def test_errors_without_known_categories_are_counted(tmp_path: Path, capsys: pyt
     text = SETTINGS.replace("score: {}", "categories: {}").replace("max_epochs: 60", "max_epochs: 1")
     assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 0
     shown = " ".join(capsys.readouterr().err.split())
-    assert "train: 3 segments; " in shown
+    assert "train: 3 ratings; " in shown
     assert "of the unknown category 'Zeitform'" in shown

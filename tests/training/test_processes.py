@@ -51,7 +51,7 @@ def test_two_processes_learn_what_one_learns_of_both_batches(tmp_path: Path) -> 
 
     # One process speaks and writes for both, and the figures are of all segments.
     assert ran.stdout.count("dev/macro_f1") == 1
-    assert ran.stderr.count("train: 16 segments") == 1
+    assert ran.stderr.count("train: 16 ratings") == 1
     figures = [json.loads((tmp_path / name / "result.json").read_text()) for name in ("one", "two")]
     assert {name: round(value, 3) for name, value in figures[0].items()} == {
         name: round(value, 3) for name, value in figures[1].items()

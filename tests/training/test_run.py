@@ -64,7 +64,7 @@ def test_two_layers_learn_16_segments_by_heart(train: Train, tmp_path: Path, cap
     assert float(figures["dev/tsh"]) >= 0.97
     assert float(figures["dev/pearson"]) >= 0.95
     assert figures["model"] == str(tmp_path / "run" / "model")
-    assert "train: 16 segments" in err
+    assert "train: 16 ratings" in err
     assert not [word for word in ("Seed", "GPU", "LOCAL_RANK", "Warning", "Tip", "litlogger") if word in out + err]
     annotator = matese.load(figures["model"], device="cpu", precision="float32")
     hypotheses = [rating.segment.hypothesis for rating in RATINGS]

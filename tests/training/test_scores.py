@@ -192,7 +192,7 @@ def test_ratings_without_the_texts_are_counted(train: Train, tmp_path: Path, cap
     assert train("estimator", f"data.train=[{path}]", "training.max_epochs=1") == 0
     error = capfd.readouterr().err
     skipped = "skipped: 1 without the texts that the model reads (source+reference); skipped: 1 without spans"
-    assert f"train: 4 segments; {skipped}" in " ".join(error.split())
+    assert f"train: 4 ratings; {skipped}" in " ".join(error.split())
     alone = write_ratings(tmp_path / "alone.jsonl", tuple(ratings[:1]))
     assert train("estimator", f"data.train=[{alone}]", output="none") == 2
 
