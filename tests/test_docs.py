@@ -45,7 +45,7 @@ FOREIGN_OPTIONS = {
     "--tmpfs",
     "--volume",
 }
-FOREIGN_OPTIONS |= {"--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint", "--to_json"}
+FOREIGN_OPTIONS |= {"--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint", "--to_json", "--local-dir", "--include"}
 """Options of other programs: git, docker, Slurm, torchrun, split, pytest, ruff, comet-score."""
 
 
