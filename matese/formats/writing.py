@@ -12,7 +12,7 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.errors import InputError, UsageError, unknown
 from matese.files import open_text, replacing
-from matese.formats import file_endings
+from matese.formats import detection, file_endings
 from matese.formats.capabilities import Reducer
 from matese.formats.format import WriteOptions, renumbered
 from matese.formats.registry import BY_NAME, WRITTEN
@@ -36,6 +36,8 @@ def write(
     form = BY_NAME[name]
     options = options or WriteOptions()
     check_target(path, name)
+    if form.is_copy and options.template is not None:
+        _check_template(options.template, name)
     reducer = Reducer(form.capabilities, adapt=form.adapt)
     reduced = (renumbered(fit, form.first_segment) for fit in map(reducer.reduce, ratings) if fit is not None)
     with replacing(path) as target:
@@ -70,6 +72,14 @@ def write_as(
     name = file_endings.format_of(str(path), format)
     options = WriteOptions(mqm.find_weights(weights), template=None if template is None else Path(template))
     return write(ratings, str(path), name, options, strict=strict)
+
+
+def _check_template(template: Path, name: str) -> None:
+    """Raises an InputError if the copy of a file would be in another format than that file; SRT is copied as VTT."""
+    kind = detection.detect(template)
+    wanted = "vtt" if kind == "srt" else kind
+    if BY_NAME[kind].is_for_localisation and name != wanted:
+        raise InputError(f"template {template} is {kind}: a copy of it is {wanted}, not {name}; name the output so")
 
 
 def check_has_name(name: str, path: str | Path) -> None:

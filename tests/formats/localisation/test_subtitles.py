@@ -145,6 +145,13 @@ def test_the_copy_of_srt_is_vtt_with_notes_and_corrections(tmp_path: Path, end: 
     assert [rating.errors for rating in detection.read(output)] == [rating.errors for rating in marked]
 
 
+def test_a_copy_is_in_the_format_of_the_file(tmp_path: Path) -> None:
+    template = put(tmp_path / "a.srt", SRT)
+    with pytest.raises(InputError, match="is srt: a copy of it is vtt, not po"):
+        writing.write(list(detection.read(template)), tmp_path / "b.po", "po", WriteOptions(template=template))
+    assert not (tmp_path / "b.po").exists()
+
+
 def test_notes_of_a_model_replace_earlier_ones(tmp_path: Path) -> None:
     template = put(tmp_path / "a.vtt", VTT)
     once = tmp_path / "b.vtt"
