@@ -21,7 +21,6 @@ from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.roberta import Roberta
 from matese.model.heads import registry
 from matese.model.heads.networks import HeadNetwork
-from matese.model.heads.score.settings import ScoreSettings
 from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
 from matese.model.states import BatchStates
@@ -220,7 +219,8 @@ def _check(config: ModelConfig, encoder: Any) -> None:  # noqa: ANN401  (the con
         raise InputError(
             f"the encoder is an encoder-decoder: must be an encoder alone for {config.architecture} models"
         )
-    if encoder.is_encoder_decoder and (heads.omissions is not None or heads.score == ScoreSettings("texts")):
+    reads_contexts = heads.score is not None and heads.score.contexts
+    if encoder.is_encoder_decoder and (heads.omissions is not None or reads_contexts):
         raise InputError(
             "the encoder is an encoder-decoder: heads.omissions must be null, and heads.score.pooling hypothesis"
         )

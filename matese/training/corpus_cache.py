@@ -74,11 +74,10 @@ def _is_complete(path: str) -> bool:
 
 def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> str:
     """Returns a digest of all that the training data depend on: files, settings, tokenizer and our versions."""
-    learned = (config.model.texts.inputs, config.model.heads.word_labels)
+    learned = (config.model.texts.inputs, [(head.name, getattr(config.model.heads, head.name)) for head in heads])
     data = config.data
     read = (data.rated, data.unrated, data.held_out, data.rater, data.merge, data.texts, data.lang_pair)
-    settings = (read, learned, [head.name for head in heads])
-    digest = hashlib.sha256(repr((VERSION, __version__, settings)).encode() + encoder.tokenization().encode())
+    digest = hashlib.sha256(repr((VERSION, __version__, read, learned)).encode() + encoder.tokenization().encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
     for file in (*config.data.files, *texts):
         with open(file, "rb") as stream:

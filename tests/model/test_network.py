@@ -15,6 +15,7 @@ from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.loading import embedding_modules, load_encoder
 from matese.model.encoder.settings import Mix
 from matese.model.heads.meaning.settings import MeaningRule
+from matese.model.heads.score.settings import CONTEXTS
 from matese.model.inputs import Inputs, collate
 from matese.model.network import Network
 from matese.model.texts.encoding import ROLES, Encoding
@@ -174,7 +175,9 @@ def test_impossible_settings_are_refused(settings: dict[str, Any], message: str)
         make_config(**settings)
 
 
-@pytest.mark.parametrize("settings", [{"omissions": {}}, {"score": {"pooling": "texts"}}])
+@pytest.mark.parametrize(
+    "settings", [{"omissions": {}}, *({"score": {"pooling": name}} for name, contexts in CONTEXTS.items() if contexts)]
+)
 def test_an_encoder_decoder_reads_its_texts_apart(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"must be null, and heads\.score\.pooling hypothesis"):
         Network(make_config(extra_heads=2, **settings), make_encoder("mbart"))

@@ -39,9 +39,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
     monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 2)
     path = str(tmp_path / "train.jsonl")
 
-    def start(path: str = path, **data: object) -> tuple[Corpus, list[str]]:
-        config = Config(encoder="x", output="y", model=make_config(), data=DataConfig((path,), **data))  # type: ignore[arg-type]
-        heads = registry.targets(make_config(score={}, omissions={}, categories={}))
+    def start(path: str = path, pooling: str = "texts", **data: object) -> tuple[Corpus, list[str]]:
+        model = make_config(score={"pooling": pooling}, omissions={}, categories={})
+        config = Config(encoder="x", output="y", model=model, data=DataConfig((path,), **data))  # type: ignore[arg-type]
+        heads = registry.targets(model)
         built = []
 
         def build() -> tuple[Corpus, list[str]]:
@@ -70,6 +71,7 @@ def test_other_files_settings_and_damaged_caches_are_built(
 ) -> None:
     run()
     assert run(rater="hand")[1] == ["built"]
+    assert run(pooling="hypothesis")[1] == ["built"]  # settings of any head
     write_ratings(tmp_path / "train.jsonl", RATINGS[1:])
     assert run()[1] == ["built"]
     for damage in (_cut, _compress_otherwise):

@@ -19,6 +19,7 @@ from matese.model.encoder.roberta_config import RobertaConfig
 from matese.model.engines import numpy_engine
 from matese.model.heads import registry
 from matese.model.heads.head import Head, RowStates
+from matese.model.heads.score.settings import CONTEXTS
 from matese.model.inputs import collate
 from matese.model.states import BatchStates
 from matese.model.texts.encoding import ROLES, ContextPart, Encoding
@@ -120,7 +121,7 @@ def test_comparison_of_texts() -> None:
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("score_pooling", ["hypothesis", "texts"])
+@pytest.mark.parametrize("score_pooling", CONTEXTS)
 @pytest.mark.parametrize("kind", HEADS, ids=lambda head: head.name)
 def test_each_head(kind: type[Head], score_pooling: Any) -> None:
     settings = {"pooling": score_pooling} if kind.name == "score" else {}
