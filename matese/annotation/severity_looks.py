@@ -1,4 +1,4 @@
-"""How each severity looks in terminals, notebooks, pages and files of other programs, and the key that chooses it."""
+"""How each severity looks in terminals, notebooks, pages and files of other programs, its key, and what it means."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from matese.annotation.severities import Severity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """How a severity looks. Colours are "#rrggbb".
+    """How a severity looks and is explained. Colours are "#rrggbb".
 
     Attributes:
         key: of the keyboard, where people correct marks; None for a severity that they cannot choose.
+        meaning: what such an error does, for readers who do not know MQM; None for one that does not count.
         brackets: around the words in plain text.
         style: of the words in a terminal, in the words of rich. Backgrounds, so that it is legible on light and on dark
             terminals; bold against underline is left where colours are switched off.
@@ -25,6 +26,7 @@ class Looks:
     """
 
     key: str | None
+    meaning: str | None = None
     brackets: tuple[str, str]
     style: str
     missing_style: str | None = None
@@ -55,6 +57,7 @@ LOOKS: Mapping[Severity | None, Looks] = {
     ),
     Severity.MINOR: Looks(
         key="1",
+        meaning="the reader is not misled",
         brackets=("[", "]"),
         style="underline black on yellow",
         missing_style="underline black on cyan",
@@ -65,6 +68,7 @@ LOOKS: Mapping[Severity | None, Looks] = {
     ),
     Severity.MAJOR: Looks(
         key="2",
+        meaning="the meaning changes, or reading is hard",
         brackets=("[[", "]]"),
         style="bold white on red",
         missing_style="bold white on blue",
@@ -75,6 +79,7 @@ LOOKS: Mapping[Severity | None, Looks] = {
     ),
     Severity.CRITICAL: Looks(
         key="3",
+        meaning="can do harm",
         brackets=("[[[", "]]]"),
         style="bold white on magenta",
         missing_style="bold white on blue",

@@ -6,7 +6,7 @@ import argparse
 
 from matese.cli import fields, groups
 from matese.tasks import serve
-from matese.tasks.serve import Request
+from matese.tasks.serve import LimitOptions, Request
 
 USUAL = ("output", "port", "model", "lang-pair")
 EPILOG = """Needs pip install 'matese[serve]', but no network. Press Ctrl-C to stop the server. A request:
@@ -33,8 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add_positional(parser, Request, "file", metavar="FILE")
     fields.add(parser.add_argument_group("correcting FILE"), Request, "output", "lang_pair", "columns", "checks")
     fields.add(parser.add_argument_group("server"), Request, "host", "port")
-    limits = parser.add_argument_group("limits of a request")
-    fields.add(limits, Request, "max_segments", "max_characters", "max_text_characters", "timeout")
+    fields.add(parser.add_argument_group("limits of a request"), Request, *fields.names(LimitOptions))
     groups.add_model(parser, Request)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity, severities
+from matese.annotation.severity_looks import LOOKS
 from matese.errors import InputError, one_of
 from matese.render import catalogue, html_page
 from matese.render.catalogue import Catalogue
@@ -38,6 +39,8 @@ WORST: Mapping[Severity, str] = {
     for label in [severities.label(severity)]
 }
 """What people read of segments by the severity of their worst error."""
+SCALE = " ".join(f"{severities.label(severity)}: {LOOKS[severity].meaning}." for severity in severities.COUNTED)
+"""What the severities mean."""
 _STYLE = Path(__file__).parent / "pages" / "summary.css"
 
 
@@ -105,9 +108,7 @@ def render(
         facts=_facts(checked, n_words, weights, words, day or datetime.date.today()),
         signatures=_programs(checked),
         about_heading=words.text("What was checked, and by what"),
-        scale=words.text(
-            "Minor: the reader is not misled. Major: the meaning changes, or reading is hard. Critical: can do harm."
-        ),
+        scale=words.text(SCALE),
     )
 
 

@@ -14,7 +14,7 @@ from matese.files import reason
 from matese.serving.limits import Limits
 from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Checking
-from matese.tasks.request import option
+from matese.tasks.request import Checked, option
 from matese.tasks.texts import ReadingOptions, require
 from matese.tasks.values import File, Text, Whole
 
@@ -22,25 +22,17 @@ _LAST_PORT = 65535
 _Systems = Mapping[str, Sequence[Rating]]
 
 
-@dataclass(frozen=True)
-class Request(Checking, ReadingOptions):
-    """Serve a model, or the page that corrects a file.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LimitOptions(Checked):
+    """Limits of a request to the server.
 
     Attributes:
-        file: ratings or translations, in any format that matese convert reads: show and correct their marks.
-        output: JSONL file for the corrected ratings (default: FILE with the ending .reviewed.jsonl).
-        host: address to listen on (default: 127.0.0.1, this machine only).
-        port: port; 0 for any free one (default: 8000).
         max_segments: segments (default: 128).
         max_characters: characters of all texts (default: 100,000).
         max_text_characters: characters of one text (default: 20,000).
         timeout: seconds to wait for an answer (default: 60).
     """
 
-    file: str | None = option(None, File())
-    output: str | None = option(None, File("JSONL"))
-    host: str = option("127.0.0.1", Text("ADDRESS"))
-    port: int = option(8000, Whole(0))
     max_segments: int = option(Limits.segments, Whole(1))
     max_characters: int = option(Limits.characters, Whole(1))
     max_text_characters: int = option(Limits.text_characters, Whole(1))
@@ -48,13 +40,30 @@ class Request(Checking, ReadingOptions):
 
     @property
     def limits(self) -> Limits:
-        """The limits of a request to the server."""
+        """The limits that are chosen, with the fixed ones."""
         return Limits(
             segments=self.max_segments,
             characters=self.max_characters,
             text_characters=self.max_text_characters,
             seconds=self.timeout,
         )
+
+
+@dataclass(frozen=True)
+class Request(LimitOptions, Checking, ReadingOptions):
+    """Serve a model, or the page that corrects a file.
+
+    Attributes:
+        file: ratings or translations, in any format that matese convert reads: show and correct their marks.
+        output: JSONL file for the corrected ratings (default: FILE with the ending .reviewed.jsonl).
+        host: address to listen on (default: 127.0.0.1, this machine only).
+        port: port; 0 for any free one (default: 8000).
+    """
+
+    file: str | None = option(None, File())
+    output: str | None = option(None, File("JSONL"))
+    host: str = option("127.0.0.1", Text("ADDRESS"))
+    port: int = option(8000, Whole(0))
 
 
 def run(request: Request) -> None:

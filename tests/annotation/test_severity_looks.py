@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matese.annotation.severities import EVERY
+from matese.annotation.severities import COUNTED, EVERY
 from matese.annotation.severity_looks import LOOKS
 
 
@@ -20,3 +20,7 @@ def test_severities_differ(trait: str) -> None:
 def test_each_key_has_one_severity() -> None:
     keys = [looks.key for looks in LOOKS.values() if looks.key is not None]
     assert len(set(keys)) == len(keys)
+
+
+def test_those_that_count_are_explained() -> None:
+    assert {severity for severity, looks in LOOKS.items() if looks.meaning is not None} == set(COUNTED)

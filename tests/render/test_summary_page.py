@@ -40,7 +40,7 @@ RATINGS = [
 
 def calls() -> set[tuple[str, ...]]:
     """The texts of the module that are translated, with their plural."""
-    found: set[tuple[str, ...]] = {summary_page.SERIOUS_ERRORS}
+    found: set[tuple[str, ...]] = {summary_page.SERIOUS_ERRORS, (summary_page.SCALE,)}
     found |= {(text,) for text in (*summary_page.LABELS.values(), *summary_page.WORST.values())}
     for node in ast.walk(ast.parse(MODULE.read_text(encoding="utf-8"))):
         if (
