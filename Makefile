@@ -67,8 +67,8 @@ $(MINI)/config.json: runs/mini/small/config.json $(PREPARED)/esa-dev.jsonl $(PRE
 runs/mini/small/config.json: runs/mini/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
 
-runs/mini/result.json: $(addprefix $(PREPARED)/,train.jsonl bio.jsonl esa.jsonl wmt25-metrics.jsonl mlqe-pe.jsonl \
-    gemba.jsonl contrasts.jsonl rewordings.jsonl foreign.jsonl omissions.jsonl unrated.jsonl) | runs
+# All that the configuration reads; the file of dev comes with train.jsonl.
+runs/mini/result.json: $(filter-out %-dev.jsonl,$(shell grep -o '$(PREPARED)/[^],} ]*' configs/mini.yaml)) | runs
 	$(BIN)/matese train $(if $(wildcard runs/mini/last.ckpt),--resume runs/mini,\
 	    --config configs/mini.yaml --set encoder=$(ENCODER) $(TRAIN))
 

@@ -175,10 +175,12 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _labels(options: argparse.Namespace) -> None:
-    """Prepare biomedical MQM and WMT24 ESA."""
     with _progress() as progress:
         report = labels.write(_store(options), options.output, progress)
     report.show(Console())
+
+
+_labels.__doc__ = f"Prepare {' and '.join(source.title for source in labels.SOURCES.values())}."
 
 
 def _segment_scores(options: argparse.Namespace) -> None:

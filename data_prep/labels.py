@@ -1,4 +1,4 @@
-"""Rated data that the paper did not have: biomedical MQM and WMT24 ESA; see `python -m data_prep labels --help`."""
+"""Rated data that the paper did not have, such as WMT24 ESA; see `python -m data_prep labels --help`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class Source:
     """A source of spans, of which NAME.jsonl and NAME-test.jsonl are written.
 
     Attributes:
+        title: its name in the help.
         read: yields its ratings.
         test_pairs: language pairs that no network is trained on, to measure generalisation to another domain or
             language.
@@ -28,20 +29,23 @@ class Source:
             them are for tests, and no training file has a text of theirs.
     """
 
+    title: str
     read: Callable[..., Iterable[Rating]]
     test_pairs: frozenset[str]
     has_dev: bool
 
 
 SOURCES: Mapping[str, Source] = {
-    "bio": Source(read=biomedical.read, test_pairs=frozenset({"en-fr", "zh-en"}), has_dev=False),
-    "esa": Source(read=esa.read, test_pairs=frozenset({"en-hi", "en-zh"}), has_dev=True),
+    "bio": Source(
+        title="biomedical MQM", read=biomedical.read, test_pairs=frozenset({"en-fr", "zh-en"}), has_dev=False
+    ),
+    "esa": Source(title="WMT24 ESA", read=esa.read, test_pairs=frozenset({"en-hi", "en-zh"}), has_dev=True),
 }
 """The sources of spans, by the names of their files."""
 
 
 def write(store: Store, output: Path, progress: Callable[[str], None]) -> Report:
-    """Writes `bio`, `bio-test`, `esa`, `esa-dev` and `esa-test`, JSONL files of ratings, and returns their counts.
+    """Writes the files of each of `SOURCES`, JSONL files of ratings, and returns their counts.
 
     Training files have no segments on the committed lists of held-out texts, and none that share a text with
     `bio-test`. `esa-test` holds the sources on the list of WMT24 in two language pairs. `esa-dev` holds their other
