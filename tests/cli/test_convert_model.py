@@ -87,12 +87,12 @@ def test_models_without_spans_are_compared_and_gated_by_their_score(run: Run, fo
     found = json.loads(run("compare", "mt.jsonl", "other.jsonl", "--json", "-").out)
     assert (found["ranked_by"], found["versus"]["mt"]["other"]["changes"]) == ("expected", None)
     assert found["differences"][0]["scores"] == {"mt": None, "other": None}
-    assert run("compare", "mt.jsonl", "other.jsonl", "--by", "spans").refused().endswith("; give ratings of spans")
+    assert run("compare", "mt.jsonl", "other.jsonl", "--by", "spans").refused().endswith(", or give ratings of spans")
     ran = run("gate", "mt.jsonl", "--min-score", "0.1", "--baseline", "other.jsonl", "--max-blank", "1")
     assert ran.code == 0, ran.err
     assert "expected score" in ran.out
     refused = run("gate", "mt.jsonl", "--max-major-per-1k", "5")
-    assert refused.refused().endswith("; give ratings of spans")
+    assert refused.refused().endswith(", or give ratings of spans")
 
 
 def remove(*names: str) -> None:

@@ -87,7 +87,7 @@ def decode(interpreter: Interpreter, decoding: Decoding, n_segments: int, *, has
 
 @pytest.mark.parametrize(
     ("heads", "has_error", "most"),
-    [(TAGGER, False, 96), (TAGGER, True, 165), (MINI.heads, False, 200), (MINI.heads, True, 290)],
+    [(TAGGER, False, 100), (TAGGER, True, 165), (MINI.heads, False, 200), (MINI.heads, True, 290)],
     ids=["a tagger, without errors", "a tagger, an error", "all heads, without errors", "all heads, an error"],
 )
 def test_calls_for_each_further_segment(heads: HeadSettings, has_error: bool, most: int) -> None:
