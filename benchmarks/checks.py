@@ -66,6 +66,7 @@ _SLIPS = Path(__file__).with_name("ntrex_slips.tsv")
 _CHANCE = 0.05
 _DOUBLED = (repetition.DOUBLED, repetition.DOUBLED_SHORT)
 _N_WORST = 3
+_APART = "language"
 _HALVES = {"even": slice(0, None, 2), "odd": slice(1, None, 2), "all": slice(None)}
 _MODULE = '''"""In which languages rules are sure, written by `python -m benchmarks.checks --write-lists`.
 
@@ -448,7 +449,7 @@ def found(segment: Segment, chosen: Rules) -> dict[tuple[str, str], str]:
     return words
 
 
-def silent_where(counts: Mapping[str, Counts]) -> dict[str, dict[str, list[str]]]:
+def silent_where(counts: Mapping[str, Counts], table: Rules = rules.TABLE) -> dict[str, dict[str, list[str]]]:
     """Returns by rule and category the languages in which it must say nothing, so that a rule keeps the goals.
 
     Where a rule has more alarms than the goal allows, its category with most of them is left out, until it has not; and
@@ -456,7 +457,7 @@ def silent_where(counts: Mapping[str, Counts]) -> dict[str, dict[str, list[str]]
     one of them was found in two correct segments, which shows a habit of the language: "nous nous".
     """
     silent: dict[str, dict[str, list[str]]] = {}
-    for rule in rules.TABLE:
+    for rule in table:
         for lang, one in counts.items():
             for category in unsure_categories(rule, one):
                 silent.setdefault(rule.name, {}).setdefault(category, []).append(lang)
@@ -509,11 +510,21 @@ def beyond_chance(counts: Counts, n_alarms: int) -> bool:
     return 1 - fewer <= _CHANCE
 
 
-def write_lists(path: Path, counts: Mapping[str, Counts]) -> None:
-    """Writes the module of the languages in which rules are silent."""
+def write_lists(path: Path, counts: Mapping[str, Counts], apart: Mapping[str, Counts]) -> None:
+    """Writes the module of the languages in which rules are silent.
+
+    Args:
+        path: of the module.
+        counts: of all rules but `language`, by language.
+        apart: of `language`, measured apart: a text in the wrong language has no other finding, so that the other rules
+            would seem to be right where `language` is wrong.
+    """
     lines = [_MODULE, f"LANGUAGES: frozenset[str] = {_listed(sorted(counts))}", '"""All that were measured."""']
     lines.append("SILENT: Mapping[str, Mapping[str, frozenset[str]]] = {")
-    for rule, of_rule in silent_where(counts).items():
+    of_others = silent_where(counts, [rule for rule in rules.TABLE if rule.name != _APART])
+    for rule, of_rule in (
+        silent_where(apart, [rule for rule in rules.TABLE if rule.name == _APART]) | of_others
+    ).items():
         lines.append(f'    "{rule}": {{')
         lines += [f'        "{category}": {_listed(sorted(langs))},' for category, langs in of_rule.items()]
         lines.append("    },")
@@ -659,26 +670,34 @@ def main() -> None:
     if is_fitted or arguments.all_speak:
         chosen = [replace(rule, silent={}) for rule in chosen]
     counts: dict[str, Counts] = {}
+    apart: dict[str, Counts] = {}
     slips: Slips = () if arguments.into_english else read_slips()
     begun = time.process_time()
     for code, segments, others in languages(store, is_reversed=arguments.into_english):
         if arguments.only and code not in arguments.only:
             continue
-        one = measure(
-            segments,
-            others,
-            indices=range(len(segments))[half][:: arguments.every],
-            fault_every=arguments.fault_every,
-            chosen=chosen,
-            slips=slips,
-            name=code,
-        )
-        for rule, examples in one.examples.items():
-            for example in examples[: arguments.show]:
-                print(f"{code} {rule}: {example}")
-        counts.setdefault(languages_of(segments[0].key)[1], Counts()).add(one)
+        parts = [(counts, chosen)]
+        if is_fitted:
+            parts = [
+                (counts, [rule for rule in chosen if rule.name != _APART]),
+                (apart, [rule for rule in chosen if rule.name == _APART]),
+            ]
+        for into, part in parts:
+            one = measure(
+                segments,
+                others,
+                indices=range(len(segments))[half][:: arguments.every],
+                fault_every=arguments.fault_every,
+                chosen=part,
+                slips=slips,
+                name=code,
+            )
+            for rule, examples in one.examples.items():
+                for example in examples[: arguments.show]:
+                    print(f"{code} {rule}: {example}")
+            into.setdefault(languages_of(segments[0].key)[1], Counts()).add(one)
     if is_fitted:
-        write_lists(arguments.write_lists, counts)
+        write_lists(arguments.write_lists, counts, apart)
         return
     print(*by_rule(counts, chosen), "", *by_fault(counts, chosen), "", f"{time.process_time() - begun:.0f} s", sep="\n")
     figures = {

@@ -30,17 +30,19 @@ SILENT: Mapping[str, Mapping[str, frozenset[str]]] = {
         "Fluency/Character encoding/Script": frozenset(("mey shi ").split()),
     },
     "numbers": {
-        "Accuracy/Mistranslation/Number": frozenset(("bo km mg sw ug ve ").split()),
-        "Accuracy/Omission/Number": frozenset(("dz ee my nn ps yo zu ").split()),
+        "Accuracy/Mistranslation/Number": frozenset(("bo km mey mg shi sw ug ve ").split()),
+        "Accuracy/Omission/Number": frozenset(("dz ee mey my nn ps shi yo zu ").split()),
     },
     "repetition": {
         "Accuracy/Addition/Doubled word": frozenset(
-            ("af az bn bo dz fj ga ig ja km lo mn my nd ny sm sn so sw ta th tr uz ve vi wo xh yue zh zu ").split()
+            (
+                "af az bn bo dz fj ga ig ja km lo mey mn my nd nso ny sm sn so sw ta th tr uz ve vi wo xh yue zh zu "
+            ).split()
         ),
         "Accuracy/Addition/Doubled short word": frozenset(
             (
-                "af am bn bo ckb de dv dz ee el fa ff fj fr gu hi ig ja km kn ku lb lo lt mn mr mt my nd nl ny pa ps "
-                "rw sd sm sn ss sv sw tg th tn tr ty ur ve vi wo xh yo yue zh zu "
+                "af am bn bo ckb de dv dz ee el fa ff fj fr gu hi ig ja km kn ku lb lo lt mey mn mr mt my nd nl nso "
+                "ny pa ps rw sd shi sm sn ss sv sw tg th tn tr ty ur ve vi wo xh yo yue zh zu "
             ).split()
         ),
         "Accuracy/Addition/Repetition": frozenset(("fj gu hmn kn mg mi sd sm tn ty ve yo ").split()),
