@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, agreeing, check_least
-from matese.model import copy_and_blank, operating_point, trained_languages
+from matese.model import copy_and_blank, operating_point, trained_languages, training_data
 from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Decoding, DecodingChoice
@@ -27,6 +27,7 @@ from matese.model.prediction import TagProbabilities
 from matese.model.predictor import PredictedRating, Predictor
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind
+from matese.model.training_data import TestSetPlace, TrainingData
 from matese.render.rating_list import Ratings
 from matese.version import __version__
 
@@ -55,6 +56,7 @@ class Counts:
         read: segments by the texts that they were read with, such as "source" or "2 references".
         untrained: language pairs and scripts that the model was not trained on.
         few_ratings: language pairs that the model learned from few ratings by people.
+        learned: test sets that the model has learned from, in words, see `TrainingData.about`.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
     """
 
@@ -65,6 +67,7 @@ class Counts:
     read: Mapping[str, int] = field(default_factory=dict)
     untrained: tuple[str, ...] = ()
     few_ratings: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
     @property
@@ -83,14 +86,16 @@ class Counts:
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
         sparse = [trained_languages.few_ratings_note(self.few_ratings)] if self.few_ratings else []
-        return [*self.warnings, *sparse, *batches, *special, *mixed]
+        learned = [training_data.note("the model", self.learned)] if self.learned else []
+        return [*self.warnings, *sparse, *learned, *batches, *special, *mixed]
 
 
 class _Tally:
     """Counts segments one by one, on top of those that were counted before."""
 
-    def __init__(self, config: ModelConfig, before: Counts) -> None:
+    def __init__(self, config: ModelConfig, data: TrainingData, before: Counts) -> None:
         self._config = config
+        self._data = data
         self._n_segments = before.n_segments
         self._windowed = before.windowed
         self._blank = before.blank
@@ -98,6 +103,8 @@ class _Tally:
         self._read = Counter(before.read)
         self._untrained = dict.fromkeys(before.untrained)
         self._few_ratings = dict.fromkeys(before.few_ratings)
+        self._learned = before.learned
+        self._places = set[TestSetPlace]()
 
     def add(self, result: PredictedRating, *, has_blank: bool) -> None:
         """Counts a result; `has_blank` is whether a blank text of its segment was left out."""
@@ -113,6 +120,8 @@ class _Tally:
             self._untrained[language] = None
         if (sparse := trained_languages.with_few_ratings(segment, self._config.few_ratings)) is not None:
             self._few_ratings[sparse] = None
+        if segment.key is not None:
+            self._places.add((segment.key.test_set, segment.key.lang_pair))
 
     def counts(self, lowered_batch_tokens: int | None) -> Counts:
         """Returns the counts so far."""
@@ -124,6 +133,7 @@ class _Tally:
             read=dict(self._read),
             untrained=tuple(self._untrained),
             few_ratings=tuple(self._few_ratings),
+            learned=tuple(dict.fromkeys((*self._learned, *self._data.about(self._places)))),
             lowered_batch_tokens=lowered_batch_tokens,
         )
 
@@ -305,6 +315,12 @@ def _name_of(models: Sequence[str]) -> str:
     return "+".join(titles)
 
 
+def training_data_of(models: Iterable[str | Path]) -> TrainingData:
+    """Returns what models have learned from, of several what any of them has."""
+    every = [checkpoint.read_training_data(checkpoint.resolve(model)) for model in models]
+    return TrainingData(tuple(test_set for data in every for test_set in data.test_sets))
+
+
 def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     """Returns the precision and recall that a model had on its calibration data at some minimum confidences.
 
@@ -400,8 +416,8 @@ class Annotator:
         self.weights = weights
         self.name = name
         self.config = predictor.config
-        self._tally = _Tally(self.config, Counts())
         self._origin = origin
+        self.count_on(Counts())
 
     def __repr__(self) -> str:
         return f"<Annotator {self.name}, reads {' or '.join(self.config.texts.inputs)}>"
@@ -418,7 +434,8 @@ class Annotator:
 
     def count_on(self, counts: Counts) -> None:
         """Continues from the counts of an earlier run, whose segments are not annotated again."""
-        self._tally = _Tally(self.config, counts)
+        models = () if self._origin is None else self._origin.models
+        self._tally = _Tally(self.config, training_data_of(models), counts)
 
     def with_decoding(self, decoding: Decoding) -> Annotator:
         """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""

@@ -31,6 +31,7 @@ from matese.model.stored_model import StoredModel
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.encoding import Encoding, TextEncoder
 from matese.model.texts.tokenizer import FileTokenizer
+from matese.model.training_data import UNKNOWN, TrainingData
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -217,6 +218,7 @@ def save(
     training: Mapping[str, object] | None = None,
     precision: StoredPrecision = "float32",
     encoder: dict[str, Any] | None = None,
+    training_data: TrainingData = UNKNOWN,
 ) -> None:
     """Writes a model directory.
 
@@ -228,6 +230,7 @@ def save(
         training: resolved settings of the run that trained the model.
         precision: how weights are stored, see `packing.pack`.
         encoder: configuration of the encoder, as transformers writes it; None for that of the loaded encoder.
+        training_data: what the model has learned from.
 
     Raises:
         OSError: if it cannot be written.
@@ -239,4 +242,4 @@ def save(
         encoder=plain_config(network.encoder) if encoder is None else encoder,
         training=None if training is None else dict(training),
     )
-    checkpoint.save(Path(directory), Checkpoint(config, tensors), tokenizer, card=card)
+    checkpoint.save(Path(directory), Checkpoint(config, tensors, training_data), tokenizer, card=card)

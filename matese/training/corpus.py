@@ -15,6 +15,7 @@ from matese.model.arrays import Ints
 from matese.model.config import ModelConfig
 from matese.model.heads.learning import ExampleWindow, HeadTargets, LabelColumns, Ragged
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
+from matese.model.training_data import TestSetPlace
 from matese.training.targets import Example
 
 ANY = -1
@@ -82,6 +83,7 @@ class Corpus:
             errors.
         ratings: the ratings; empty if they were not kept.
         skipped: number of skipped ratings, and of errors whose category is not learned, by reason.
+        places: test sets and language pairs of the segments, each with what is learned of it, in words.
     """
 
     inputs: tuple[InputKind, ...]
@@ -95,6 +97,7 @@ class Corpus:
     originals: Ints
     ratings: tuple[Rating, ...]
     skipped: Mapping[str, int]
+    places: Mapping[TestSetPlace, str]
 
     def __len__(self) -> int:
         return len(self.texts.hypotheses)
@@ -183,6 +186,7 @@ def corpus_from_arrays(
     encoder: TextEncoder,
     heads: Sequence[HeadTargets],
     skipped: Mapping[str, int],
+    places: Mapping[TestSetPlace, str],
 ) -> Corpus:
     """Returns the corpus with these arrays, see `Corpus.arrays`, without ratings."""
     left = dict(arrays)
@@ -207,4 +211,5 @@ def corpus_from_arrays(
         labels={**columns, **left},
         ratings=(),
         skipped=skipped,
+        places=places,
     )

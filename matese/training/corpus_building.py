@@ -16,6 +16,7 @@ from matese.model.heads.learning import HeadTargets, Ragged
 from matese.model.heads.meaning.targets import means_the_same
 from matese.model.model_input import usable_inputs
 from matese.model.texts.encoding import InputKind, TextEncoder, Tokens
+from matese.model.training_data import TestSetPlace
 from matese.training.config import DEFAULT_SUBJECTS
 from matese.training.corpus import ANY, NOT_YET, Corpus, SegmentTexts
 from matese.training.reading import texts_of
@@ -109,7 +110,18 @@ def build(
         originals=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
+        places=_places(lessons),
     )
+
+
+def _places(lessons: Sequence[Lesson]) -> dict[TestSetPlace, str]:
+    """Returns what is learned of each test set and language pair, ratings rather than translations."""
+    places: dict[TestSetPlace, str] = {}
+    for lesson in sorted(lessons, key=lambda lesson: lesson.is_unrated):
+        key = lesson.rating.segment.key
+        if key is not None and key.test_set is not None:
+            places.setdefault((key.test_set, key.lang_pair), "unrated translations" if lesson.is_unrated else "ratings")
+    return places
 
 
 def _without_blanks(given: Rating | Lesson) -> Lesson:

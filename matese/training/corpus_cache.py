@@ -20,7 +20,7 @@ from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
 from matese.version import __version__
 
-VERSION = 3
+VERSION = 4
 """Of what is kept. Raise it with every change of the arrays or labels that the same files and settings give."""
 FEWEST_SEGMENTS = 10_000
 """Smaller data are read quickly, and are not kept."""
@@ -44,14 +44,20 @@ def cached(
             known = json.loads(str(arrays["notes"]))
             stored = {name: arrays[name] for name in arrays.files if name != "notes"}
             corpus = corpus_from_arrays(
-                stored, inputs=config.model.texts.inputs, encoder=encoder, heads=heads, skipped=known["skipped"]
+                stored,
+                inputs=config.model.texts.inputs,
+                encoder=encoder,
+                heads=heads,
+                skipped=known["skipped"],
+                places={(test_set, lang_pair): learned for test_set, lang_pair, learned in known["places"]},
             )
         return corpus, known["messages"]
     # zipfile raises NotImplementedError where a damaged header names another method of compression.
     except (OSError, EOFError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile):
         corpus, messages = build()
     if len(corpus) >= FEWEST_SEGMENTS:
-        notes = json.dumps({"skipped": corpus.skipped, "messages": messages})
+        places = [(*place, learned) for place, learned in corpus.places.items()]
+        notes = json.dumps({"skipped": corpus.skipped, "messages": messages, "places": places})
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with replacing(path) as temporary, open(temporary, "wb") as stream:

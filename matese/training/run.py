@@ -24,7 +24,9 @@ from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
 from matese.model import loading
 from matese.model.network import Network
+from matese.model.storage import checkpoint
 from matese.model.texts.encoding import TextEncoder
+from matese.model.training_data import TrainingData
 from matese.training import (
     batching,
     card,
@@ -109,7 +111,7 @@ class _Run:
         )
         self._saver = StateSaver(
             self._output / STATE,
-            lambda figures: _save_model(config, model, tokenizer, figures, n_train=len(train), n_dev=len(dev)),
+            lambda figures: _save_model(config, model, tokenizer, figures, train=train, n_dev=len(dev)),
             training=training,
             fingerprint=train.fingerprint(),
             interruption=self._interruption,
@@ -262,16 +264,27 @@ def _save_model(
     tokenizer: PreTrainedTokenizerBase,
     figures: Mapping[str, float],
     *,
-    n_train: int,
+    train: Corpus,
     n_dev: int,
 ) -> None:
     options: dict[str, Any] = {
-        "card": card.write(config, figures, n_train=n_train, n_dev=n_dev),
+        "card": card.write(config, figures, n_train=len(train), n_dev=n_dev),
         "training": {**to_builtins(config), "figures": dict(figures)},
         "precision": config.training.saved_precision,
+        "training_data": _training_data(config, train),
     }
     directory = Path(config.output) / MODEL
     loading.save(directory, model, tokenizer, **options)
+
+
+def _training_data(config: Config, train: Corpus) -> TrainingData:
+    """Returns the test sets of the training data, after those of the models that the run starts from."""
+    start = None if config.start is None else checkpoint.resolve(config.start)
+    encoder = run_setup.model_directory(config.encoder) if isinstance(config.encoder, str) else None
+    origins = dict.fromkeys(path for path in (start, encoder) if path is not None)
+    before = TrainingData(tuple(one for path in origins for one in checkpoint.read_training_data(path).test_sets))
+    held_out = f"{config.data.held_out:.0%} of the sources" if config.data.held_out else None
+    return before.with_segments(train.places, held_out=held_out)
 
 
 def _state(output: Path, module: TrainingModule) -> Path | None:

@@ -31,7 +31,7 @@ def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
     """Returns the tokenizer that the settings name, or the encoder's."""
     source = config.tokenizer or str(config.encoder)
     with _load_errors("tokenizer", source):
-        return load_tokenizer(_model_directory(source) or _checked(source))
+        return load_tokenizer(model_directory(source) or _checked(source))
 
 
 def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Network:
@@ -58,7 +58,7 @@ def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrain
             ids = {"pad_token_id": tokenizer.pad_token_id, "bos_token_id": tokenizer.bos_token_id}
             ids |= {"eos_token_id": tokenizer.eos_token_id, "vocab_size": len(tokenizer)}
             encoder = load_encoder({name: number for name, number in ids.items() if number is not None} | source)
-        elif (directory := _model_directory(source)) is not None:
+        elif (directory := model_directory(source)) is not None:
             encoder = encoder_of_model(directory)
         else:
             encoder = load_encoder(_checked(source))
@@ -70,7 +70,7 @@ def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrain
     return encoder
 
 
-def _model_directory(source: str) -> Path | None:
+def model_directory(source: str) -> Path | None:
     """Returns the directory of a matese model, embedded or not; None for other encoders."""
     path = checkpoint.resolve(source) if source in checkpoint.embedded() else Path(source)
     return path if checkpoint.has_format(path) else None

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import torch
 
-from matese.annotation import Rating
+from matese.annotation import Rating, SegmentKey
 from matese.cli import main
 from matese.model.loading import load_tagger
+from matese.model.storage import checkpoint
 from matese.training import config, finetuning
 from tests.conftest import TinyModelFactory
 from tests.training.material import RATINGS, write_ratings
@@ -23,6 +24,9 @@ MANY = tuple(
     dataclasses.replace(one, segment=dataclasses.replace(one.segment, source=f"{one.segment.source} {number}"))
     for number in range(6)
     for one in RATINGS
+)
+KEYED = tuple(
+    dataclasses.replace(one, segment=dataclasses.replace(one.segment, key=SegmentKey("ours", "en-de"))) for one in MANY
 )
 
 
@@ -35,7 +39,9 @@ def test_heads_that_ratings_cannot_teach_survive(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     start = tiny_model_factory("start", inputs=("reference", "source"), **HEADS)
-    ratings = write_ratings(tmp_path / "ours.jsonl", MANY)
+    known = {"names": ["first"], "lang_pairs": [], "learned": "ratings", "held_out": None}
+    (start / checkpoint.TRAINING_DATA).write_text(json.dumps({"test_sets": [known]}))
+    ratings = write_ratings(tmp_path / "ours.jsonl", KEYED)
     monkeypatch.setattr(finetuning, "FEWEST", 2 if is_calibrated else 300)
     output = tmp_path / "run"
     assert main(["train", "--from", str(start), str(ratings), "--output", str(output), *BRIEF]) == 0
@@ -47,6 +53,9 @@ def test_heads_that_ratings_cannot_teach_survive(
     assert f"head categories stays as it is in {start}: no error has an MQM category" in shown
     assert f"head meaning stays as it is in {start}: no rating teaches errors of meaning" in shown
     assert ("not calibrated: " in shown) is not is_calibrated
+    learned = json.loads((directory / checkpoint.TRAINING_DATA).read_text())["test_sets"]
+    own = {"names": ["ours"], "lang_pairs": ["en-de"], "learned": "ratings", "held_out": "10% of the sources"}
+    assert learned == [known, own]
     before = load_tagger(start)[0]
     after = load_tagger(directory)[0]
     assert after.config.texts == before.config.texts

@@ -90,7 +90,8 @@ def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> 
         gold, *others = human_metrics.in_common([gold, *named])
         files += others
         chosen |= {name: scores.name for name, scores in people.items()}
-    return replace(_combine(lang_pair, gold, files, selection, left_out), reference=reference, full_names=chosen)
+    pair = _combine(lang_pair, gold, files, selection, left_out)
+    return replace(pair, reference=reference, full_names=chosen, test_set=test_set.root.resolve().name)
 
 
 def _by_domain(
@@ -303,7 +304,7 @@ def _of_files(
         notify(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
     left_out = dict.fromkeys(copies, "is the reference")
     pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
-    pair = replace(pair, full_names=chosen)
+    pair = replace(pair, full_names=chosen, test_set=_test_set_of(human, *files.values()))
     if baselines:
         texts = {system: human.texts[system] for system in pair.gold.systems}
         pair = _add_baselines(pair, texts, baselines, notify)
@@ -312,6 +313,12 @@ def _of_files(
     segments = {name: text for of_system in human.texts.values() for name, text in of_system.items()}
     domains = {name: text.key.domain if text.key else None for name, text in segments.items()}
     return [pair, *_by_domain(pair, domains, notify)]
+
+
+def _test_set_of(*files: MetricScores) -> str | None:
+    """Returns the test set that the first segment of the files is of; each file has the segments of one."""
+    segments = (segment for file in files for of_system in file.texts.values() for segment in of_system.values())
+    return next((segment.key.test_set for segment in segments if segment.key is not None), None)
 
 
 def _from_ranks(

@@ -1,7 +1,8 @@
 """Model directories: find, read and write them.
 
 A directory holds `config.json` (format version, settings and the encoder's own configuration, so that loading
-needs no network), tensors, the tokenizer's files and a model card. No pickle is ever opened.
+needs no network), tensors, the tokenizer's files, a model card and `training_data.json` (the test sets that the model
+has learned from, if their names are known). No pickle is ever opened.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from matese.errors import InputError, ModelError
 from matese.files import IS_LFS_POINTER, is_lfs_pointer, replacing
 from matese.model.config import ModelConfig
+from matese.model.training_data import UNKNOWN, TrainingData
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ FORMAT_VERSION = 1
 CONFIG = "config.json"
 TENSORS = "model.safetensors"
 CARD = "README.md"
+TRAINING_DATA = "training_data.json"
 RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
 """Files of a COMET model as released."""
 NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
@@ -70,6 +73,7 @@ class Checkpoint(Generic[T]):
 
     config: StoredConfig
     tensors: Mapping[str, T]
+    training_data: TrainingData = UNKNOWN
 
 
 def embedded() -> tuple[str, ...]:
@@ -224,6 +228,10 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
         partial.mkdir(parents=True)
         (partial / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (partial / CARD).write_text(card, encoding="utf-8")
+        if checkpoint.training_data.test_sets:
+            plain = plain_values.to_plain(checkpoint.training_data)
+            text = json.dumps(plain, indent=2, ensure_ascii=False)
+            (partial / TRAINING_DATA).write_text(f"{text}\n", encoding="utf-8")
         save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
         if isinstance(tokenizer, FileTokenizer):
             tokenizer.save(partial)
@@ -269,7 +277,8 @@ def _load(directory: Path, config: StoredConfig | None, load_file: Callable[[Pat
             raise ModelError(
                 f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
             )
-    return Checkpoint(config or read_config(directory), read_tensors(directory / TENSORS, load_file))
+    tensors = read_tensors(directory / TENSORS, load_file)
+    return Checkpoint(config or read_config(directory), tensors, read_training_data(directory))
 
 
 def read_card(directory: Path) -> str:
@@ -283,6 +292,16 @@ def read_card(directory: Path) -> str:
         return path.read_text(encoding="utf-8") if path.is_file() else ""
     except UnicodeDecodeError as error:
         raise ModelError(f"{path} is corrupt: {error}; must be UTF-8 text") from None
+
+
+def read_training_data(directory: Path) -> TrainingData:
+    """Returns what is known about the data that a model has learned from.
+
+    Raises:
+        ModelError: if the file is not JSON, or if a key is unknown, missing or of a wrong type.
+    """
+    path = directory / TRAINING_DATA
+    return convert(read_json(path), TrainingData, path) if path.is_file() else UNKNOWN
 
 
 def read_config(directory: Path) -> StoredConfig:
