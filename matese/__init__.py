@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matese.model.annotator import Annotator, annotate, load, operating_points
     from matese.model.decoding import DecodingChoice
     from matese.render.rating_list import Ratings
+    from matese.render.results import tables
     from matese.tasks.agreement import agreement
     from matese.tasks.compare import compare
     from matese.tasks.convert import convert
@@ -79,6 +80,7 @@ __all__ = [
     "report",
     "rerank",
     "score",
+    "tables",
     "tag",
     "tune_reranking",
     "worst_first",
@@ -91,6 +93,7 @@ _LAZY = {
     "LanguageModel": "language_model.llm_annotator",
     "mbr": "choosing.mbr",
     "Ratings": "render.rating_list",
+    "tables": "render.results",
     **dict.fromkeys(("read", "write"), "tasks.files"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }

@@ -56,6 +56,14 @@ def in_words(evaluation: MetaEvaluation, lang_pair: str) -> str:
     return f"{sentence}, {others}.\n"
 
 
+def text(evaluation: MetaEvaluation, lang_pair: str) -> Iterator[object]:
+    """Yields the tables of a language pair or of "pooled", each after its caption, and what the figures say."""
+    words = in_words(evaluation, lang_pair)
+    for number, one in enumerate(tables(evaluation, lang_pair)):
+        yield f"{one.caption}\n{words if number == 0 else ''}"
+        yield one
+
+
 def tables(evaluation: MetaEvaluation, lang_pair: str) -> list[Table]:
     """Returns the tables of a language pair or of "pooled", with captions."""
     macro = macro_table(evaluation) if lang_pair == POOLED else None

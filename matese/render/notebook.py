@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, severities
@@ -17,8 +18,19 @@ from matese.annotation.severity_looks import LOOKS
 from matese.errors import counted
 from matese.render.labels import show
 
+if TYPE_CHECKING:
+    from matese.render.results import Tabular
+
 _STYLES = {severity: f"background:{looks.colour}4d;border-bottom:{looks.line}" for severity, looks in LOOKS.items()}
 """A background of 30 % opacity, and the line."""
+_RESULTS = (
+    ("spans.evaluation", "Evaluation"),
+    ("systems.agreement", "RaterAgreement"),
+    ("systems.comparison", "SystemComparison"),
+    ("metrics.meta_evaluation", "MetaEvaluation"),
+    ("systems.gate", "GateResult"),
+)
+"""Modules and names of types that are shown as tables; they are imported when there is one to show."""
 _MISSING = "background:none;border:2px dashed"
 """Of words that the translation lacks."""
 _MOST_SHOWN = 20
@@ -26,11 +38,20 @@ _TEXT = "white-space:pre-wrap;unicode-bidi:plaintext"
 
 
 def install() -> None:
-    """Shows Ratings as HTML in the running notebook, if there is one."""
+    """Shows Ratings and the results of tasks as HTML in the running notebook, if there is one."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if shell is not None:
-        shell.display_formatter.formatters["text/html"].for_type(Rating, html)
+        formatter = shell.display_formatter.formatters["text/html"]
+        formatter.for_type(Rating, html)
+        for module, name in _RESULTS:
+            formatter.for_type_by_name(f"matese.evaluation.{module}", name, _as_tables)
+
+
+def _as_tables(result: Tabular) -> str:
+    from matese.render import results
+
+    return results.tables(result, "html")
 
 
 def html(rating: Rating, *, has_rater: bool = True) -> str:

@@ -1,10 +1,11 @@
-"""Figures as tables: in plain text, Markdown or LaTeX."""
+"""Figures as tables: in plain text, Markdown, LaTeX or HTML."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from matese.render import terminal
@@ -91,6 +92,19 @@ class Table:
         lines = (begin, "\\toprule", head, "\\midrule", *others, "\\bottomrule", "\\end{tabular}", "")
         return "".join(f"{line}\n" for line in lines)
 
+    def html(self) -> str:
+        """Returns the table in HTML.
+
+        >>> Table(["", "F1"], [["a<b", "0.5"]]).html()
+        '<table><thead><tr><th></th><th>F1</th></tr></thead><tbody><tr><th>a&lt;b</th><td>0.5</td></tr></tbody></table>'
+        """
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
+        rows = (
+            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+            for name, *cells in self.rows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
 
 def _in_latex(cell: str) -> str:
     """Returns a cell with the characters escaped that LaTeX acts on; one that begins with [ would be an option."""
@@ -138,6 +152,27 @@ def decimal(value: float | None) -> str:
     ('0.4545', '-')
     """
     return "-" if value is None or not math.isfinite(value) else f"{value:.4f}"
+
+
+def p_value(p: float | None) -> str:
+    """Returns a p-value for a cell of a table, or a dash if it is undefined.
+
+    >>> p_value(0.0204), p_value(1.0), p_value(0.0004), p_value(math.nan)
+    ('.020', '1.000', '< .001', '-')
+    """
+    if p is None or not math.isfinite(p):
+        return "-"
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def p_equals(p: float) -> str:
+    """Returns a p-value for a sentence.
+
+    >>> p_equals(0.0204), p_equals(0.0004)
+    ('p = .020', 'p < .001')
+    """
+    shown = p_value(p)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
 def bounded(figure: Figure, shown: Callable[[float], str] = "{:.2f}".format) -> str:

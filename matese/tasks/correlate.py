@@ -227,10 +227,9 @@ def run(request: Request, stream: TextIO | None = None) -> MetaEvaluation:
 
             def report(evaluation: MetaEvaluation, lang_pair: str) -> None:
                 bar.make_way()
-                words = correlation_report.in_words(evaluation, lang_pair)
-                for number, table in enumerate(correlation_report.tables(evaluation, lang_pair)):
-                    said = f"{table.caption}\n{words if number == 0 else ''}"
-                    outputs.write_text(said, "\n" if request.markdown else "", table, look=request.look)
+                for part in correlation_report.text(evaluation, lang_pair):
+                    is_said = isinstance(part, str)
+                    outputs.write_text(part, *(["\n"] if is_said and request.markdown else []), look=request.look)
 
             evaluation = meta_evaluation.correlate(pairs, options, advance=bar.advance, report=report)
         outputs.write_text(correlation_report.signatures(evaluation), look=request.look)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -75,6 +76,10 @@ def function(request: Callable[P, R], run: Callable[[R], T]) -> Callable[P, T]:
 
     @functools.wraps(run)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        if "IPython" in sys.modules:  # a notebook shows results as tables
+            from matese.render import notebook
+
+            notebook.install()
         return run(request(*args, **kwargs))
 
     documented = attribute_docs(request) if isinstance(request, type) else {}

@@ -78,7 +78,7 @@ def check_enough(n_segments: int, sampling: ResamplingOptions) -> None:
     """Raises an InputError if resamples are wanted of too few segments."""
     if sampling.n_resamples and n_segments < LEAST_SEGMENTS:
         few = f"{counted(n_segments, 'segment')}; intervals need {LEAST_SEGMENTS} or more"
-        raise InputError(f"{few}; give --bootstrap 0 (in Python n_resamples=0) for none")
+        raise InputError(f"{few}; give --bootstrap 0 for none")
 
 
 @dataclass(frozen=True, slots=True)

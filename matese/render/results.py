@@ -1,0 +1,92 @@
+"""Results as the tables of the command line: for notebooks, papers and tickets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+from html import escape
+from typing import Literal
+
+from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
+from matese.evaluation.spans.evaluation import Evaluation
+from matese.evaluation.systems.agreement import RaterAgreement
+from matese.evaluation.systems.comparison import SystemComparison
+from matese.evaluation.systems.gate import GateResult
+from matese.render import (
+    agreement_report,
+    comparison_report,
+    correlation_report,
+    evaluation_report,
+    gate_report,
+)
+from matese.render import tables as drawing
+from matese.render.tables import Table
+
+Tabular = Evaluation | RaterAgreement | SystemComparison | MetaEvaluation | GateResult
+"""What `evaluate`, `agreement`, `compare`, `correlate` and `gate` return."""
+_MOST_LISTED = 10
+
+
+def tables(
+    result: Tabular,
+    look: Literal["text", "markdown", "latex", "html"] = "markdown",
+    *,
+    all: bool = False,  # noqa: A002
+) -> str:
+    """Returns the report of a result as the command line writes it: what the figures say, and tables.
+
+    Args:
+        result: of `matese.evaluate`, `agreement`, `compare`, `correlate` or `gate`.
+        look: plain text, Markdown, LaTeX with the rules of booktabs, or a piece of HTML, which notebooks show.
+        all: all figures, in place of the main ones and those that were asked for.
+
+    >>> import matese
+    >>> segment = matese.Segment("Das Haus")
+    >>> rating = matese.Rating(segment, "anna", (matese.ErrorSpan(4, 8, matese.Severity.MAJOR),))
+    >>> print(tables(matese.evaluate([rating], [rating])).splitlines()[4])
+    |  | prediction |
+    """
+    parts = [part for part in _parts(result, is_all=all) if str(part).strip() != drawing.MORE.strip()]
+    if look == "html":
+        return f"<div>{''.join(map(_in_html, parts))}</div>"
+    between = "" if look == "text" else "\n"
+    return between.join(drawing.drawn(part, look) for part in parts)
+
+
+def _in_html(part: object) -> str:
+    if isinstance(part, Table):
+        return part.html()
+    text = str(part).strip()
+    return f'<p style="white-space:pre-wrap">{escape(text)}</p>' if text else ""
+
+
+@singledispatch
+def _parts(result: object, *, is_all: bool) -> Iterable[object]:
+    raise TypeError(f"{type(result).__name__}: must be the result of evaluate, agreement, compare, correlate or gate")
+
+
+@_parts.register
+def _(result: Evaluation, *, is_all: bool) -> Iterable[object]:
+    return evaluation_report.text(result, is_all=is_all)
+
+
+@_parts.register
+def _(result: RaterAgreement, *, is_all: bool) -> Iterable[object]:
+    return agreement_report.text(result, is_all=is_all)
+
+
+@_parts.register
+def _(result: SystemComparison, *, is_all: bool) -> Iterable[object]:
+    return comparison_report.text(result, _MOST_LISTED, is_all=is_all)
+
+
+@_parts.register
+def _(result: MetaEvaluation, *, is_all: bool) -> Iterable[object]:
+    for lang_pair in result.figures:
+        yield from correlation_report.text(result, lang_pair)
+    yield correlation_report.signatures(result)
+
+
+@_parts.register
+def _(result: GateResult, *, is_all: bool) -> Iterable[object]:
+    return [gate_report.text(result, _MOST_LISTED)]
