@@ -335,10 +335,19 @@ def test_a_mark_with_an_unknown_key_is_still_an_error(form: str, tmp_path: Path)
         assert len(rating.all_errors) == 1
 
 
-@pytest.mark.parametrize("form", ["xcomet", "pearmut"])
+@pytest.mark.parametrize("form", ["xcomet", "pearmut", "appraise", "label-studio"])
 def test_an_unknown_key_of_a_mark_is_named(form: str, tmp_path: Path) -> None:
     case = MARKS[form]
     path = put(case, json.dumps({**json.loads(case.known), "odd": 1}), tmp_path)
     issues: list[RowIssue] = []
     (rating,) = detection.read(path, ReadOptions(issues.append), name=form)
+    assert (len(rating.all_errors), [issue.reason for issue in issues]) == (1, ["unknown key 'odd' of an error"])
+    with pytest.raises(FormatError, match="unknown key 'odd' of an error: must be "):
+        list(detection.read(path, name=form))
+
+
+def test_an_unknown_key_in_the_value_of_a_region_is_named(tmp_path: Path) -> None:
+    path = put(MARKS["label-studio"], label_studio(type="labels", value={**MARKED, "odd": 1, "labels": []}), tmp_path)
+    issues: list[RowIssue] = []
+    (rating,) = detection.read(path, ReadOptions(issues.append))
     assert (len(rating.all_errors), [issue.reason for issue in issues]) == (1, ["unknown key 'odd' of an error"])

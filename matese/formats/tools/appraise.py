@@ -40,7 +40,7 @@ from matese.formats import json_stream
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, to_esa
+from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, report_unknown, to_esa
 from matese.text import languages
 from matese.text.whole_numbers import parse_whole_number
 from matese.validation import plain_values
@@ -109,6 +109,7 @@ class _BatchItem:
     Attributes:
         segment: the texts and their key.
         spans: None if it is not annotated.
+        given: the spans as the file has them.
         line: the first of its batch.
         kind: as the item states it; `_TUTORIAL` for an item that teaches the annotators.
         codes: of its task.
@@ -116,6 +117,7 @@ class _BatchItem:
 
     segment: Segment
     spans: Sequence[EsaSpan] | None
+    given: object
     line: int
     kind: str
     codes: _Codes
@@ -238,6 +240,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         issues = RowIssues(str(batches), options.report, item.line)
         if _is_rated(item.kind, issues):
             with located(batches, item.line):
+                report_unknown(item.given, issues)
                 yield from_esa(item.segment, item.spans, issues, rater=None)
 
 
@@ -262,13 +265,15 @@ def _items(path: Path) -> Iterator[_BatchItem]:
     for element in json_stream.read(path, record=("items",)):
         with located(path, element.line):
             batch = plain_values.convert(element.value, _Batch)
-        for item in batch.items or ():
+        assert isinstance(element.value, dict)  # or it is no batch
+        for item, given in zip(batch.items or (), element.value.get("items") or (), strict=True):
             pair = _lang_pair(item.sourceID or "", batch.task.sourceLanguage, batch.task.targetLanguage)
             key = SegmentKey(None, pair, item.targetID or "", item.documentID or "", item.itemID)
             marks = item.mqm if isinstance(item.mqm, _Payload) else _Payload(item.mqm)
             yield _BatchItem(
                 Segment(item.targetText.strip(_SPACE), item.sourceText or "", key=key),
                 marks.payload if marks.payload or item.annotated else None,
+                given["mqm"].get("payload") if isinstance(given.get("mqm"), dict) else given.get("mqm"),
                 element.line,
                 item.itemType if marks.tutorial is None else _TUTORIAL,
                 (batch.task.sourceLanguage, batch.task.targetLanguage),
@@ -331,6 +336,7 @@ def _result(
     if not _is_rated(item.kind, issues):
         return None
     spans = plain_values.from_json(row["spans"], list[EsaSpan])
+    report_unknown(json.loads(row["spans"]), issues)
     try:
         score = float(row["score"])
     except ValueError:

@@ -222,10 +222,12 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     seen: dict[object, Rating] = {}
     for element in json_stream.read(file, record=("data", *_OF_JSON_MIN)):
         with located(file, element.line):
-            task = plain_values.convert(_task(element.value), _Task)
+            given = _task(element.value)
+            task = plain_values.convert(given, _Task)
             issues = RowIssues(name_of(file), options.report, element.line)
             # The folder is what `save` wrote: nobody has annotated it.
             is_predicted = options.predictions or file != path
+            _report_unknown(given, "predictions" if is_predicted else "annotations", issues)
             for number, rating in _ratings(task, issues, is_predicted=is_predicted):
                 place = task.id, number, rating.rater
                 if None not in place[:2] and place in seen and seen[place].segment == rating.segment:
@@ -234,6 +236,14 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
                     continue
                 seen[place] = rating
                 yield rating
+
+
+def _report_unknown(task: object, kind: str, issues: RowIssues) -> None:
+    """Reports the keys of the marks of a task, as JSON has it, that are not understood."""
+    entries = task.get(kind) if isinstance(task, dict) else None
+    for entry in entries if isinstance(entries, list) else ():
+        for result in entry.get("result") or () if isinstance(entry, dict) else ():
+            label_studio_regions.report_unknown(result, issues)
 
 
 def _ratings(task: _Task, issues: RowIssues, *, is_predicted: bool) -> Iterator[tuple[int | str | None, Rating]]:

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import msgspec
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Segment, Severity, severities
-from matese.errors import InputError
+from matese.errors import InputError, one_of
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.formats.tables import headings
@@ -89,6 +89,28 @@ class ControlResult(msgspec.Struct):
     def is_understood(self) -> bool:
         """Whether it holds nothing but a place, labels, choices, a taxonomy or a text area."""
         return any(self.get(name) is not None for name in (*_LABELS, "choices", "taxonomy")) or bool(self.texts)
+
+
+_KEYS = (
+    *("type", "id", "from_name", "to_name", "score", "value", "meta", "origin", "readonly", "hidden", "locked"),
+    *("parentID", "item_index", "original_width", "original_height", "image_rotation", "isUpdated", "dynamic"),
+)
+"""Keys of a region, among them those of the interface alone."""
+_OFFSETS = ("start", "end", "startOffset", "endOffset", "globalOffsets")
+_KEYS_OF_VALUE = ("text", *_OFFSETS, *PER_REGION)
+
+
+def report_unknown(result: object, issues: RowIssues) -> None:
+    """Reports the keys of the mark in a result, as JSON has it, that are not understood."""
+    value = result.get("value") if isinstance(result, dict) else None
+    if not isinstance(result, dict) or not isinstance(value, dict):
+        return
+    if result.get("type") not in _LABELS and (result.get("type") not in PER_REGION or value.get("start") is None):
+        return
+    for keys, known in ((result, _KEYS), (value, _KEYS_OF_VALUE)):
+        for name in keys:
+            if name not in known:
+                issues.ignore(f"unknown key {name!r} of an error", f"must be {one_of(known)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ from matese.formats import json_stream
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import EsaSpan, from_esa, to_esa
+from matese.formats.tools.utf16_offsets import EsaSpan, from_esa, report_unknown, to_esa
 from matese.text import languages
 from matese.text.ranges import Utf16Text
 from matese.text.whole_numbers import parse_whole_number
@@ -219,11 +219,7 @@ def _has_unknown(rated: object, kind: type[msgspec.Struct], issues: RowIssues) -
     names = [name for name, value in values if name not in kind.__struct_fields__ and value not in _NOTHING]
     for name in names:
         issues.ignore(f"unknown key {name!r} of an annotation", f"must be {one_of(kind.__struct_fields__)}")
-    spans = rated.get("error_spans") if isinstance(rated, dict) else None
-    for name in (name for span in spans or () for name in span):
-        if name not in EsaSpan.__struct_fields__:
-            allowed = f"must be {one_of(EsaSpan.__struct_fields__)}"
-            issues.ignore(f"unknown key {name!r} of an error", allowed)
+    report_unknown(rated.get("error_spans") if isinstance(rated, dict) else None, issues)
     return bool(names)
 
 

@@ -59,6 +59,15 @@ class EsaSpan(msgspec.Struct):
     error_type: str | None = None
 
 
+def report_unknown(spans: object, issues: RowIssues) -> None:
+    """Reports the keys of spans, as JSON has them, that are not understood."""
+    known = EsaSpan.__struct_fields__
+    for span in spans if isinstance(spans, list) else ():
+        for name in span if isinstance(span, dict) else ():
+            if name not in known:
+                issues.ignore(f"unknown key {name!r} of an error", f"must be {one_of(known)}")
+
+
 def to_esa(rating: Rating, missing: int | str) -> Iterator[tuple[ErrorSpan | UnplacedError, int | str, int | str]]:
     """Yields each error with its first and last code unit; `missing` stands for both without a place."""
     units = Utf16Text(rating.segment.hypothesis)
