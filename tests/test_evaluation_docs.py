@@ -15,8 +15,8 @@ import pytest
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, SegmentKey, Severity, TokenScores
 from matese.cli import main
 from matese.formats.tables import jsonl
-from tests.cli.test_evaluate import FIGURES
 from tests.evaluation.material import major, minor
+from tests.tasks.material.evaluation import FIGURES
 
 DOCS = (Path(__file__).resolve().parents[1] / "docs" / "research" / "evaluation.md").read_text(encoding="utf-8")
 TEXTS = ("Das Haus am See ist alt.", "Es regnet, und wir gehen.", "Der Hund schläft.")

@@ -21,7 +21,7 @@ from matese.render import json_objects, result_keys
 from matese.render.labels import place_label, short_number, show, unplaced_label
 from matese.render.result_keys import ComparisonKeys, FilterKeys, MetricKeys, SamplingKeys
 from matese.render.score_report import EXPECTED_EXPLAINED, SCORES_EXPLAINED
-from matese.render.tables import MORE, Table, bounded, decimal, interval
+from matese.render.tables import MORE, Table, bounded, interval, p_equals, p_value
 
 _COUNTS = {severity.value: severities.label(severity) for severity in severities.COUNTED}
 _FIGURES = {
@@ -114,10 +114,8 @@ def _has_spans(comparison: SystemComparison) -> bool:
 def _points(difference: PairedDifference) -> str:
     """Returns a difference with its interval and p-value, as in "+3.2 points (95 % 1.1 to 5.1, p = .004)"."""
     figure = difference.bootstrap
-    p = difference.p_permutation
-    shown = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
     ends = f"95 % {short_number(figure.low)} to {short_number(figure.high)}, " if math.isfinite(figure.low) else ""
-    return f"{figure.value:+.2f} points ({ends}p {shown})"
+    return f"{figure.value:+.2f} points ({ends}{p_equals(difference.p_permutation)})"
 
 
 def _differences(pair: PairComparison) -> dict[str, PairedDifference]:
@@ -188,7 +186,7 @@ def _tables_of_pairs(comparison: SystemComparison) -> Iterator[Table]:
         differences |= {metric: of_metric.differences[first, name] for metric, of_metric in comparison.metrics.items()}
         for label, difference in differences.items():
             figure = difference.bootstrap
-            p_values = (decimal(figure.p), decimal(difference.p_permutation))
+            p_values = (p_value(figure.p), p_value(difference.p_permutation))
             both = name if only else f"{name} minus {first}"
             rows.append([f"{both}: {label}", f"{figure.value:+.4f}", interval(figure), *p_values])
         counts = map(str, pair.n_changes().values()) if has_spans else ()

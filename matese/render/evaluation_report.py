@@ -12,7 +12,7 @@ from matese.evaluation.statistics import pass_fail
 from matese.render import tables
 from matese.render.json_objects import difference, finite, nest, nest_figures
 from matese.render.labels import show
-from matese.render.tables import Table, decimal, interval
+from matese.render.tables import Table, decimal, interval, p_equals, p_value
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, PredictionFigures
@@ -75,7 +75,7 @@ def text(evaluation: Evaluation, *, is_all: bool = False) -> Iterator[object]:
         yield Table(["confidence", "spans", "mean", "hit"], rows)
     if evaluation.versus is not None:
         rows = [
-            [name, decimal(figure.value), interval(figure), decimal(figure.p)]
+            [name, decimal(figure.value), interval(figure), p_value(figure.p)]
             for name, figure in evaluation.differences.items()
         ]
         yield Table([f"minus {show(evaluation.versus.name)}", "difference", "95% interval", "p"], rows)
@@ -105,7 +105,7 @@ def _main_table(evaluation: Evaluation) -> Table:
             difference = evaluation.differences.get(key)
             row.append(decimal(versus.figures[key].value) if key in versus.figures else "-")
             row.append("-" if difference is None else f"{difference.value:+.4f}")
-            row += [] if not with_intervals else ["-" if difference is None else decimal(difference.p)]
+            row += [] if not with_intervals else ["-" if difference is None else p_value(difference.p)]
         rows.append(row)
     return Table(header, rows)
 
@@ -199,7 +199,8 @@ def _versus_in_words(evaluation: Evaluation) -> str:
         return f"{claim}; --bootstrap 1000 tests whether that is chance."
     is_certain = difference.p <= _ALPHA
     surely = "significantly" if is_certain else "not significantly"
-    return f"{claim} (95 % {difference.low:.3f} to {difference.high:.3f}, p {difference.p:.3f}: {surely} different)."
+    ends = f"95 % {difference.low:.3f} to {difference.high:.3f}"
+    return f"{claim} ({ends}, {p_equals(difference.p)}: {surely} different)."
 
 
 def _share(share: float, n: int) -> str:

@@ -14,6 +14,7 @@ from matese.render import json_objects, result_keys
 from matese.render.comparison_report import errors_label, score_label, segment_label
 from matese.render.labels import show
 from matese.render.result_keys import BlamedSegmentKeys, CheckKeys, GateKeys
+from matese.render.tables import p_equals
 
 
 def text(result: GateResult, n_segments: int) -> str:
@@ -32,7 +33,7 @@ def _measured(check: Check) -> str:
     limit = f"{'at least' if check.name in ('min-score', 'min-error-free') else 'at most'} {check.limit:g}"
     if check.p is not None:
         side = "above" if check.is_significant and check.value > 0 else "below"
-        limit = f"{'' if check.is_significant else 'not '}significantly {side} 0, p {check.p:.4f}"
+        limit = f"{'' if check.is_significant else 'not '}significantly {side} 0, {p_equals(check.p)}"
     value = f"{check.value:g}" if check.name == "max-blank" else f"{check.value:.2f}"
     return f"{check.quantity} {value} ({limit})"
 

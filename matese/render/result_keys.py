@@ -35,8 +35,8 @@ class BlamedSegmentKeys(msgspec.Struct, frozen=True, kw_only=True):
     """A segment that is responsible for a violated limit.
 
     Attributes:
-        number: from 0.
-        segment: its place, or its text.
+        number: its place among the ratings, from 0 as `index` in JSONL.
+        segment: its place in words, from 1 as in all messages, or its text.
         errors: in words.
     """
 

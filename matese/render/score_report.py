@@ -10,7 +10,7 @@ from matese.annotation import Rating, Segment
 from matese.mqm import SystemSummary
 from matese.render import json_objects, terminal
 from matese.render.labels import show
-from matese.render.tables import bounded
+from matese.render.tables import bounded, p_value
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -130,7 +130,7 @@ def columns(standings: Sequence[RankedSystem]) -> dict[str, list[str]]:
             "" if standing.expected_score is None else bounded(standing.expected_score) for standing in ranked
         ],
         f"p (against {standings[0].summary.system})": [
-            "" if standing.p is None else f"{standing.p:.3f}" for standing in ranked
+            "" if standing.p is None else p_value(standing.p) for standing in ranked
         ],
     }
 

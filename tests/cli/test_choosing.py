@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 import matese
 from tests.cli.conftest import Run, write
+from tests.tasks.material.choosing import write_files
 
 TINY = ("--model", "{tiny}")
-NBEST = (
-    "0 ||| Das ist gut. ||| f ||| -1",
-    "0 ||| Das ist nicht gut. ||| f ||| -2",
-    "0 ||| Das ist gut ||| f ||| -3",
-    "1 ||| etwas ||| f ||| -1",
-    "1 ||| irgendetwas ||| f ||| -4",
-)
 
 
 @pytest.fixture(autouse=True)
 def files(folder: Path) -> None:
-    write(folder / "nbest", *NBEST)
-    write(folder / "src", "That is good.", "something")
-    write(folder / "ref", "Das ist gut.", "irgendetwas")
-    write(folder / "a", "Das ist gut.", "etwas")
-    write(folder / "b", "Das ist schlecht.", "irgendetwas")
-
-
-def lines(text: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in text.splitlines()]
+    write_files(folder)
 
 
 def test_rerank_is_that_of_python(run: Run, tiny_model_dir: Path) -> None:

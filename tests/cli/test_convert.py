@@ -5,27 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
-from matese.formats.tables import jsonl
 from tests.cli.conftest import Run
+from tests.tasks.material.convert import names, write_files
 
-SEGMENT = Segment("Ein 😀 Haus.", "A tree.", ("Ein Baum.",), SegmentKey("ted", "en-de", "A", "talk", 0))
-RATINGS = [
-    Rating(SEGMENT, "r1", (ErrorSpan(6, 10, Severity.MAJOR, "Style", 0.5),)),
-    Rating(SEGMENT, "r2", ()),
-]
 LOST = "references: 2; names of test sets: 2; language pairs: 2; confidences: 1"
 
 
 @pytest.fixture(name="spans")
 def _spans(folder: Path) -> Path:
-    path = folder / "spans.jsonl"
-    path.write_text("".join(f"{jsonl.dumps(one)}\n" for one in RATINGS), encoding="utf-8")
-    return path
-
-
-def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()} - {"mt.txt", "ref.txt"}
+    return write_files(folder)
 
 
 def test_losses_are_told_and_the_file_is_written(run: Run, spans: Path, folder: Path) -> None:

@@ -10,23 +10,14 @@ from matese.annotation import ErrorFree, Rating, Segment, SegmentKey
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
-
-# 10 segments of 4 words; one Minor error in two of them, two Major ones in one.
-BAD = [
-    ((minor(0, 3),) if index in (2, 5) else (major(0, 3), major(8, 11)) if index == 7 else ()) for index in range(10)
-]
+from tests.tasks.material.gate import write_files
 
 UNPLACED = (mqm.NON_TRANSLATION,)
 
 
 @pytest.fixture(autouse=True)
 def files(folder: Path) -> None:
-    for system, errors in (("good", [()] * 10), ("bad", BAD), ("worse", [(major(0, 3),)] * 10)):
-        lines = [
-            Rating(Segment("Das Haus ist alt.", key=SegmentKey(system=system, index=index)), "m", own)
-            for index, own in enumerate(errors)
-        ]
-        write(folder / f"{system}.jsonl", *map(jsonl.dumps, lines))
+    write_files(folder)
 
 
 @pytest.mark.parametrize(

@@ -2,23 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run
-
-SEGMENT = Segment("Ein Haus.", "A tree.", key=SegmentKey("ted", "en-de", "A", "talk", 1))
-RATINGS = [
-    Rating(SEGMENT, "r1", (ErrorSpan(4, 8, Severity.MAJOR, "Style"), ErrorSpan(4, 7, None))),
-    Rating(
-        SEGMENT,
-        "r2",
-        (),
-        omissions=(Omission("source", None, 2, 6, Severity.MINOR),),
-        unplaced=(UnplacedError(Severity.MINOR),),
-    ),
-    Rating(Segment("x"), None, ()),
-    Rating(Segment("y"), None, None),
-]
+from tests.tasks.material.info import RATINGS
 
 
 def test_what_is_in_a_file(run: Run, folder: Path) -> None:

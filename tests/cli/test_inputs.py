@@ -8,6 +8,7 @@ from matese.errors import InputError
 from matese.tasks import texts
 from matese.tasks.texts import Translations
 from tests.cli.conftest import Run, write
+from tests.tasks.material.inputs import write_files
 
 
 def request(*arguments: str) -> Translations:
@@ -62,12 +63,7 @@ def test_quiet_keeps_errors(run: Run) -> None:
 
 @pytest.fixture
 def three(folder: Path) -> None:
-    """One system's translations in three files."""
-    write(folder / "a.csv", "source,target", "One 1,Eins 2")
-    write(folder / "c.po", 'msgid "Two 2"', 'msgstr "Zwei 3"')
-    unit = '<trans-unit id="t"><source>Three 3</source><target>Drei 4</target></trans-unit>'
-    head = '<xliff version="1.2"><file source-language="en" target-language="de"><body>'
-    write(folder / "b.xlf", f"{head}{unit}</body></file></xliff>")
+    write_files(folder)
 
 
 @pytest.mark.usefixtures("three")

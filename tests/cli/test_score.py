@@ -29,7 +29,7 @@ def test_table_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest.M
     assert re.split(r"  +", lines[7]) == [*columns, "p (against mt)"]
     # The better system comes first.
     assert [line.split()[:2] for line in lines[8:10]] == [["b", "3"], ["mt", "3"]]
-    assert [re.split(r"  +", line)[-1][:2] for line in lines[8:10]] == ["0.", re.split(r"  +", lines[9])[-1][:2]]
+    assert [re.split(r"  +", line)[-1][:1] for line in lines[8:10]] == [".", re.split(r"  +", lines[9])[-1][:1]]
     assert lines[12].startswith("matese|model:tiny@")
     assert lines[13:] == [""]
     monkeypatch.setenv("COLUMNS", "60")  # further columns follow below; the terminal would break words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,28 +9,14 @@ import pytest
 import matese
 from matese.tasks import mbr, rerank, tag
 from tests.tasks.conftest import do, write
+from tests.tasks.material.choosing import lines, write_files
 
 TINY = {"model": "{tiny}"}
-NBEST = (
-    "0 ||| Das ist gut. ||| f ||| -1",
-    "0 ||| Das ist nicht gut. ||| f ||| -2",
-    "0 ||| Das ist gut ||| f ||| -3",
-    "1 ||| etwas ||| f ||| -1",
-    "1 ||| irgendetwas ||| f ||| -4",
-)
 
 
 @pytest.fixture(autouse=True)
 def files(folder: Path) -> None:
-    write(folder / "nbest", *NBEST)
-    write(folder / "src", "That is good.", "something")
-    write(folder / "ref", "Das ist gut.", "irgendetwas")
-    write(folder / "a", "Das ist gut.", "etwas")
-    write(folder / "b", "Das ist schlecht.", "irgendetwas")
-
-
-def lines(text: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in text.splitlines()]
+    write_files(folder)
 
 
 def test_fixed_weights_and_jsonl(folder: Path) -> None:

@@ -11,23 +11,12 @@ from matese.formats.registry import READ
 from matese.formats.tables import jsonl
 from matese.tasks import convert, info, tag
 from tests.tasks.conftest import do, refusal, write
-
-SEGMENT = Segment("Ein 😀 Haus.", "A tree.", ("Ein Baum.",), SegmentKey("ted", "en-de", "A", "talk", 0))
-RATINGS = [
-    Rating(SEGMENT, "r1", (ErrorSpan(6, 10, Severity.MAJOR, "Style", 0.5),)),
-    Rating(SEGMENT, "r2", ()),
-]
+from tests.tasks.material.convert import names, write_files
 
 
 @pytest.fixture(name="spans")
 def _spans(folder: Path) -> Path:
-    path = folder / "spans.jsonl"
-    path.write_text("".join(f"{jsonl.dumps(one)}\n" for one in RATINGS), encoding="utf-8")
-    return path
-
-
-def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()} - {"mt.txt", "ref.txt"}
+    return write_files(folder)
 
 
 def test_a_fault_half_way_leaves_nothing(spans: Path, folder: Path) -> None:

@@ -10,27 +10,18 @@ import pytest
 import matese
 from docs import rating_schema
 from matese import mqm
-from matese.annotation import Estimate, Rating, Segment, SegmentKey
+from matese.annotation import Estimate, Rating, Segment
 from matese.errors import UsageError
 from matese.formats.tables import jsonl
 from matese.tasks import compare, gate
-from tests.evaluation.material import major, minor
+from tests.evaluation.material import major
 from tests.tasks.conftest import do, refusal, write
-
-# 10 segments of 4 words; one Minor error in two of them, two Major ones in one.
-BAD = [
-    ((minor(0, 3),) if index in (2, 5) else (major(0, 3), major(8, 11)) if index == 7 else ()) for index in range(10)
-]
+from tests.tasks.material.gate import write_files
 
 
 @pytest.fixture(autouse=True)
 def files(folder: Path) -> None:
-    for system, errors in (("good", [()] * 10), ("bad", BAD), ("worse", [(major(0, 3),)] * 10)):
-        lines = [
-            Rating(Segment("Das Haus ist alt.", key=SegmentKey(system=system, index=index)), "m", own)
-            for index, own in enumerate(errors)
-        ]
-        write(folder / f"{system}.jsonl", *map(jsonl.dumps, lines))
+    write_files(folder)
 
 
 def test_segments_to_blame(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +43,7 @@ def test_significantly_worse(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ran = do(gate, baseline="good.jsonl", json="g.json", ratings=["worse.jsonl"])
     assert not ran.result.passed
     _, first, *others = ran.out.splitlines()
-    assert first.startswith("FAIL  score minus that of good -5.00 (significantly below 0, p 0.00")
+    assert first.startswith("FAIL  score minus that of good -5.00 (significantly below 0, p = .0")
     assert others == ['      segment 1: -5.00; Major "Das"', "      and 9 more segments"]
     found = json.loads((folder / "g.json").read_text(encoding="utf-8"))
     (check,) = found["checks"]
@@ -110,7 +101,7 @@ def test_expected_scores_decide_if_there_are_any(folder: Path) -> None:
         ("good", "worse", "significantly above"),
         ("worse", "good", "significantly below"),
         ("bad", "good", "not "),
-        ("bad", "same", "not significantly below 0, p 1.0000"),
+        ("bad", "same", "not significantly below 0, p = 1.000"),
     ],
 )
 def test_words_and_names_of_a_comparison(folder: Path, system: str, baseline: str, words: str) -> None:

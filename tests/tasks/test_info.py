@@ -3,24 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import Rating
 from matese.formats.tables import jsonl
 from matese.tasks import info
 from tests.tasks.conftest import do, refusal
-
-SEGMENT = Segment("Ein Haus.", "A tree.", key=SegmentKey("ted", "en-de", "A", "talk", 1))
-RATINGS = [
-    Rating(SEGMENT, "r1", (ErrorSpan(4, 8, Severity.MAJOR, "Style"), ErrorSpan(4, 7, None))),
-    Rating(
-        SEGMENT,
-        "r2",
-        (),
-        omissions=(Omission("source", None, 2, 6, Severity.MINOR),),
-        unplaced=(UnplacedError(Severity.MINOR),),
-    ),
-    Rating(Segment("x"), None, ()),
-    Rating(Segment("y"), None, None),
-]
+from tests.tasks.material.info import RATINGS, SEGMENT
 
 
 def test_faulty_rows_are_told(folder: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from matese.tasks import compare, score, tag
 from tests.tasks.conftest import do, refusal, write
+from tests.tasks.material.inputs import write_files
 
 
 def test_tables_by_the_commands(folder: Path) -> None:
@@ -67,12 +68,7 @@ def test_test_sets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def three(folder: Path) -> None:
-    """One system's translations in three files."""
-    write(folder / "a.csv", "source,target", "One 1,Eins 2")
-    write(folder / "c.po", 'msgid "Two 2"', 'msgstr "Zwei 3"')
-    unit = '<trans-unit id="t"><source>Three 3</source><target>Drei 4</target></trans-unit>'
-    head = '<xliff version="1.2"><file source-language="en" target-language="de"><body>'
-    write(folder / "b.xlf", f"{head}{unit}</body></file></xliff>")
+    write_files(folder)
 
 
 @pytest.mark.usefixtures("three")

@@ -1,36 +1,20 @@
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from matese.annotation import Estimate, Overall, Rating, Segment, SegmentKey
 from matese.formats.tables import jsonl
 from matese.tasks import report
-from tests.evaluation.material import major, minor
 from tests.tasks.conftest import do, refusal, write
-
-TEXTS = ("Das Haus am See", "", "Es regnet")
-
-
-def ratings(system: str | None = None) -> list[Rating]:
-    keys = [SegmentKey(system=system, index=index) for index in range(3)]
-    errors = ((minor(0, 3), major(4, 8)), (), (minor(0, 2),))
-    return [Rating(Segment(text, key=key), "m", own) for text, key, own in zip(TEXTS, keys, errors, strict=True)]
-
-
-def data(page: str) -> Any:
-    return json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])
+from tests.tasks.material.report import data, write_files
 
 
 @pytest.fixture(autouse=True)
 def files(folder: Path) -> None:
-    write(folder / "a.jsonl", *map(jsonl.dumps, ratings("A")))
-    write(folder / "b.jsonl", *map(jsonl.dumps, ratings()))
-    write(folder / "same.jsonl", *map(jsonl.dumps, ratings("A")))
+    write_files(folder)
 
 
 def test_systems_of_one_name_are_told_apart() -> None:

@@ -1,0 +1,1 @@
+"""Files that the tests of tasks and of commands read."""
