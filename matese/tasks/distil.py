@@ -52,8 +52,6 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
     """
     is_whole = all((request.model, request.student, request.data, request.output))
     require(is_whole, "distil needs a model, a student, data and an output")
-    import rich
-
     check_installed("matese distil", "pytorch_lightning", extra="train")
     from matese.model.annotator import load
     from matese.training import config, distillation, run_setup
@@ -66,7 +64,7 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
     annotators.tell_licences([request.model])
     with notices.quiet():
         teacher = load(request.model, device=request.device, weights=mqm.MATESE)
-    result = distillation.distil(teacher, settings, segments, dev, console=rich.get_console())
+    result = distillation.distil(teacher, settings, segments, dev, reporter=train.listening())
     if not run_setup.is_first_process():
         return None
     train.show(result, stream)

@@ -19,6 +19,7 @@ from matese.tasks.values import File, Several, Text
 
 if TYPE_CHECKING:
     from matese.training.config import Config
+    from matese.training.reporting import Reporter
     from matese.training.run import Result
 
 
@@ -87,18 +88,25 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
             stream.write(f"{config.describe()}\n")
         return None
     settings = _settings(request)
-    import rich
-
     from matese.training import finetuning, run_setup
     from matese.training import run as training
 
     train = finetuning.finetune if settings.is_finetuning else training.train
-    result = train(settings, resume=request.resume is not None, console=rich.get_console())
+    result = train(settings, resume=request.resume is not None, reporter=listening())
     if not run_setup.is_first_process():
         return None
     _tell_shared(settings.data.files, settings.data.dev)
     show(result, stream)
     return result
+
+
+def listening() -> Reporter:
+    """Returns what tells notices of a run; on a terminal, Lightning shows a bar."""
+    import rich
+
+    from matese.training.reporting import Reporter
+
+    return Reporter(notices.info, has_bar=rich.get_console().is_terminal)
 
 
 def _settings(request: Request) -> Config:

@@ -1,4 +1,4 @@
-"""Callbacks of a training run: saved states and models, interruption, and a line for each validation."""
+"""Callbacks of a training run: saved states and models, and interruption."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from types import FrameType
 from typing import Any
 
 import pytorch_lightning as pl
-from pytorch_lightning.callbacks import Callback, Checkpoint
-from rich.console import Console
+from pytorch_lightning.callbacks import Checkpoint
 
 from matese import files
 from matese.errors import InputError
@@ -171,19 +170,3 @@ class Interruption:
     def _hand_back(self) -> None:
         for number, handler in self._handlers_before.items():
             signal.signal(number, handler)
-
-
-class ValidationReport(Callback):
-    """Prints the figures of each validation in one line."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Prints the line."""
-        assert isinstance(pl_module, TrainingModule)
-        if trainer.is_global_zero:
-            names = (pl_module.monitored, *pl_module.shown)
-            shown = {name.removeprefix("dev/"): pl_module.figures.get(name) for name in names}
-            figures = "  ".join(f"{name} {value:.3f}" for name, value in shown.items() if value is not None)
-            self._console.print(f"step {trainer.global_step}: {figures}", highlight=False)

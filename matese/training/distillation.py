@@ -7,8 +7,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from matese import files
 from matese.annotation import Segment
 from matese.errors import InputError, counted
@@ -16,6 +14,7 @@ from matese.formats.tables import jsonl
 from matese.model.annotator import Annotator
 from matese.training import run, run_directory
 from matese.training.config import Config
+from matese.training.reporting import SILENT, Reporter
 from matese.training.run import Result
 
 RUN = "run"
@@ -31,7 +30,7 @@ def distil(
     segments: Sequence[Segment],
     dev: Sequence[Segment] = (),
     *,
-    console: Console | None = None,
+    reporter: Reporter = SILENT,
 ) -> Result:
     """Labels texts with a teacher and trains a student on the labels: spans, scores, or both.
 
@@ -44,7 +43,7 @@ def distil(
         config: the settings of the student; data.train and data.dev are replaced.
         segments: texts to train on.
         dev: texts to validate on; empty to hold out every twentieth source of `segments`.
-        console: shows progress and counts; None to show nothing.
+        reporter: is told progress and counts.
 
     Raises:
         InputError: as `run.train`, if there are too few texts, or if the directory holds labels of another model.
@@ -58,11 +57,10 @@ def distil(
             f"{len(segments)} texts have too few sources to hold some out; "
             "give more texts, or validation texts with --dev"
         )
-    shown = console or Console(quiet=True)
     output.mkdir(parents=True, exist_ok=True)
     for name, texts in ((TRAIN, train), (DEV, held_out)):
         _label(teacher, texts, output / name)
-        shown.print(f"{name}: {counted(len(texts), 'segment')} labelled by {teacher.name}", highlight=False)
+        reporter.tell(f"{name}: {counted(len(texts), 'segment')} labelled by {teacher.name}")
     data = dataclasses.replace(
         config.data, train=(str(output / TRAIN),), dev=(str(output / DEV),), unrated=None, held_out=0.0
     )
@@ -70,7 +68,7 @@ def distil(
     is_begun = (output / RUN / run_directory.SETTINGS).is_file()
     if is_begun:
         student = run_directory.load_settings(output / RUN)
-    return run.train(student, resume=is_begun, console=console)
+    return run.train(student, resume=is_begun, reporter=reporter)
 
 
 def split(segments: Iterable[Segment]) -> tuple[list[Segment], list[Segment]]:

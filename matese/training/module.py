@@ -63,6 +63,7 @@ class TrainingModule(pl.LightningModule):
         self._steps = steps
         self._dev_inputs = tuple(dev_inputs)
         self._sums: Tensor | None = None
+        self._logged: Tensor | None = None
         self._heads = [head for head in registry.targets(network.config) if head.name not in kept]
         self._weights = {name: weight for head in self._heads for name, weight in head.weights(training).items()}
         freezing.freeze(network, training, tuple(kept))
@@ -141,6 +142,7 @@ class TrainingModule(pl.LightningModule):
         if self._sums is None or not is_step or self.global_step % self._training.log_every:
             return
         *sums, n_tokens, n_batches = self._sums.tolist()
+        self._logged = self._sums
         self._sums = None
         rates = [group["lr"] for group in self.trainer.optimizers[0].param_groups]
         figures = {
@@ -149,6 +151,14 @@ class TrainingModule(pl.LightningModule):
             "train/learning_rate": max(rates),
         }
         self._log(figures)
+
+    def recent(self) -> tuple[float, float]:
+        """Returns the mean loss and the mean tokens of the batches since the last log line, or else up to it."""
+        sums = self._logged if self._sums is None else self._sums
+        assert sums is not None  # there has been a batch
+        *parts, n_tokens, n_batches = sums.tolist()
+        loss = sum(weight * value for weight, value in zip(self._weights.values(), parts, strict=True))
+        return loss / n_batches, n_tokens / n_batches
 
     def validation_step(self, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> None:  # noqa: ANN401
         """Adds a batch to the dev metrics, which know its type."""

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from rich.console import Console
 from transformers import PreTrainedTokenizerBase
 
 from matese import files
@@ -39,13 +38,14 @@ from matese.training import (
 )
 from matese.training.averaging import WeightAverage
 from matese.training.batching import BatchLimits, BatchStream, TrainingLoader
-from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
+from matese.training.callbacks import Interruption, StateSaver, Stopped
 from matese.training.config import Config, DataConfig, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
 from matese.training.corpus_building import Lesson
 from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps
 from matese.training.reading import read
+from matese.training.reporting import SILENT, ProgressReport, Reporter, ValidationReport
 from matese.training.run_directory import MODEL, RESULT, STATE, UNRATED
 from matese.training.trainer import make_trainer, quiet
 
@@ -70,13 +70,13 @@ class Result:
     figures: Mapping[str, float]
 
 
-def train(config: Config, *, resume: bool = False, console: Console | None = None) -> Result:
+def train(config: Config, *, resume: bool = False, reporter: Reporter = SILENT) -> Result:
     """Trains a model and returns the state with the best validation.
 
     Args:
         config: the settings.
         resume: whether to resume the run in the output directory; otherwise the directory must be new or empty.
-        console: shows progress and counts; None to show nothing.
+        reporter: is told progress and counts.
 
     Raises:
         InputError: for settings that do not fit together, unusable data, or an output directory that is not empty.
@@ -85,29 +85,29 @@ def train(config: Config, *, resume: bool = False, console: Console | None = Non
     """
     config = resolve(config)
     is_first = run_setup.is_first_process()
-    shown = console if console is not None and is_first else Console(quiet=True)
+    told = reporter if is_first else SILENT
     with quiet():
         torch.manual_seed(config.training.seed)
         with run_directory.new_output(config) if is_first and not resume else contextlib.nullcontext():
-            run = _Run(config, shown)
+            run = _Run(config, told)
         return run.fit()
 
 
 class _Run:
     """The model, data, trainer and callbacks of a run."""
 
-    def __init__(self, config: Config, console: Console) -> None:
+    def __init__(self, config: Config, reporter: Reporter) -> None:
         training = config.training
         self._output = Path(config.output)
-        self._console = console
+        self._reporter = reporter
         tokenizer = run_setup.make_tokenizer(config)
         model = run_setup.make_model(config, tokenizer)
         texts = model.text_encoder(tokenizer)
-        data = _read(config, texts, console)
+        data = _read(config, texts, reporter)
         train = data.train
         dev = data.dev
         self._interruption = Interruption(
-            lambda: console.print("stopping after this step; press again to stop without saving")
+            lambda: reporter.tell("stopping after this step; press again to stop without saving")
         )
         self._saver = StateSaver(
             self._output / STATE,
@@ -116,10 +116,11 @@ class _Run:
             fingerprint=train.fingerprint(),
             interruption=self._interruption,
         )
-        shows_bar = console.is_terminal and not console.quiet
         average = WeightAverage(model, share=training.averaged)
-        callbacks = [average, ValidationReport(console), self._saver]
-        trainer = make_trainer(config, callbacks, monitored=validation.monitored(model.config), progress_bar=shows_bar)
+        progress = ProgressReport(reporter)
+        callbacks = [average, ValidationReport(reporter), progress, self._saver]
+        monitored = validation.monitored(model.config)
+        trainer = make_trainer(config, callbacks, monitored=monitored, progress_bar=reporter.has_bar)
         limits = BatchLimits(training.batch_tokens, texts.longest, trainer.global_rank, trainer.world_size)
         stream = BatchStream(train, limits, seed=training.seed, group_size=training.group_size)
         n_periods, stream.period_length = plan_periods(training, stream.epoch_length)
@@ -128,6 +129,7 @@ class _Run:
         n_frozen = training.frozen_steps + round(training.frozen_epochs * stream.epoch_length / training.accumulate)
         steps = Steps(n_periods * stream.period_length // training.accumulate, n_frozen)
         average.n_steps = steps.total
+        progress.n_steps = steps.total
         kinds = dev.usable_inputs()
         self._module = TrainingModule(
             model, training, steps, kinds, n_rater_groups=len(config.data.raters), kept=data.kept
@@ -157,9 +159,8 @@ class _Run:
                 scores = unrated.scores(self._module.network, self._train, self._limits, self._module.device)
             with files.replacing(path) as temporary, open(temporary, "wb") as stream:
                 np.save(stream, scores)
-            self._console.print(
-                f"step {trainer.global_step}: {counted(len(scores), 'unrated translation')} scored", highlight=False
-            )
+            n_scored = counted(len(scores), "unrated translation")
+            self._reporter.tell(f"step {trainer.global_step:,}: {n_scored} scored")
         trainer.strategy.barrier()
         return unrated.learned(self._train, np.load(path), self._unrated)
 
@@ -191,8 +192,8 @@ class _Data(NamedTuple):
     kept: frozenset[str]
 
 
-def _read(config: Config, texts: TextEncoder, console: Console) -> _Data:
-    """Returns the data, and prints what was skipped."""
+def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
+    """Returns the data, and tells what was skipped."""
     data = config.data
     inputs = config.model.texts.inputs
     heads = run_setup.targets(config)
@@ -234,16 +235,14 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> _Data:
         dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=config.model.heads.tags is not None
     )
     for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
-        console.print(message, highlight=False)
+        reporter.tell(message)
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())
-        console.print(f"{name}: {counted(len(corpus), 'rating')}{skipped}", highlight=False)
+        reporter.tell(f"{name}: {counted(len(corpus), 'rating')}{skipped}")
     for kind in inputs:
         if kind not in dev.usable_inputs():
             lacking = "no rating of data.dev has: add a source or reference to these files"
-            console.print(
-                f"dev: the input {kind} is not validated, since it needs texts that {lacking}", highlight=False
-            )
+            reporter.tell(f"dev: the input {kind} is not validated, since it needs texts that {lacking}")
     return _Data(train, dev, frozenset(kept))
 
 

@@ -52,7 +52,8 @@ def make_trainer(
             callbacks=[*further, *callbacks],
             max_epochs=1,  # set when the number of batches is known
             log_every_n_steps=training.log_every,
-            num_sanity_val_steps=0,
+            # The figures of the model that further ratings change: do they help?
+            num_sanity_val_steps=0 if config.start is None else -1,
             use_distributed_sampler=False,  # `BatchStream` distributes the batches
             enable_progress_bar=progress_bar,
             enable_model_summary=False,

@@ -52,6 +52,7 @@ def test_heads_that_ratings_cannot_teach_survive(
     assert f"head omissions stays as it is in {start}: no rating has an omission" in shown
     assert f"head categories stays as it is in {start}: no error has an MQM category" in shown
     assert f"head meaning stays as it is in {start}: no rating teaches errors of meaning" in shown
+    assert shown.index("matese: unchanged model: macro_f1 0.") < shown.index("matese: step ")
     assert ("not calibrated: " in shown) is not is_calibrated
     learned = json.loads((directory / checkpoint.TRAINING_DATA).read_text())["test_sets"]
     own = {"names": ["ours"], "lang_pairs": ["en-de"], "learned": "ratings", "held_out": "10% of the sources"}

@@ -20,7 +20,7 @@ import matese
 from matese.annotation import Omission, Rating, Segment, Severity
 from matese.cli import main
 from matese.model.loading import load_tagger
-from matese.training import config, run, run_directory
+from matese.training import config, reporting, run, run_directory
 from matese.training.config import Config, TrainingConfig
 from matese.training.module import TrainingModule
 from matese.training.trainer import make_trainer
@@ -75,9 +75,21 @@ def test_two_layers_learn_16_segments_by_heart(train: Train, tmp_path: Path, cap
     assert sum(one == other for one, other in zip(marked, gold, strict=True)) >= 13
 
 
-def test_what_a_run_leaves(train: Train, tmp_path: Path) -> None:
+def test_what_a_run_leaves_and_tells(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reporting, "REPORTING", 0.0)
     options = ("--set", "training.max_epochs=8", "--set", "training.validate_every=2", "--set", "training.log_every=2")
     assert train("run", *options) == 0
+    *lines, _ = capfd.readouterr().err.split("\n")
+    assert all(line.startswith("matese: ") for line in lines)
+    told = [line for line in lines if "tokens per second" in line]
+    n_steps = len(told)
+    assert n_steps >= 8
+    number = r"\d[\d,]*"
+    progress = rf"matese: step {n_steps} of {n_steps}: loss \d+\.\d{{3}}, {number} tokens per second, time left 0:00:00"
+    assert re.fullmatch(progress, told[-1])
+    assert sum(bool(re.match(r"matese: step \d+: macro_f1 ", line)) for line in lines) == 4
     output = tmp_path / "run"
     left = {path.name for path in output.iterdir()}
     assert left == {"config.yaml", "last.ckpt", "logs", "model", "result.json"}
