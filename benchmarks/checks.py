@@ -302,6 +302,16 @@ def _doubled(segment: Segment, rng: random.Random, is_meant: Callable[[str], boo
     return Faulty(segment, replace(segment, hypothesis=text))
 
 
+def doubled_particle(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
+    """的 in Chinese, or を, or が, の or に before a word in kanji or katakana in Japanese, stands there twice."""
+    particle = {"zh": "的", "ja": r"を|[がのに](?=[\p{Han}\p{Katakana}])"}.get(languages_of(segment.key)[1] or "")
+    places = [] if particle is None else list(regex.finditer(particle, segment.hypothesis))
+    if not places:
+        return None
+    place = rng.choice(places)
+    return Faulty(segment, replace(segment, hypothesis=_put(segment.hypothesis, place.end(), place.end(), place[0])))
+
+
 def repeated_phrase(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
     """A third of the text, which has three words or more, stands there twice."""
     size = len(segment.hypothesis) // 3
@@ -373,6 +383,7 @@ FAULTS: Mapping[str, Kind] = {
     "code lost, renamed or twice": Kind("codes", codes.LOST, wrong_code),
     "word of five letters doubled": Kind("repetition", repetition.DOUBLED, doubled_word),
     "shorter word doubled": Kind("repetition", repetition.DOUBLED_SHORT, doubled_short_word),
+    "particle doubled": Kind("repetition", repetition.REPEATED, doubled_particle),
     "third of the text doubled": Kind("repetition", repetition.REPEATED, repeated_phrase),
     "left untranslated": Kind("untranslated", copied.UNTRANSLATED, untranslated),
     "word in another script": Kind("scripts", scripts.FOREIGN, foreign_word),

@@ -16,13 +16,15 @@ KEY = SegmentKey("ntrex", "eng-deu", None, None, 0)
 SOURCE = "In 1999, the 17 members met on Monday, and 3.5 million people read about it in the papers of the country."
 TEXT = "Im Jahr 1999 trafen sich die 17 Mitglieder am Montag, und 3,5 Millionen Menschen lasen davon in den Zeitungen."
 OTHER = "En 1999, les dix-sept membres se sont réunis lundi, et trois millions de personnes l'ont lu dans les journaux."
+CHINESE = Segment("他们的房子很大。", "Their house is large.", (), SegmentKey("ntrex", "eng-zho", None, None, 0))
 ALL = [replace(rule, silent={}) for rule in rules.TABLE]
 
 
 @pytest.mark.parametrize("fault", bench.FAULTS)
 def test_each_fault_is_one_and_its_rule_finds_it(fault: str) -> None:
     kind = bench.FAULTS[fault]
-    pair = kind.put(Segment(TEXT, SOURCE, (), KEY), random.Random(1), OTHER)
+    segment = CHINESE if fault == "particle doubled" else Segment(TEXT, SOURCE, (), KEY)
+    pair = kind.put(segment, random.Random(1), OTHER)
     assert pair is not None
     assert checker.check(pair.correct, ALL).all_errors == ()
     assert kind.category in {error.category for error in checker.check(pair.faulty, ALL).all_errors}

@@ -34,6 +34,14 @@ _WORD = regex.compile(
     rf"|[\p{{L}}\p{{N}}--{_UNSPACED}]{_FURTHER}(?:['’](?=\p{{L}}){_FURTHER})*+)",
     regex.VERSION1,
 )
+PARTICLES = {
+    # Not in 目的的 (of the purpose), 的的确确, and the names 的的喀喀 and 的的士.
+    "zh": regex.compile(r"(?<!目)(?<first>的)的(?![的确確喀士])"),
+    # Only を never ends or begins a word of hiragana. Of the others, those before a word in kanji or katakana, but for
+    # もの and なに, which end as they begin.
+    "ja": regex.compile(r"(?<first>を)を|(?<![もなが])(?<first>[がのに])\g<first>(?=[\p{Han}\p{Katakana}])"),
+}
+"""Particles that stand there twice and are no part of a word, by the target language."""
 _HYPHEN = regex.compile(r"\p{Pd}")
 _IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
 
@@ -44,9 +52,11 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
     One or two words must stand there three times in a row, three and more twice. A single word that stands there twice
     has a category of its own, or two, for words of five letters and more and for shorter ones, and is only found in
     languages that were measured, since many languages double words. Characters of a script without spaces must be
-    eight, or four words three times.
+    eight, or four words three times; but some particles of Chinese and Japanese are found that stand there twice.
     """
     found = list(_repeats(texts.hypothesis))
+    if (particles := PARTICLES.get(texts.target_lang or "")) is not None:
+        found += [(match.end("first"), match.end(), REPEATED) for match in particles.finditer(texts.hypothesis)]
     if not found or next(_repeats(texts.source), None):
         return
     for start, end, category in found:

@@ -110,3 +110,27 @@ def test_repetitions(source: str | None, hypothesis: str, expected: list[str]) -
 def test_doubled_words(hypothesis: str, expected: list[str]) -> None:
     spans = repetition.find(texts("x", hypothesis, "en-fr"))
     assert [span.category for span in spans] == expected
+
+
+@pytest.mark.parametrize(
+    ("lang", "hypothesis", "expected"),
+    [
+        ("zh", "他的的房子", [(2, 3)]),
+        ("zh", "他的的", [(2, 3)]),
+        ("zh_TW", "重要的的成功和她的的書", [(3, 4), (9, 10)]),
+        ("zh", "达到目的的方式", []),
+        ("zh", "的的确确如此，從的的喀喀湖到的的士", []),
+        ("zh", "看看，天天，为了了解，现在在，谢谢", []),
+        ("ja", "水をを飲む", [(2, 3)]),
+        ("ja", "水をを", [(2, 3)]),
+        ("ja", "彼がが来て、駅のの前で、家にに帰る", [(2, 3), (8, 9), (14, 15)]),
+        ("ja", "多数ががれきに、反撃ののろし、なにに対して、人々", []),
+        ("ja", "休んだものの結果は、今までで最も、ははは、ときと共に", []),
+        ("de", "他的的房子", []),
+        (None, "水をを飲む", []),
+    ],
+)
+def test_doubled_particles(lang: str | None, hypothesis: str, expected: list[tuple[int, int]]) -> None:
+    spans = list(repetition.find(texts("x", hypothesis, f"en-{lang}" if lang else "")))
+    assert [(span.start, span.end) for span in spans] == expected
+    assert {span.category for span in spans} <= {repetition.REPEATED}
