@@ -2,8 +2,8 @@
 
     python -m benchmarks.everyday --model mini --json benchmarks/results/everyday-mini.json
 
-`everyday.jsonl` was written by hand for this purpose, and no model may be trained or calibrated on it: 40 correct
-translations, worded differently from the reference, and 32 with one error. By each kind of input, the table shows
+`everyday.jsonl` was written by hand for this purpose, and no model may be trained or calibrated on it: 83 correct
+translations, worded differently from the reference, and 75 with one error. By each kind of input, the table shows
 
 - marks: all spans in the hypotheses, and how many of them are Minor;
 - right: the share of the marks that overlap an error;
