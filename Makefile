@@ -102,7 +102,7 @@ bench: $(VENV)/.installed-dev $(if $(MATESE_DATA),$(PREPARED)/train.jsonl)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.engines --host --segments 100 --runs 9
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.engines --parts $(BENCH_DATA)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.engines --eight-bits $(BENCH_DATA)
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.training_host $(BENCH_DATA)
+	$(if $(BENCH_DATA),OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.training_host $(BENCH_DATA))
 	$(BIN)/python -m benchmarks.many_rows
 
 $(PREPARED)/train.jsonl: | $(VENV)/.installed-dev $(PREPARED)
