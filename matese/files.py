@@ -27,7 +27,6 @@ from matese.errors import FormatError
 IS_LFS_POINTER = "a Git LFS pointer, which only names the file: fetch the file itself with git lfs pull"
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _GZIP_MAGIC = b"\x1f\x8b"
-_BOM = "\ufeff"
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _TEMPORARY = ".matese-"
 _OPEN_STREAMS = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
@@ -87,6 +86,28 @@ def read_lines(path: str | Path) -> Iterator[str]:
         FormatError: if the text is not UTF-8 or the compressed data are damaged.
         OSError: if the file cannot be opened or read.
     """
+    return (decode_line(raw, path, number) for number, raw in enumerate(read_raw_lines(path), start=1))
+
+
+def decode_line(raw: bytes, path: str | Path, number: int) -> str:
+    """Returns the text of a line; `path` and `number`, from 1, say where it stands.
+
+    Raises:
+        FormatError: if it is not UTF-8.
+    """
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(name_of(path), number, not_utf8(error)) from None
+
+
+def read_raw_lines(path: str | Path) -> Iterator[bytes]:
+    r"""Yields lines as `read_lines` does, but not decoded: in UTF-8, if the file is in it.
+
+    Raises:
+        FormatError: if the compressed data are damaged.
+        OSError: if the file cannot be opened or read.
+    """
     name = name_of(path)
     number = 0
     with open_binary(path) as stream:
@@ -94,8 +115,9 @@ def read_lines(path: str | Path) -> Iterator[str]:
             for number, raw in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1):
                 if len(raw) > LONGEST_LINE:
                     raise FormatError(name, number, f"line is longer than {LONGEST_LINE:,} bytes: must be shorter")
-                line = _decode(raw, name, number)
-                yield line.removeprefix(_BOM) if number == 1 else line
+                if raw.endswith(b"\n"):
+                    raw = raw[:-1].removesuffix(b"\r")
+                yield raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise FormatError(
                 name, number + 1, f"gzip data are cut off or damaged ({error}); fetch or write the file again"
@@ -339,15 +361,6 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> int:
         for number, line in enumerate(lines, start=1):  # noqa: B007
             stream.write(f"{line}\n")
     return number
-
-
-def _decode(raw: bytes, name: str, number: int) -> str:
-    if raw.endswith(b"\n"):
-        raw = raw[:-1].removesuffix(b"\r")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FormatError(name, number, not_utf8(error)) from None
 
 
 _OF_TEXT = b"\t\n\v\f\r\x1b"

@@ -10,6 +10,7 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import overload
 
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError, severities
@@ -20,6 +21,8 @@ from matese.text.words import count_words
 LOWEST_SCORE = -25.0
 """The floor of a segment's score, which models learn too: Perrella et al. 2022, section 2."""
 _LARGEST = 1e9
+_MOST_CATEGORIES = 2**10
+"""Pairs of categories whose comparison is remembered: a file has few categories."""
 
 
 def _check_penalty(name: str, penalty: float) -> None:
@@ -51,8 +54,15 @@ class CategoryPenalty:
         """Whether the error costs this penalty."""
         if error.category is None or self.severity not in (None, error.severity):
             return False
-        name, wanted = (text.casefold().rstrip("!") for text in (error.category, self.category))
-        return name == wanted or name.startswith(wanted + "/")
+        return _is_within(error.category, self.category)
+
+
+@lru_cache(_MOST_CATEGORIES)
+def _is_within(category: str, other: str) -> bool:
+    """Whether a category is another one or begins with it."""
+    name = category.casefold().rstrip("!")
+    wanted = other.casefold().rstrip("!")
+    return name == wanted or name.startswith(wanted + "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,7 @@ class Weights:
 
     def of(self, severity: Severity | None) -> float:
         """Returns the penalty of a severity, whatever the category; 0 for an undecided one."""
-        return 0.0 if severity is None else float(getattr(self, severity.value))
+        return 0.0 if severity is None else float(getattr(self, severities.name(severity)))
 
 
 NON_TRANSLATION = UnplacedError(Severity.MAJOR, "Non-translation")
@@ -229,9 +239,11 @@ def score(rating: Rating | Iterable[Rating], weights: AnyWeights = "matese") -> 
 def _score(rating: Rating, weights: Weights) -> float:
     if rating.errors is None:
         raise InputError("rating without spans (errors is None): only a rating of spans has an MQM score")
-    counted = (error for error in rating.all_errors if weights.omissions or not isinstance(error, Omission))
+    counted = rating.all_errors
+    if not weights.omissions:
+        counted = tuple(error for error in counted if not isinstance(error, Omission))
     # fsum is exact, so that the order of the errors cannot matter.
-    total = math.fsum(_penalty(error, weights) for error in counted)
+    total = math.fsum([_penalty(error, weights) for error in counted])
     if weights.cap is not None:
         total = min(total, weights.cap)
     if weights.per_words is not None and (n_words := count_words(rating.segment.hypothesis)):
@@ -300,9 +312,13 @@ def corpus_score(scores: Iterable[float] | Iterable[Rating], weights: AnyWeights
     (-12.5, -12.5)
     """
     found = find_weights(weights)
-    numbers = tuple(_score(one, found) if isinstance(one, Rating) else one for one in scores)
+    numbers = [_score(one, found) if isinstance(one, Rating) else one for one in scores]
     if not numbers:
         raise InputError("no segment scores: the score of a corpus is the mean of one or more")
+    return _mean(numbers)
+
+
+def _mean(numbers: Sequence[float]) -> float:
     try:
         return math.fsum(numbers) / len(numbers)
     except OverflowError:
@@ -365,7 +381,7 @@ class SystemSummary:
     def add(self, rating: Rating, *others: Rating) -> None:
         """Counts a segment: its rating, and those of its other raters."""
         ratings = (rating, *others)
-        errors = [error for rating in ratings for error in rating.all_errors]
+        errors = [error for rating in ratings for error in rating.all_errors] if others else rating.all_errors
         n_minor, n_major = count(errors)
         self.n_segments += 1
         self.lang_pairs.append((rating.segment.key and rating.segment.key.lang_pair) or "")
@@ -375,10 +391,10 @@ class SystemSummary:
         self.n_blank += not rating.segment.hypothesis.strip()
         self.signatures += [name for name in signatures(ratings, self.weights) if name not in self.signatures]
         if all(rating.errors is not None for rating in ratings):
-            self.scores.append(corpus_score(score(rating, self.weights) for rating in ratings))
+            self.scores.append(_mean([_score(rating, self.weights) for rating in ratings]))
         expected = [value for rating in ratings if (value := expected_score(rating)) is not None]
         if len(expected) == len(ratings):
-            self.expected_scores.append(corpus_score(expected))
+            self.expected_scores.append(_mean(expected))
         estimate = None if others else rating.estimate
         if estimate is not None and estimate.low is not None and estimate.high is not None:
             self.lows.append(estimate.low)

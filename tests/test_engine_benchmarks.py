@@ -45,5 +45,5 @@ def test_agreement_of_marks_and_scores() -> None:
 
 def test_rows_are_ratings_as_we_write_them() -> None:
     made: list[Rating] = [many_rows.rating(*each) for each in enumerate(host_path.segments(None, 3))]
-    assert [jsonl.complete(jsonl.dumps(one)) for one in made] == made
+    assert [jsonl.complete(jsonl.dumps(one).encode()) for one in made] == made
     assert len({one.segment.key for one in made}) == len(made)

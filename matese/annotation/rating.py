@@ -69,14 +69,16 @@ class ErrorSpan:
     rule: str | None = None
 
     def __post_init__(self) -> None:
-        if not type(self.start) is type(self.end) is int:  # quicker than a call, for many spans
+        # These conditions are quicker than calls, for many spans.
+        if type(self.start) is not int or type(self.end) is not int:
             _make_whole(self, "start", "end")
-        if type(self.confidence) is not float:
-            _make_plain(self, "confidence")
         if not 0 <= self.start < self.end:
             raise AnnotationError(f"error span {self.start}..{self.end}: must have 0 <= start < end")
-        _check_severity(self.severity)
-        _check_confidence(self.confidence)
+        if type(self.severity) is not Severity:
+            _check_severity(self.severity)
+        if self.confidence is not None:
+            _make_plain(self, "confidence")
+            _check_confidence(self.confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,8 @@ class SegmentKey:
     domain: str | None = None
 
     def __post_init__(self) -> None:
-        _make_whole(self, "index")
+        if type(self.index) is not int:
+            _make_whole(self, "index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +252,8 @@ class Segment:
     def __post_init__(self) -> None:
         if isinstance(self.references, str):  # type: ignore[unreachable]
             raise TypeError("references is a str; it must be a tuple with one string for each reference")
-        object.__setattr__(self, "references", tuple(self.references))
+        if type(self.references) is not tuple:
+            object.__setattr__(self, "references", tuple(self.references))
 
     @property
     def label(self) -> str:
@@ -297,7 +301,8 @@ class Overall:
     scale: Scale
 
     def __post_init__(self) -> None:
-        _make_plain(self, "value")
+        if type(self.value) is not float:
+            _make_plain(self, "value")
         _check_whole("overall", self.scale, self.value)
 
 
@@ -376,7 +381,9 @@ class Rating:
 
     def __post_init__(self) -> None:
         if self.errors is not None:
-            object.__setattr__(self, "errors", _sorted_within(self.errors, self.segment.hypothesis, "hypothesis"))
+            errors = _sorted_within(self.errors, self.segment.hypothesis, "hypothesis")
+            if errors is not self.errors:
+                object.__setattr__(self, "errors", errors)
         if self.source_errors != ():
             source_errors = _sorted_within(self.source_errors, self.segment.source or "", "source")
             object.__setattr__(self, "source_errors", source_errors)
@@ -384,7 +391,8 @@ class Rating:
             for omission in self.omissions:
                 _check_omission(omission, self.segment)
             object.__setattr__(self, "omissions", tuple(sorted(self.omissions, key=_place_of_omission)))
-        object.__setattr__(self, "unplaced", tuple(self.unplaced))
+        if type(self.unplaced) is not tuple:
+            object.__setattr__(self, "unplaced", tuple(self.unplaced))
 
     @property
     def all_errors(self) -> tuple[AnyError, ...]:
@@ -498,7 +506,13 @@ def _check_omission(omission: Omission, segment: Segment) -> None:
 
 def _sorted_within(spans: Iterable[ErrorSpan], text: str, name: str) -> tuple[ErrorSpan, ...]:
     """Returns the spans in the order of their places. Raises AnnotationError where one ends beyond the text."""
-    ordered = tuple(sorted(spans, key=_place))
+    ordered = tuple(spans)
+    start = -1
+    for span in ordered:
+        if span.start <= start:
+            ordered = tuple(sorted(ordered, key=_place))
+            break
+        start = span.start
     for span in ordered:
         if span.end > len(text):
             place = f"error span {span.start}..{span.end}"

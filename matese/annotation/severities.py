@@ -28,6 +28,8 @@ class Severity(enum.Enum):
     MAJOR = "major"
     CRITICAL = "critical"
 
+    __hash__ = object.__hash__  # that of Enum is written in Python, and severities are keys wherever errors are counted
+
     def __lt__(self, other: object) -> bool:
         if not isinstance(other, Severity):
             return NotImplemented
@@ -56,6 +58,7 @@ EVERY: tuple[Severity | None, ...] = (None, *Severity)
 NAMES = tuple(severity.value for severity in Severity)
 MEANINGS: Mapping[str, Severity | None] = {UNDECIDED: None, **{severity.value: severity for severity in Severity}}
 """What each name means."""
+_NAME_OF: Mapping[Severity | None, str] = {severity: name for name, severity in MEANINGS.items()}
 COUNTED: Mapping[Severity, Severity] = {
     Severity.MINOR: Severity.MINOR,
     Severity.MAJOR: Severity.MAJOR,
@@ -69,7 +72,7 @@ MINOR_MAJOR = (Severity.MINOR, Severity.MAJOR)
 
 def name(severity: Severity | None) -> str:
     """Returns the name of a severity in files, "undecided" for None."""
-    return UNDECIDED if severity is None else severity.value
+    return _NAME_OF[severity]
 
 
 def label(severity: Severity | None) -> str:

@@ -118,7 +118,8 @@ class ProgressBar:
     def advance(self) -> None:
         """Counts another unit."""
         self._done += 1
-        self._show_if_due()
+        if not self._ended.is_set():
+            self._show_if_due()
         if self._is_logged and time.monotonic() - self._reported >= _REPORTING:
             self._reported = time.monotonic()
             info(self._line(self._reported - self._started))

@@ -22,6 +22,7 @@ from matese.annotation import (
     SegmentKey,
     UnplacedError,
     WholeJudgement,
+    quick,
     severities,
 )
 from matese.annotation.severities import Severity
@@ -57,6 +58,7 @@ _PLURALS = {
     "index": "segment numbers",
     "domain": "domains",
 }
+_NO_KEY = SegmentKey()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ class Reducer:
         self._lose("errors in the source", len(rating.source_errors) - len(source_errors))
         self._lose("errors without a place", 0 if holds("unplaced") else len(rating.unplaced))
         self._lose(f"omissions{', written as errors without a place' if holds('unplaced') else ''}", len(others))
-        fitted = Rating(
+        fitted = quick.rating(
             self._segment(rating.segment),
             self._held_name("rater", "names of raters", rating.rater),
             None if rating.errors is None else self._placed(rating.errors),
@@ -190,11 +192,11 @@ class Reducer:
             source = None
         references = [segment.references[number] for number in self.capabilities.held_references(segment)]
         self._lose("references", len(segment.references) - len(references))
-        return Segment(
+        return quick.segment(
             self._text(segment.hypothesis),
             self._name("source", "sources", source),
             tuple(map(self._text, references)),
-            self._key(segment.key or SegmentKey()),
+            self._key(segment.key or _NO_KEY),
             extra,
             name=segment.label or None,
         )
@@ -213,8 +215,8 @@ class Reducer:
             group = key.lang_pair, key.system, key.document
             index = self._numbers[group]
             self._numbers[group] += 1
-        kept = SegmentKey(**values, index=index)
-        return None if kept == SegmentKey() else kept
+        kept = quick.segment_key(**values, index=index)
+        return None if index is None and kept == _NO_KEY else kept
 
     def _held_name(self, part: Literal["rater", "category"], kind: str, value: str | None) -> str | None:
         if self.capabilities.holds(part):
@@ -244,7 +246,10 @@ class Reducer:
             if isinstance(error, ErrorSpan) and error.votes is not None and not self.capabilities.votes:
                 self._lose("votes of several predictions")
                 held = replace(held, votes=None)
-            kept.append(replace(held, severity=kind[0], category=kind[1], confidence=confidence))
+            severity, category = kind
+            if severity is not error.severity or category != error.category or confidence != error.confidence:
+                held = replace(held, severity=severity, category=category, confidence=confidence)
+            kept.append(held)
         return tuple(kept)
 
     def _unplaced(self, errors: Iterable[UnplacedError]) -> Iterator[UnplacedError]:

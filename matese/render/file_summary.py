@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from matese.annotation import ErrorSpan, Rating, Severity, severities
-from matese.text.words import word_ranges
+from matese.annotation import AnyError, ErrorSpan, Rating, SegmentKey, Severity, severities
+from matese.text.words import is_within_word
 
 _MOST_NAMES = 10
+_NO_KEY = SegmentKey()
+_COUNTED = (
+    "ratings",
+    "free of errors",
+    "ratings without spans",
+    "overall judgements",
+    "spans",
+    "spans on words",
+    "spans that overlap",
+    "errors in the source",
+    "omissions",
+    "errors without a place",
+)
 
 
 def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
     """Yields labels and values; `form` is the format of the file. The ratings are read once and not kept."""
-    counts = Counter[str]()
+    counts = dict.fromkeys(_COUNTED, 0)
     by_severity = Counter[Severity | None]()
-    categories = Counter[str]()
-    names = {name: Counter[str]() for name in ("test sets", "language pairs", "systems", "raters")}
+    categories = Counter[str | None]()
+    names = {name: Counter[str | None]() for name in ("test sets", "language pairs", "systems", "raters")}
+    test_sets, lang_pairs, systems, raters = names.values()
     segments: set[int] = set()  # hashes, since the texts might not fit in memory
     for rating in ratings:
-        key = rating.segment.key
-        for label, n in _counts(rating).items():
-            counts[label] += n
-        # Raters may have typed into the text of a segment with a key.
-        segments.add(hash((key, rating.segment.hypothesis if key is None or key.index is None else None)))
-        for error in rating.all_errors:
+        errors = _count(rating, counts)
+        for error in errors:
             by_severity[error.severity] += 1
             categories[error.category or "none"] += 1
-        places = (None, None, None) if key is None else (key.test_set, key.lang_pair, key.system)
-        for name, counter in zip((*places, rating.rater), names.values(), strict=True):
-            if name is not None:
-                counter[name] += 1
+        key = rating.segment.key or _NO_KEY
+        # Raters may have typed into the text of a segment with a key.
+        segments.add(hash((key, rating.segment.hypothesis if key.index is None else None)))
+        test_sets[key.test_set] += 1
+        lang_pairs[key.lang_pair] += 1
+        systems[key.system] += 1
+        raters[rating.rater] += 1
     yield "format", form
     for label, n in counts.items():
         is_share = label == "spans on words"
@@ -46,40 +58,38 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
         yield label, _most_common(counter)
 
 
-def _counts(rating: Rating) -> dict[str, int]:
-    spans = rating.errors or ()
-    words = word_ranges(rating.segment.hypothesis) if spans else ()
-    return {
-        "ratings": 1,
-        "free of errors": rating.errors is not None and not rating.all_errors,
-        "ratings without spans": rating.errors is None,
-        "overall judgements": rating.overall is not None,
-        "spans": len(spans),
-        "spans on words": sum(_is_on_words(span, words) for span in spans),
-        "spans that overlap": sum(span.end > following.start for span, following in pairwise(spans)),
-        "errors in the source": len(rating.source_errors),
-        "omissions": len(rating.omissions),
-        "errors without a place": len(rating.unplaced),
-    }
+def _count(rating: Rating, counts: dict[str, int]) -> tuple[AnyError, ...]:
+    """Adds a rating to the counts and returns its errors."""
+    errors = rating.all_errors
+    spans = rating.errors
+    counts["ratings"] += 1
+    counts["overall judgements"] += rating.overall is not None
+    if spans is None:
+        counts["ratings without spans"] += 1
+    elif not errors:
+        counts["free of errors"] += 1
+    if spans:
+        counts["spans"] += len(spans)
+        counts["spans on words"] += sum(_is_on_words(span, rating.segment.hypothesis) for span in spans)
+        counts["spans that overlap"] += sum(span.end > following.start for span, following in pairwise(spans))
+    counts["errors in the source"] += len(rating.source_errors)
+    counts["omissions"] += len(rating.omissions)
+    counts["errors without a place"] += len(rating.unplaced)
+    return errors
 
 
-def _is_on_words(span: ErrorSpan, words: Sequence[tuple[int, int]]) -> bool:
+def _is_on_words(span: ErrorSpan, text: str) -> bool:
     """Whether a span neither begins nor ends within a word.
 
-    >>> _is_on_words(ErrorSpan(4, 8, None), [(0, 3), (4, 8)]), _is_on_words(ErrorSpan(4, 7, None), [(0, 3), (4, 8)])
+    >>> _is_on_words(ErrorSpan(4, 8, None), "Das Haus"), _is_on_words(ErrorSpan(4, 7, None), "Das Haus")
     (True, False)
     """
-    return not any(_is_within_word(edge, words) for edge in (span.start, span.end))
+    return not (is_within_word(text, span.start) or is_within_word(text, span.end))
 
 
-def _is_within_word(edge: int, words: Sequence[tuple[int, int]]) -> bool:
-    """Whether a word, of which there are many in order, begins before an edge and ends after it."""
-    place = bisect_left(words, (edge,))
-    return place > 0 and edge < words[place - 1][1]
-
-
-def _most_common(counts: Counter[str]) -> str:
+def _most_common(counts: Counter[str | None]) -> str:
     """Returns names and counts, the most frequent first."""
-    names = ", ".join(f"{name} {count:,}" for name, count in counts.most_common(_MOST_NAMES))
-    n_more = len(counts) - _MOST_NAMES
+    named = [(name, count) for name, count in counts.most_common() if name is not None]
+    names = ", ".join(f"{name} {count:,}" for name, count in named[:_MOST_NAMES])
+    n_more = len(named) - _MOST_NAMES
     return f"{names} and {n_more:,} more" if n_more > 0 else names or "-"

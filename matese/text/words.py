@@ -47,6 +47,25 @@ def word_ranges(text: str) -> tuple[Range, ...]:
     return tuple(ranges)
 
 
+def is_within_word(text: str, place: int) -> bool:
+    """Whether a unit of `word_ranges` begins before a place and ends after it.
+
+    >>> is_within_word("Gut, sehr", 2), is_within_word("Gut, sehr", 3)
+    (True, False)
+    """
+    if not 0 < place < len(text):
+        return False
+    kind = _kind(text[place])
+    if kind == "m":
+        return _kind(text[place - 1]) != " "
+    if kind != "w":
+        return False
+    before = place - 1
+    while before > 0 and _kind(text[before]) == "m":
+        before -= 1
+    return _kind(text[before]) == "w"
+
+
 def character_ranges(text: str) -> tuple[Range, ...]:
     """Returns the range of every character, including white space.
 

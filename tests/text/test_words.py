@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.text.words import character_ranges, word_ranges
+from matese.text.words import character_ranges, is_within_word, word_ranges
 
 
 def cut(text: str) -> list[str]:
@@ -44,6 +44,12 @@ def test_words_are_apart_in_order_and_leave_out_white_space_only(text: str) -> N
     assert all(previous[1] <= other[0] for previous, other in pairwise(ranges))
     covered = {place for start, end in ranges for place in range(start, end)}
     assert all((place in covered) is not character.isspace() for place, character in enumerate(text))
+
+
+@given(st.text(alphabet="ab1 .,'\u0301é好\u200d👍_\u3000ä"))
+def test_a_place_is_within_a_word_of_the_ranges(text: str) -> None:
+    within = [any(start < place < end for start, end in word_ranges(text)) for place in range(len(text) + 2)]
+    assert [is_within_word(text, place) for place in range(len(text) + 2)] == within
 
 
 @given(st.text(alphabet="ab1 .,'_-"))

@@ -166,13 +166,17 @@ def by_segment(ratings: Sequence[Rating]) -> list[list[Rating]]:
         by_key.setdefault(number if key is None or key.index is None else key, []).append(rating)
     segments: list[list[Rating]] = []
     for of_key in by_key.values():
+        if len(of_key) == 1:  # as nearly all are in most files
+            segments.append(of_key)
+            continue
         by_text: dict[object, list[Rating]] = {}
         for rating in of_key:
             by_text.setdefault(rating.segment, []).append(rating)
         has_each_once = len({rating.rater for rating in of_key}) == len(of_key)
         segments += [of_key] if has_each_once else by_text.values()
     for segment in segments:
-        check_rated_once(segment)
+        if len(segment) > 1:
+            check_rated_once(segment)
     return segments
 
 

@@ -33,6 +33,8 @@ CAPABILITIES = Capabilities(
 )
 
 _JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=jsonl.plain)
+_CONTAINERS = (dict, list)
 _SCORES = ("score", "expected_score")
 _MAX_CELL = 1 << 28
 _MARK = "\ufeff"
@@ -107,8 +109,11 @@ def _only_reference(rating: Rating) -> str | None:
 def _cell(name: str, value: object) -> str:
     if value is None:
         return ""
-    is_json = (name in _JSON and not isinstance(value, str)) or isinstance(value, dict | list)
-    return json.dumps(value, ensure_ascii=False, default=jsonl.plain) if is_json else str(value)
+    if isinstance(value, str):
+        return str(value)
+    if value == []:
+        return "[]"
+    return _ENCODER.encode(value) if name in _JSON or isinstance(value, _CONTAINERS) else str(value)
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:

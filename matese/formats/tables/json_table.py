@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matese.annotation import AnnotationError, Rating
 from matese.errors import FormatError, InputError
-from matese.files import head_of, name_of, read_lines
+from matese.files import decode_line, head_of, name_of, read_raw_lines
 from matese.formats import json_stream
 from matese.formats.capabilities import EVERYTHING
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
@@ -33,19 +33,23 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         rows = ((element.line, element.value) for element in json_stream.read(path))
         yield from columns.ratings(rows, path, options.columns, options.lang_pair, unit="line", options=options)
         return
-    lines = read_lines(path)
-    for number, line in enumerate(lines, start=1):
+    lines = read_raw_lines(path)
+    for number, raw in enumerate(lines, start=1):
         try:
-            rating = None if options.columns else jsonl.complete(line, number)
-            row = None if rating else jsonl.parse(line)
+            rating = None if options.columns else jsonl.complete(raw, number)
         except (InputError, AnnotationError) as error:
+            raise FormatError(name_of(path), number, str(error)) from None
+        if rating is not None:
+            yield rating
+            continue
+        line = decode_line(raw, path, number)
+        try:
+            row = jsonl.parse(line)
+        except InputError as error:
             problem = str(error)
             if "truncated" in problem and line.lstrip().startswith("{") and any(rest.strip() for rest in lines):
                 problem = "a JSON object over several lines: must be one object per line, or one list of all objects"
             raise FormatError(name_of(path), number, problem) from None
-        if rating is not None:
-            yield rating
-        else:
-            yield from columns.ratings(
-                [(number, row)], path, options.columns, options.lang_pair, unit="line", options=options
-            )
+        yield from columns.ratings(
+            [(number, row)], path, options.columns, options.lang_pair, unit="line", options=options
+        )

@@ -28,19 +28,17 @@ from msgspec import UNSET, UnsetType
 from matese import mqm
 from matese.annotation import (
     AnnotationError,
-    AnyError,
     ErrorFree,
     ErrorSpan,
     Estimate,
     Omission,
-    Overall,
     Rating,
     Segment,
     SegmentKey,
-    Severity,
     TokenScores,
     UnplacedError,
     Votes,
+    quick,
 )
 from matese.errors import InputError, one_of, unknown
 from matese.formats.row_issues import parse_lines
@@ -49,6 +47,7 @@ from matese.formats.tables.jsonl_keys import (
     EstimateKeys,
     Line,
     OmissionKeys,
+    OverallKeys,
     SpanKeys,
     Token,
     UnplacedKeys,
@@ -71,6 +70,7 @@ class _TokensOfLine(msgspec.Struct):
 
 
 KEYS = Line.__struct_fields__
+_LISTS = ("references", "errors", "source_errors", "omissions", "unplaced")
 
 
 def read(path: str | Path) -> Iterator[Rating]:
@@ -97,13 +97,13 @@ def loads(line: str) -> Rating:
     Raises:
         InputError, AnnotationError: if the line is not as the module describes.
     """
-    return complete(line) or from_json(parse(line))
+    return complete(line.encode("utf-8", "surrogatepass")) or from_json(parse(line))
 
 
-def complete(line: str, number: int | None = None) -> Rating | None:
+def complete(line: bytes, number: int | None = None) -> Rating | None:
     """Returns the Rating of a line as we write it, with all our keys once and no others; None for any other.
 
-    `number` is that of the line, for `Segment.line`.
+    `line` is in UTF-8, or any other bytes. `number` is that of the line, for `Segment.line`.
 
     Raises:
         InputError, AnnotationError: if its values contradict each other.
@@ -112,8 +112,8 @@ def complete(line: str, number: int | None = None) -> Rating | None:
         row = _DECODER.decode(line)
         # Encoding a row that has all keys once returns its line. msgspec takes the last value of a key that is given
         # twice, and `check_unique_keys` takes longer than all other work.
-        is_written = msgspec.json.encode(row).decode() == msgspec.json.format(line, indent=-1)
-    except (msgspec.DecodeError, RecursionError):
+        is_written = msgspec.json.encode(row) == msgspec.json.format(line, indent=-1)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return _rating(row, number=number) if is_written else None
 
@@ -147,12 +147,20 @@ def from_json(line: object, number: int | None = None) -> Rating:
 
 def dumps(rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenScores | None = None) -> str:
     """Returns the line of a Rating, without its line end; see `to_json`."""
-    line = to_json(rating, weights=weights, tokens=tokens, with_name=True)
     if tokens is not None or rating.segment.extra:  # may have infinite numbers, which msgspec writes as null
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False, default=plain)
-    else:
-        text = msgspec.json.format(msgspec.json.encode(line, enc_hook=plain), indent=0).decode()
-    return text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(_escaped, text)
+        line = to_json(rating, weights=weights, tokens=tokens, with_name=True)
+        return _safe(json.dumps(line, ensure_ascii=False, allow_nan=False, default=plain))
+    row = _row(rating, weights, with_name=True)
+    raw = msgspec.json.format(msgspec.json.encode(row, enc_hook=plain), indent=0)
+    # Bytes are found quicker than characters, and most lines have none with which an unsafe character begins.
+    may_be_unsafe = (
+        b"\x7f" in raw or b"\xc2" in raw or (b"\xe2" in raw and (b"\xe2\x80\xa8" in raw or b"\xe2\x80\xa9" in raw))
+    )
+    return _safe(raw.decode()) if may_be_unsafe else raw.decode()
+
+
+def _safe(line: str) -> str:
+    return _UNSAFE.sub(_escaped, line)
 
 
 def _escaped(character: re.Match[str]) -> str:
@@ -181,37 +189,47 @@ def to_json(
 
     Other columns follow; one with the name of a key is called `input_NAME`.
     """
-    segment = rating.segment
-    key = segment.key or SegmentKey()
-    line: dict[str, object] = {
-        "index": key.index,
-        "system": key.system,
-        "hypothesis": segment.hypothesis,
-        "source": segment.source,
-        "references": list(segment.references),
-        "score": None if rating.errors is None else mqm.score(rating, weights),
-        "expected_score": mqm.expected_score(rating),
-        "errors": None if rating.errors is None else _spans_to_json(rating.errors, segment.hypothesis),
-        "source_errors": _spans_to_json(rating.source_errors, segment.source or ""),
-        "omissions": [_omission_to_json(omission, omission.words(segment)) for omission in rating.omissions],
-        "unplaced": list(map(_unplaced_to_json, rating.unplaced)),
-        "overall": rating.overall and _fields(rating.overall),
-        "estimate": rating.estimate and _fields(rating.estimate),
-        "rater": rating.rater,
-        "test_set": key.test_set,
-        "lang_pair": key.lang_pair,
-        "document": key.document,
-        "domain": key.domain,
-        "error_free": rating.error_free and _fields(rating.error_free),
-    }
-    if with_name and (name := own_name(segment)):
-        line["segment_name"] = name
+    line: dict[str, object] = msgspec.to_builtins(_row(rating, weights, with_name=with_name), enc_hook=plain)
+    line |= {name: list(value) for name in _LISTS if isinstance(value := line[name], tuple)}
     if tokens is not None:
         scores = zip(tokens.ranges, tokens.probabilities, strict=True)
         line["tokens"] = [{"start": start, "end": end, "p": list(row)} for (start, end), row in scores]
-    if segment.extra:
-        line |= {f"input_{name}" if name in KEYS else name: value for name, value in segment.extra.items()}
+    if extra := rating.segment.extra:
+        line |= {f"input_{name}" if name in KEYS else name: value for name, value in extra.items()}
     return line
+
+
+def _row(rating: Rating, weights: mqm.AnyWeights, *, with_name: bool) -> Line:
+    """Returns a line without its tokens and other columns."""
+    segment = rating.segment
+    key = segment.key or _NO_KEY
+    errors = rating.errors
+    overall = rating.overall
+    free = rating.error_free
+    name = own_name(segment) if with_name else None
+    # Most ratings have few of these, and a call takes as long as a condition and the object together.
+    return Line(
+        index=key.index,
+        system=key.system,
+        hypothesis=segment.hypothesis,
+        source=segment.source,
+        references=segment.references,
+        score=None if errors is None else mqm.score(rating, weights),
+        expected_score=mqm.expected_score(rating),
+        errors=None if errors is None else _span_keys(errors, segment.hypothesis),
+        source_errors=_span_keys(rating.source_errors, segment.source or "") if rating.source_errors else (),
+        omissions=tuple([_omission_keys(one, one.words(segment)) for one in rating.omissions]),
+        unplaced=tuple([_unplaced_keys(one) for one in rating.unplaced]),
+        overall=None if overall is None else OverallKeys(overall.value, overall.scale),
+        estimate=None if rating.estimate is None else _estimate_keys(rating.estimate),
+        rater=rating.rater,
+        test_set=key.test_set,
+        lang_pair=key.lang_pair,
+        document=key.document,
+        domain=key.domain,
+        error_free=None if free is None else ErrorFreeKeys(free.label, free.probability),
+        segment_name=UNSET if name is None else name,
+    )
 
 
 def with_all_columns(ratings: Iterable[Rating]) -> list[Rating]:
@@ -254,38 +272,42 @@ def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
 
 def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:
     domain = None if row.domain is UNSET else row.domain
-    key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index, domain)
+    key = quick.segment_key(row.test_set, row.lang_pair, row.system, row.document, row.index, domain)
     overall = row.overall
     estimate = row.estimate
-    known_key = None if key == _NO_KEY else key
+    known_key = None if row.index is None and key == _NO_KEY else key
     if foreign := _foreign_scores(row):
         extra = {**(extra or {}), **foreign}
     name = None if row.segment_name is UNSET else row.segment_name
-    segment = Segment(row.hypothesis, row.source, row.references or (), known_key, extra, number, name)
-    return Rating(
+    segment = quick.segment(row.hypothesis, row.source, row.references or (), known_key, extra, number, name)
+    # Most ratings have few of these, and a call takes as long as a condition and the object together.
+    return quick.rating(
         segment,
-        rater=row.rater,
-        errors=None if row.errors is None else _spans(row.errors, row.hypothesis, "errors"),
-        source_errors=_spans(row.source_errors, row.source or "", "source_errors"),
-        omissions=tuple([_omission(row, number, segment) for number, row in enumerate(row.omissions or ())]),
-        unplaced=tuple([_unplaced(error) for error in row.unplaced or ()]),
-        overall=None if overall is None else Overall(overall.value, overall.scale),
-        estimate=None if estimate is None else _estimate(estimate),
-        error_free=_error_free(row.error_free),
+        row.rater,
+        None if row.errors is None else _spans(row.errors, row.hypothesis, "errors"),
+        _spans(row.source_errors, row.source or "", "source_errors") if row.source_errors else (),
+        tuple([_omission(one, number, segment) for number, one in enumerate(row.omissions)]) if row.omissions else (),
+        tuple([_unplaced(error) for error in row.unplaced]) if row.unplaced else (),
+        None if overall is None else quick.overall(overall.value, overall.scale),
+        None if estimate is None else _estimate(estimate),
+        _error_free(row.error_free) if row.error_free else None,
     )
 
 
-def _foreign_scores(row: Line) -> dict[str, object]:
-    """Returns the scores of a line that do not follow from its errors and its estimate, by their names."""
+def _foreign_scores(row: Line) -> dict[str, object] | None:
+    """Returns the scores of a line that do not follow from its errors and its estimate, by their names, if any."""
     score = row.score
-    is_of_errors = isinstance(score, int | float) and score <= 0 and row.errors is not None
-    given = {} if score is None or is_of_errors else {"score": score}
-    return given if row.expected_score is None or row.estimate else {**given, "expected_score": row.expected_score}
+    follows = score is None or (isinstance(score, _NUMBER) and score <= 0 and row.errors is not None)
+    expected_follows = row.expected_score is None or row.estimate
+    if follows and expected_follows:
+        return None
+    given = {} if follows else {"score": score}
+    return given if expected_follows else {**given, "expected_score": row.expected_score}
 
 
 def _estimate(row: EstimateKeys) -> Estimate:
     deviation = None if row.deviation is UNSET else row.deviation
-    return Estimate(row.value, row.scale, row.low, row.high, deviation)
+    return quick.estimate(row.value, row.scale, row.low, row.high, deviation)
 
 
 def _error_free(row: ErrorFreeKeys | UnsetType | None) -> ErrorFree | None:
@@ -293,23 +315,26 @@ def _error_free(row: ErrorFreeKeys | UnsetType | None) -> ErrorFree | None:
 
 
 _NO_KEY = SegmentKey()
+_NUMBER = (int, float)
 _DECODER = msgspec.json.Decoder(Line)
 
 
-def _spans(rows: Sequence[SpanKeys] | None, text: str, name: str) -> tuple[ErrorSpan, ...]:
-    return tuple([_span(row, text, f"{name}[{number}]") for number, row in enumerate(rows or ())])
+def _spans(rows: Sequence[SpanKeys], text: str, name: str) -> tuple[ErrorSpan, ...]:
+    return tuple([_span(row, text, name, number) for number, row in enumerate(rows)])
 
 
-def _span(row: SpanKeys, text: str, name: str) -> ErrorSpan:
+def _span(row: SpanKeys, text: str, name: str, number: int) -> ErrorSpan:
+    start = row.start
+    end = row.end
+    rule = None if row.rule is UNSET else row.rule
     try:
         votes = Votes(row.votes.share, row.votes.other_severity) if isinstance(row.votes, VotesKeys) else None
-        rule = None if row.rule is UNSET else row.rule
-        span = ErrorSpan(row.start, row.end, row.severity, row.category, row.confidence, votes, rule)
+        span = quick.error_span(start, end, row.severity, row.category, row.confidence, votes, rule)
     except AnnotationError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise InputError(f"{name}[{number}]: {error}") from None
     # Rating reports offsets beyond the text, with the text's length.
-    if row.text is not None and row.text != text[row.start : row.end] and row.end <= len(text):
-        raise _other_text(f"{name}.text", row.text, text[row.start : row.end], f"text at {row.start}..{row.end}")
+    if row.text is not None and row.text != text[start:end] and end <= len(text):
+        raise _other_text(f"{name}[{number}].text", row.text, text[start:end], f"text at {start}..{end}")
     return span
 
 
@@ -351,53 +376,34 @@ def token_scores(line: str) -> TokenScores | None:
     return TokenScores(tuple((token.start, token.end) for token in row.tokens), tuple(token.p for token in row.tokens))
 
 
-def _name(severity: Severity | None) -> str | None:
-    return None if severity is None else severity.value
+def _span_keys(spans: Iterable[ErrorSpan], text: str) -> tuple[SpanKeys, ...]:
+    return tuple([_one_span_keys(span, text[span.start : span.end]) for span in spans])
 
 
-def _spans_to_json(spans: Iterable[ErrorSpan], text: str) -> list[dict[str, object]]:
-    return [_span_to_json(span, text[span.start : span.end]) for span in spans]
+def _one_span_keys(span: ErrorSpan, text: str) -> SpanKeys:
+    votes = UNSET if span.votes is None else VotesKeys(span.votes.share, span.votes.other_severity)
+    rule = UNSET if span.rule is None else span.rule
+    return SpanKeys(span.start, span.end, text, span.severity, span.category, span.confidence, votes, rule)
 
 
-def _span_to_json(span: ErrorSpan, text: str) -> dict[str, object]:
-    keys: dict[str, object] = {
-        "start": span.start,
-        "end": span.end,
-        "text": text,
-        "severity": _name(span.severity),
-        "category": span.category,
-        "confidence": span.confidence,
-    }
-    if span.votes is not None:
-        keys["votes"] = _fields(span.votes)
-    return _with_rule(keys, span)
+def _omission_keys(omission: Omission, words: str) -> OmissionKeys:
+    return OmissionKeys(
+        text=omission.text,
+        reference=omission.reference,
+        start=omission.start,
+        end=omission.end,
+        words=words,
+        severity=omission.severity,
+        category=omission.category,
+        confidence=omission.confidence,
+        rule=UNSET if omission.rule is None else omission.rule,
+    )
 
 
-def _omission_to_json(omission: Omission, words: str) -> dict[str, object]:
-    keys: dict[str, object] = {
-        "text": omission.text,
-        "reference": omission.reference,
-        "start": omission.start,
-        "end": omission.end,
-        "words": words,
-        "severity": _name(omission.severity),
-        "category": omission.category,
-        "confidence": omission.confidence,
-    }
-    return _with_rule(keys, omission)
+def _unplaced_keys(error: UnplacedError) -> UnplacedKeys:
+    words = UNSET if error.words is None else error.words
+    return UnplacedKeys(error.severity, error.category, words, UNSET if error.rule is None else error.rule)
 
 
-def _unplaced_to_json(error: UnplacedError) -> dict[str, object]:
-    keys: dict[str, object] = {"severity": _name(error.severity), "category": error.category}
-    if error.words is not None:
-        keys["words"] = error.words
-    return _with_rule(keys, error)
-
-
-def _with_rule(keys: dict[str, object], error: AnyError) -> dict[str, object]:
-    return keys if error.rule is None else {**keys, "rule": error.rule}
-
-
-def _fields(part: Overall | Estimate | ErrorFree | Votes) -> dict[str, object]:
-    """Returns what `dataclasses.asdict` does, which takes far longer."""
-    return {name: getattr(part, name) for name in part.__dataclass_fields__}
+def _estimate_keys(estimate: Estimate) -> EstimateKeys:
+    return EstimateKeys(estimate.value, estimate.scale, estimate.low, estimate.high, estimate.deviation)

@@ -419,7 +419,8 @@ def _corrected_row(
         _check_unchanged(_text(ours["source"]), segment.source, "source")
     shown = [_text(cell) for name, cell in row.items() if held.get(name) == "reference"]
     if shown:
-        for number, (cell, text) in enumerate(zip(filter(None, shown), segment.references, strict=False), start=1):
+        written = ((number, text) for number, text in enumerate(segment.references, start=1) if text)
+        for cell, (number, text) in zip(filter(None, shown), written, strict=False):
             _check_unchanged(cell, text, f"reference {number}")
     errors = _text(ours[f"{_OURS}{readable_sheet.ERRORS}"])
     rating = readable_sheet.corrected(errors, before, _text(ours["hypothesis"]), issues)

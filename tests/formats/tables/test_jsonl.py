@@ -93,7 +93,7 @@ def test_an_omission_names_its_text_and_its_words() -> None:
     assert [list(omission) for omission in line["omissions"]] == [list(OMISSION)] * 2
     assert line["score"] == -15
     assert jsonl.to_json(rating, weights=mqm.NO_OMISSIONS)["score"] == -5
-    assert jsonl.loads(jsonl.dumps(rating)) == jsonl.complete(jsonl.dumps(rating)) == rating
+    assert jsonl.loads(jsonl.dumps(rating)) == jsonl.complete(jsonl.dumps(rating).encode()) == rating
 
 
 @pytest.mark.parametrize(
@@ -107,15 +107,15 @@ def test_an_omission_names_its_text_and_its_words() -> None:
 )
 def test_a_key_is_given_once_whichever_other_key_is_missing(key: str, added: str, removed: str) -> None:
     line = jsonl.dumps(PREDICTION)
-    assert jsonl.complete(line) == PREDICTION
+    assert jsonl.complete(line.encode()) == PREDICTION
     assert removed in line
     twice = line.replace(f'"{key}"', f'{added}"{key}"').replace(removed, "")
-    assert jsonl.complete(twice) is None
+    assert jsonl.complete(twice.encode()) is None
     of_earlier_version = line.replace(', "deviation": null', "").replace(', "domain": "news"', "")
     assert PREDICTION.segment.key is not None
     segment = dataclasses.replace(PREDICTION.segment, key=dataclasses.replace(PREDICTION.segment.key, domain=None))
     without_domain = dataclasses.replace(PREDICTION, segment=segment)
-    assert jsonl.complete(of_earlier_version) == jsonl.loads(of_earlier_version) == without_domain
+    assert jsonl.complete(of_earlier_version.encode()) == jsonl.loads(of_earlier_version) == without_domain
     with pytest.raises(ValueError, match=f"key '{key}' is given twice"):
         jsonl.loads(twice)
 
