@@ -20,6 +20,7 @@ from matese.render import (
     gate_report,
 )
 from matese.render import tables as drawing
+from matese.render.labels import show
 from matese.render.tables import Table
 
 Tabular = Evaluation | RaterAgreement | SystemComparison | MetaEvaluation | GateResult
@@ -56,8 +57,8 @@ def tables(
 def _in_html(part: object) -> str:
     if isinstance(part, Table):
         return part.html()
-    text = str(part).strip()
-    return f'<p style="white-space:pre-wrap">{escape(text)}</p>' if text else ""
+    text = escape("\n".join(map(show, str(part).strip().split("\n"))))
+    return f'<p style="white-space:pre-wrap">{text}</p>' if text else ""
 
 
 @singledispatch

@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from matese.render import terminal
+from matese.render.labels import show
 
 if TYPE_CHECKING:
     from matese.evaluation.statistics.bootstrap import Figure
@@ -98,12 +99,16 @@ class Table:
         >>> Table(["", "F1"], [["a<b", "0.5"]]).html()
         '<table><thead><tr><th></th><th>F1</th></tr></thead><tbody><tr><th>a&lt;b</th><td>0.5</td></tr></tbody></table>'
         """
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
+        head = "".join(f"<th>{_in_html(cell)}</th>" for cell in self.header)
         rows = (
-            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+            f"<tr><th>{_in_html(name)}</th>{''.join(f'<td>{_in_html(cell)}</td>' for cell in cells)}</tr>"
             for name, *cells in self.rows
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _in_html(cell: str) -> str:
+    return escape(show(cell))
 
 
 def _in_latex(cell: str) -> str:

@@ -62,6 +62,13 @@ def test_a_gate_has_lines() -> None:
     assert "PASS  score" in Page(matese.tables(result, "html")).text
 
 
+def test_names_do_not_act_in_html() -> None:
+    html = matese.tables(matese.agreement([rated(1), rated(1, rater="a\u202e<script>")]), "html")
+    assert "&lt;script&gt;" in html
+    assert "\u202e" not in html
+    assert "&lt;U+202E&gt;" in html
+
+
 def test_what_is_no_result() -> None:
     with pytest.raises(TypeError, match="list: must be the result of evaluate"):
         matese.tables([])  # type: ignore[arg-type]
