@@ -52,7 +52,7 @@ class CategoryPenalty:
 
     def matches(self, error: AnyError) -> bool:
         """Whether the error costs this penalty."""
-        if error.category is None or self.severity not in (None, error.severity):
+        if error.category is None or (self.severity is not None and self.severity is not error.severity):
             return False
         return _is_within(error.category, self.category)
 
@@ -186,10 +186,12 @@ def penalty(error: AnyError, weights: AnyWeights = "matese") -> float:
 
 
 def _penalty(error: AnyError, weights: Weights) -> float:
-    for category in weights.categories:
-        if category.matches(error):
-            return category.penalty
-    return weights.of(error.severity)
+    severity = error.severity
+    if error.category is not None:
+        for special in weights.categories:
+            if (special.severity is None or special.severity is severity) and special.matches(error):
+                return special.penalty
+    return weights.of(severity)
 
 
 def main_category(category: str | None) -> str | None:
@@ -204,8 +206,13 @@ def main_category(category: str | None) -> str | None:
 
 def count(errors: Iterable[AnyError]) -> tuple[int, int]:
     """Returns the number of Minor errors, and that of Major and Critical ones."""
-    counted = [COUNTED.get(error.severity) for error in errors if error.severity is not None]
-    return counted.count(Severity.MINOR), counted.count(Severity.MAJOR)
+    n_minor = 0
+    n_major = 0
+    for error in errors:
+        counts_as = None if error.severity is None else COUNTED.get(error.severity)
+        n_minor += counts_as is Severity.MINOR
+        n_major += counts_as is Severity.MAJOR
+    return n_minor, n_major
 
 
 @overload

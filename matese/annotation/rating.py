@@ -303,7 +303,8 @@ class Overall:
     def __post_init__(self) -> None:
         if type(self.value) is not float:
             _make_plain(self, "value")
-        _check_whole("overall", self.scale, self.value)
+        if self.scale not in _SCALES or not math.isfinite(self.value):
+            _check_whole("overall", self.scale, self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,8 +143,10 @@ class Reducer:
     adapt: Callable[[Rating, Counter[str]], Rating] | None = None
     _numbers: Counter[tuple[str | None, str | None, str | None]] = field(default_factory=Counter)
     _holds_everything: bool = field(init=False)
+    _severities: frozenset[Severity | None] = field(init=False)
 
     def __post_init__(self) -> None:
+        self._severities = frozenset(self.capabilities.severities)  # equal ones are found quicker than in a tuple
         self._holds_everything = self.capabilities == EVERYTHING and self.adapt is None
 
     def reduce(self, rating: Rating) -> Rating | None:
@@ -273,7 +275,7 @@ class Reducer:
         if not held:
             self._lose("severities", severity is not None)
             severity = None
-        elif severity not in held:
+        elif severity not in self._severities:
             name = severities.name(severity)
             severity = severities.nearest(severity, held)
             if severity is None:
