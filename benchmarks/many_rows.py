@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 from benchmarks import markdown
@@ -27,6 +28,14 @@ with open(sys.argv[1], "rb") as given, open(sys.argv[2], "wb") as written:
         written.write(msgspec.json.encode(msgspec.json.decode(line)))
         written.write(b"\\n")
 """
+
+_READING = """
+import sys
+from matese.formats import detection
+for rating in detection.read(sys.argv[1]):
+    pass
+"""
+_FEW = 10
 
 
 def main() -> None:
@@ -56,8 +65,13 @@ def rating(number: int, segment: Segment) -> Rating:
 def measure(path: Path, n_runs: int) -> dict[str, float]:
     """Returns the processor seconds of msgspec alone and of each command on a file."""
     matese = [sys.executable, "-m", "matese"]
+    few = path.with_name("few.jsonl")
+    with open(path, encoding="utf-8") as lines:
+        few.write_text("".join(islice(lines, _FEW)), encoding="utf-8")
     commands = {
         "msgspec alone": [sys.executable, "-c", _ALONE, str(path), str(path.with_name("alone.jsonl"))],
+        f"`matese info` of {_FEW} rows": [*matese, "info", str(few)],
+        "reading alone, a `Rating` a row": [sys.executable, "-c", _READING, str(path)],
         "`matese info`": [*matese, "info", str(path)],
         "`matese score`": [*matese, "score", str(path)],
         "`matese convert` to JSONL": [*matese, "convert", str(path), str(path.with_name("converted.jsonl"))],

@@ -384,6 +384,7 @@ class SystemSummary:
     lang_pairs: list[str] = field(default_factory=list)
     lows: array[float] = field(default_factory=lambda: array("d"))
     highs: array[float] = field(default_factory=lambda: array("d"))
+    _raters: set[str | None] = field(default_factory=set, repr=False)
 
     def add(self, rating: Rating, *others: Rating) -> None:
         """Counts a segment: its rating, and those of its other raters."""
@@ -396,10 +397,14 @@ class SystemSummary:
         self.n_minor += n_minor
         self.n_major += n_major
         self.n_blank += not rating.segment.hypothesis.strip()
-        self.signatures += [name for name in signatures(ratings, self.weights) if name not in self.signatures]
-        if all(rating.errors is not None for rating in ratings):
-            self.scores.append(_mean([_score(rating, self.weights) for rating in ratings]))
-        expected = [value for rating in ratings if (value := expected_score(rating)) is not None]
+        for one in ratings:
+            if one.rater not in self._raters:
+                self._raters.add(one.rater)
+                self.signatures += [name for name in signatures((one,), self.weights) if name not in self.signatures]
+        scores = [_score(one, self.weights) for one in ratings if one.errors is not None]
+        if len(scores) == len(ratings):
+            self.scores.append(_mean(scores))
+        expected = [value for one in ratings if (value := expected_score(one)) is not None]
         if len(expected) == len(ratings):
             self.expected_scores.append(_mean(expected))
         estimate = None if others else rating.estimate

@@ -148,9 +148,11 @@ def _findings(segment: Segment, chosen: Sequence[Rule]) -> Iterator[AnyError]:
     texts = Texts(segment.without_blanks())
     is_blank = not segment.hypothesis.strip()
     for rule in chosen:
-        if not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks) or rule.is_silent(texts.target_lang):
+        if not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks):
             continue
         silent = rule.silent_categories(texts.target_lang)
+        if silent.issuperset(rule.categories):
+            continue
         findings = [replace(error, rule=rule.name) for error in rule.find(texts) if error.category not in silent]
         yield from findings
         if findings and rule.ends:

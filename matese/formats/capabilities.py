@@ -143,9 +143,12 @@ class Reducer:
     adapt: Callable[[Rating, Counter[str]], Rating] | None = None
     _numbers: Counter[tuple[str | None, str | None, str | None]] = field(default_factory=Counter)
     _holds_everything: bool = field(init=False)
+    _holds_keys: bool = field(init=False)
     _severities: frozenset[Severity | None] = field(init=False)
 
     def __post_init__(self) -> None:
+        held = self.capabilities
+        self._holds_keys = held.key == ALL_KEY_FIELDS and not held.needs and not held.replaced
         self._severities = frozenset(self.capabilities.severities)  # equal ones are found quicker than in a tuple
         self._holds_everything = self.capabilities == EVERYTHING and self.adapt is None
 
@@ -204,6 +207,8 @@ class Reducer:
         )
 
     def _key(self, key: SegmentKey) -> SegmentKey | None:
+        if self._holds_keys and "" not in (key.test_set, key.lang_pair, key.system, key.document, key.domain):
+            return None if key.index is None and key == _NO_KEY else key
         values: dict[str, str | None] = {}
         for name in ALL_KEY_FIELDS:
             value = getattr(key, name)

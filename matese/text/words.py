@@ -111,7 +111,7 @@ def is_copy(hypothesis: str, source: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
+    return re.sub(r"[\W_]+", "", text.casefold())
 
 
 def count_common_words(text: str) -> int:
