@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.nn import functional
 
 import matese
 from benchmarks import markdown
@@ -19,6 +21,12 @@ from matese.model.network import Network
 
 _PRECISIONS = ("float32", "bf16")
 _LENGTHS = (20, 40, 80, 350)
+_ATTENTION = {
+    "float32": (torch.float32, False),
+    "training in float32": (torch.float32, True),
+    "training in bf16": (torch.bfloat16, True),
+}
+"""The type of the numbers, and whether gradients are computed too."""
 
 
 def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) -> None:
@@ -43,9 +51,10 @@ def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) 
     rows.append(["**all**", *(cell for total in totals.values() for cell in (f"**{total:.2f}**", ""))])
     heads = ["part", *(head for name in _PRECISIONS for head in (name, "share"))]
     print(*markdown.table(heads, rows), sep="\n", end="\n\n", flush=True)
-    print("Processor time of attention in milliseconds, of about 2,000 tokens in float32, by the tokens of a row.\n")
+    print("Processor time of attention in milliseconds, of about 2,000 tokens, by the tokens of a row.\n")
     rows = [[str(length), *(f"{1000 * each:.1f}" for each in attention(length, n_runs))] for length in _LENGTHS]
-    print(*markdown.table(["tokens", "fused", "plain products"], rows), sep="\n")
+    heads = [f"{name}, {way}" for name in _ATTENTION for way in ("fused", "plain products")]
+    print(*markdown.table(["tokens", *heads], rows), sep="\n")
 
 
 def measure(annotator: Annotator, given: Sequence[Segment]) -> dict[str, float]:
@@ -78,19 +87,34 @@ def measure(annotator: Annotator, given: Sequence[Segment]) -> dict[str, float]:
 
 
 def attention(length: int, n_runs: int) -> list[float]:
-    """Returns the processor seconds of fused attention and of plain products."""
+    """Returns the processor seconds of fused attention and of plain products, for each of `_ATTENTION`."""
     shape = (2000 // length, length, 12, 32)  # of `mini`: 12 heads
-    query, key, value = (torch.randn(shape) for _ in range(3))
     mask = attentions.padding_mask(torch.ones(shape[:2]), torch.float32)
-    kinds = [attentions.padded(mask, is_eager=is_eager) for is_eager in (False, True)]
-    fastest = [float("inf")] * len(kinds)
-    with torch.inference_mode():
-        for _ in range(5 * n_runs):
-            for number, attend in enumerate(kinds):
-                start = time.process_time()
-                attend(query, key, value)
-                fastest[number] = min(fastest[number], time.process_time() - start)
+    cases = [
+        (attend, [torch.randn(shape, dtype=dtype, requires_grad=is_trained) for _ in range(3)])
+        for dtype, is_trained in _ATTENTION.values()
+        for attend in (_fused(mask), attentions.padded(mask, is_eager=True))
+    ]
+    fastest = [float("inf")] * len(cases)
+    for _ in range(5 * n_runs):
+        for number, (attend, given) in enumerate(cases):
+            start = time.process_time()
+            with torch.autocast("cpu", torch.bfloat16, enabled=given[0].dtype == torch.bfloat16):
+                attended = attend(*given)
+            if attended.requires_grad:
+                attended.sum().backward()
+            fastest[number] = min(fastest[number], time.process_time() - start)
     return fastest
+
+
+def _fused(mask: Tensor) -> attentions.Attention:
+    """Returns fused attention, whether or not `attentions.padded` would choose it."""
+
+    def attend(*given: Tensor) -> Tensor:
+        query, key, value = (each.transpose(1, 2) for each in given)
+        return functional.scaled_dot_product_attention(query, key, value, mask.to(query.dtype)).transpose(1, 2)
+
+    return attend
 
 
 def _shown(value: float, total: float) -> list[str]:

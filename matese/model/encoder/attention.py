@@ -12,6 +12,9 @@ from torch.nn import functional
 Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
 """From queries, keys and values to attended values, all (..., tokens, heads, head width)."""
 
+_LONG = 160
+"""Tokens of a row from which on attention in float32 is quicker than plain products in bfloat16."""
+
 
 def padding_mask(is_token: Tensor, dtype: torch.dtype) -> Tensor:
     """Returns the mask for `padded`, (batch, 1, 1, tokens): 0 for tokens, the lowest number of the type for padding.
@@ -25,6 +28,9 @@ def padding_mask(is_token: Tensor, dtype: torch.dtype) -> Tensor:
 def padded(mask: Tensor, *, is_eager: bool, record: Callable[[Tensor, Tensor], None] | None = None) -> Attention:
     """Returns the attention of padded rows, fused by torch or, if it is eager, as plain matrix products.
 
+    The gradient of fused attention is slow on a CPU in other types than float32: there, training computes attention in
+    float32 or, of short rows, as plain products (`python -m benchmarks.engines --parts`).
+
     The mask, (batch, 1, 1, tokens), is added to the products of queries and keys. Eager attention can be recorded: the
     shares that a token reads of each token, (batch, heads, tokens, tokens), and the values, (batch, heads, tokens,
     width).
@@ -32,11 +38,17 @@ def padded(mask: Tensor, *, is_eager: bool, record: Callable[[Tensor, Tensor], N
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         query, key, value = (heads.transpose(1, 2) for heads in (query, key, value))  # (batch, heads, tokens, width)
-        if is_eager:
+        has_slow_gradient = query.requires_grad and query.device.type == "cpu" and query.dtype != torch.float32
+        if is_eager or (has_slow_gradient and query.shape[2] < _LONG):
             shares = (query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask).softmax(-1)
             if record is not None:
                 record(shares, value)
             attended: Tensor = shares @ value
+        elif has_slow_gradient:
+            with torch.autocast("cpu", enabled=False):
+                attended = functional.scaled_dot_product_attention(
+                    query.float(), key.float(), value.float(), mask.float()
+                ).to(query.dtype)
         else:
             attended = functional.scaled_dot_product_attention(query, key, value, mask.to(query.dtype))
         return attended.transpose(1, 2)
@@ -65,8 +77,7 @@ def packed(offsets: Tensor, longest: int) -> Attention:
             is_token = steps < lengths.unsqueeze(1)  # (rows, tokens of the longest row)
             places = (firsts.unsqueeze(1) + steps).clamp(max=len(query) - 1)
             mask = padding_mask(is_token, query.dtype)
-            # The gradient of fused attention is slow on a CPU: there, training takes plain products.
-            result = padded(mask, is_eager=query.requires_grad)(*(part[places] for part in (query, key, value)))
+            result = padded(mask, is_eager=False)(*(part[places] for part in (query, key, value)))
             attended[places[is_token]] = result[is_token]
         return attended
 

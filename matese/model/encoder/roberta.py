@@ -135,9 +135,7 @@ class Roberta(nn.Module):
         """Returns the attention of padded rows, from a mask that is (batch, 1, 1 or tokens, tokens)."""
         if self.observer is not None:
             return attentions.padded(mask, is_eager=True, record=self.observer.record)
-        # Without dropout, a CPU trains faster with plain products: the gradient of fused attention is slow there.
-        is_eager = self._is_eager or (self.training and mask.device.type == "cpu")
-        return attentions.padded(mask, is_eager=is_eager)
+        return attentions.padded(mask, is_eager=self._is_eager)
 
     def _attention(self, attention_mask: Tensor, dtype: torch.dtype, *, is_packed: bool) -> Attention:
         if is_packed:  # the mask width is an upper bound: only the device knows the longest row

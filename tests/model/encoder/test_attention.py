@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch.nn import functional
 
 from matese.model.encoder import attention
 
@@ -21,6 +22,46 @@ def test_rows_do_not_see_one_another() -> None:
         alone = attention.padded(torch.zeros(1, 1, 1, end - start), is_eager=True)(*(row[None] for row in rows))
         torch.testing.assert_close(together[start:end], alone[0])
     torch.testing.assert_close(together[:1], value[:1])  # one token attends to itself alone
+
+
+@pytest.mark.parametrize("n_tokens", [9, 200])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-4), (torch.bfloat16, 0.05)])
+def test_gradients_are_those_of_plain_products(dtype: torch.dtype, tolerance: float, n_tokens: int) -> None:
+    is_token = torch.arange(n_tokens) < torch.tensor([[n_tokens], [4], [1]])
+    mask = attention.padding_mask(is_token, torch.float32)
+    gradients = []
+    for is_eager, used in ((True, torch.float32), (False, dtype)):
+        leaves = [one.view(3, n_tokens, 2, 64).requires_grad_() for one in numbers(3 * n_tokens)]
+        with torch.autocast("cpu", torch.bfloat16, enabled=used == torch.bfloat16):
+            attended = attention.padded(mask, is_eager=is_eager)(*(leaf.to(used) for leaf in leaves))
+        assert attended.dtype == used
+        attended.float()[is_token].square().sum().backward()
+        gradients.append([leaf.grad for leaf in leaves])
+    torch.testing.assert_close(gradients[1], gradients[0], rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "n_tokens", "expected"),
+    [
+        (torch.float32, 3, [torch.float32]),
+        (torch.bfloat16, 3, []),
+        (torch.bfloat16, 200, [torch.float32]),
+    ],
+)
+def test_a_cpu_trains_with_the_quicker_attention(
+    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, n_tokens: int, expected: list[torch.dtype]
+) -> None:
+    fused: list[torch.dtype] = []
+    attend = functional.scaled_dot_product_attention
+
+    def noted(*each: torch.Tensor) -> torch.Tensor:
+        fused.append(each[0].dtype)
+        return attend(*each)
+
+    monkeypatch.setattr(functional, "scaled_dot_product_attention", noted)
+    query, key, value = (one[None].to(dtype).requires_grad_() for one in numbers(n_tokens))
+    attention.padded(torch.zeros(1, 1, 1, n_tokens, dtype=dtype), is_eager=False)(query, key, value)
+    assert fused == expected
 
 
 def test_a_cpu_has_no_kernel() -> None:
