@@ -108,24 +108,28 @@ def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:
     """Returns the fields of `Inputs` for a model that reads each text alone; none for other models."""
     if encodings[0].text_positions is None:
         return {}
+    ids = np.concatenate([encoding.ids for encoding in encodings])
+    positions, mask = padded([encoding.text_positions for encoding in encodings], 0)
+    begins = np.flatnonzero(positions[mask].numpy() == 0)
+    lengths = np.diff(begins, append=len(ids))
     texts: dict[bytes, Int32Array] = {}
     starts: dict[bytes, int] = {}
-    places = []
     end = 0
-    for encoding in encodings:
-        assert encoding.text_positions is not None
-        row_texts = np.split(encoding.ids, np.flatnonzero(encoding.text_positions == 0)[1:])
-        for text in row_texts:
-            if (key := text.tobytes()) not in texts:
-                texts[key] = text
-                starts[key] = end
-                end += len(text)
-        places.append(np.concatenate([starts[text.tobytes()] + np.arange(len(text)) for text in row_texts]))
+    places = []  # of each text in those that differ
+    for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+        text = ids[begin : begin + length]
+        key = text.tobytes()
+        if key not in texts:
+            texts[key] = text
+            starts[key] = end
+            end += length
+        places.append(starts[key])
+    of_tokens = np.repeat(places - begins, lengths) + np.arange(len(ids))
     return {
-        "text_positions": padded([encoding.text_positions for encoding in encodings], 0)[0],
+        "text_positions": positions,
         "texts": torch.from_numpy(np.concatenate(list(texts.values()), dtype=np.int64)),
         "text_starts": torch.tensor([*starts.values(), end], dtype=torch.int32),
-        "text_places": padded(places, 0)[0],
+        "text_places": torch.zeros_like(positions).masked_scatter_(mask, torch.from_numpy(of_tokens)),
     }
 
 
@@ -181,10 +185,8 @@ def padded(rows: Sequence[npt.NDArray[np.signedinteger] | None], filler: int) ->
     present = [row for row in rows if row is not None]
     if len(present) < len(rows):
         raise ValueError("some examples of the batch lack a row that others have; all must have the same rows")
-    longest = max(map(len, present))
-    padded = np.full((len(rows), longest), filler, dtype=np.int64)
-    mask = np.zeros((len(rows), longest), dtype=bool)
-    for number, row in enumerate(present):
-        padded[number, : len(row)] = row
-        mask[number, : len(row)] = True
+    lengths = np.array([len(row) for row in present])
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    padded = np.full(mask.shape, filler, dtype=np.int64)
+    padded[mask] = np.concatenate(present)
     return torch.from_numpy(padded), torch.from_numpy(mask)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -69,13 +68,13 @@ class Interpreter:
         reads_special_tokens = any(head.reads_special_tokens for head in self.heads)
         return with_special_tokens(encodings) if reads_special_tokens else encodings
 
-    def join(self, row: Row, windows: Sequence[WindowOutput]) -> Prediction:
-        """Returns the joint prediction of a row's windows.
+    def join(self, windows: Mapping[Row, Sequence[WindowOutput]]) -> dict[Row, Prediction]:
+        """Returns the joint prediction of the windows of each row.
 
         Raises:
             ModelError: if they contain NaN.
         """
-        return joining.of_windows(self.heads, row, windows)
+        return joining.of_windows(self.heads, windows)
 
     def predict(
         self,
@@ -102,15 +101,19 @@ class Interpreter:
                 read[reading] = [rows[row] for row in own]
         joint = joining.of_rows(self.heads, list(read.values()), decoding=decoding, combine=combine)
         readings = dict(zip(read, joint, strict=True))
-        return [
-            self._predict(model_input, [readings[reading] for reading in model_input.readings if reading in readings])
+        predictions = [
+            joining.of_readings(self.heads, model_input, [readings[reading] for reading in model_input.readings])
+            if all(reading in readings for reading in model_input.readings)
+            else blank_prediction(self.heads, model_input)
             for model_input in model_inputs
         ]
+        numbers = [number for number, prediction in enumerate(predictions) if not prediction.is_blank]
+        said: list[object] = [predictions[number].outputs[self._scorer.output] for number in numbers]
+        for number, score in zip(numbers, self._scorer.expected_scores(said), strict=True):
+            predictions[number] = self._overridden(model_inputs[number], predictions[number].scored(score))
+        return predictions
 
-    def _predict(self, model_input: ModelInput, readings: Sequence[Prediction]) -> Prediction:
-        if not readings:
-            return blank_prediction(self.heads, model_input)
-        joint = joining.of_readings(self.heads, model_input, readings)
+    def _overridden(self, model_input: ModelInput, joint: Prediction) -> Prediction:
         if "copy" not in self.overrides:
             return joint
         if copy_and_blank.is_copy(model_input):
@@ -191,14 +194,14 @@ def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:
     """Returns the prediction for a copy: no errors and the highest score."""
     said = ((head, prediction.outputs.get(head.output)) for head in heads)
     outputs = Outputs.of(head.of_copy(output) for head, output in said if output is not None)
-    return replace(prediction, outputs=outputs, score=0.0)
+    return prediction._replace(outputs=outputs, score=0.0)
 
 
 def untranslated(heads: Sequence[Head], prediction: Prediction) -> Prediction:
     """Returns the prediction for a copy of the source: one Major error and the lowest score."""
     said = ((head, prediction.outputs.get(head.output)) for head in heads)
     outputs = Outputs.of(head.of_untranslated(output) for head, output in said if output is not None)
-    return replace(prediction, outputs=outputs, score=LOWEST_SCORE)
+    return prediction._replace(outputs=outputs, score=LOWEST_SCORE)
 
 
 def blank_prediction(heads: Sequence[Head], model_input: ModelInput) -> Prediction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,17 +12,26 @@ from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Outputs, Prediction, WindowOutput
 
 
-def of_windows(heads: Sequence[Head], row: Row, windows: Sequence[WindowOutput]) -> Prediction:
-    """Returns the prediction for a row of texts.
+def of_windows(heads: Sequence[Head], windows: Mapping[Row, Sequence[WindowOutput]]) -> dict[Row, Prediction]:
+    """Returns the prediction for each row of texts.
 
     Args:
         heads: the heads of the model.
-        row: the texts.
-        windows: the network's output for each window.
+        windows: the network's output for each window of each row.
 
     Raises:
         ModelError: if they contain NaN.
     """
+    for head in heads:
+        said = (output.outputs.get(head.output) for of_row in windows.values() for output in of_row)
+        head.check([one for one in said if one is not None])
+    return {row: _of_windows(heads, row, of_row) for row, of_row in windows.items()}
+
+
+def _of_windows(heads: Sequence[Head], row: Row, windows: Sequence[WindowOutput]) -> Prediction:
+    first = windows[0]
+    if len(windows) == 1 and not first.encoding.is_cut:
+        return Prediction(row.texts[0], first.encoding.ranges, first.outputs)
     joint: list[object] = []
     for head in heads:
         kind = head.output
@@ -45,36 +54,23 @@ def of_rows(
         decoding: see `Head.over_rows`.
         combine: see `Head.over_rows`.
     """
-    said = [Outputs()] * len(readings)
+    said = [rows[0].outputs for rows in readings]
     for head in heads:
         joined = head.over_rows(readings, said, decoding=decoding, combine=combine)
-        said = [
-            outputs if output is None else outputs.changed(output) for outputs, output in zip(said, joined, strict=True)
-        ]
+        if joined is not None:
+            said = [outputs.changed(output) for outputs, output in zip(said, joined, strict=True)]
     return [_joint(rows, outputs) for rows, outputs in zip(readings, said, strict=True)]
 
 
 def of_readings(heads: Sequence[Head], model_input: ModelInput, predictions: Sequence[Prediction]) -> Prediction:
-    """Returns the prediction for a segment from those for its readings.
-
-    The expected score is that of the last head that has one.
-    """
+    """Returns the prediction for a segment from those for its readings, without a score."""
+    if len(predictions) == 1:
+        return predictions[0]
     outputs = Outputs.of(
-        [
-            head.over_readings(model_input, [prediction.outputs.get(head.output) for prediction in predictions])
-            for head in heads
-        ]
+        head.over_readings(model_input, [prediction.outputs.get(head.output) for prediction in predictions])
+        for head in heads
     )
-    return _joint(predictions, outputs, _expected_score(heads, outputs))
-
-
-def _expected_score(heads: Sequence[Head], outputs: Outputs) -> float:
-    for head in reversed(heads):
-        said = outputs.by_type.get(head.output)
-        expected = None if said is None else head.expected_score(said)
-        if expected is not None:
-            return expected
-    return 0.0
+    return _joint(predictions, outputs)
 
 
 def of_models(heads: Sequence[Head], predictions: Sequence[Prediction], score: float) -> Prediction:
@@ -90,6 +86,6 @@ def of_models(heads: Sequence[Head], predictions: Sequence[Prediction], score: f
 
 
 def _joint(predictions: Sequence[Prediction], outputs: Outputs, score: float | None = None) -> Prediction:
-    first, *others = predictions
-    is_windowed = first.is_windowed or any(prediction.is_windowed for prediction in others)
+    first = predictions[0]
+    is_windowed = any(prediction.is_windowed for prediction in predictions)
     return Prediction(first.hypothesis, first.ranges, outputs, score, is_windowed, first.is_blank)

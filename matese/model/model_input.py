@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from matese.annotation import Segment
 from matese.errors import UsageError
@@ -20,9 +21,8 @@ def is_combined(inputs: InputKind, layout: Layout) -> bool:
     return layout == "combinations" and inputs == "source+reference"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The texts that an encoder reads in one row.
+class Row(NamedTuple):
+    """The texts that an encoder reads in one row; a tuple, because it is hashed often.
 
     Attributes:
         texts: the hypothesis and the texts beside it, the source before the reference; or one text alone.
@@ -33,11 +33,10 @@ class Row:
     inputs: InputKind | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The texts from which a model judges a hypothesis once: a segment has one reading for each reference that is read.
 
-    Equal readings of several segments are computed once.
+    Equal readings of several segments are computed once. It is a tuple, because it is hashed often.
     """
 
     hypothesis: str
@@ -74,13 +73,12 @@ class Reading:
         own = Row((self.hypothesis, *self.contexts), inputs)
         if not is_combined(inputs, layout):
             return (own,)
-        of_source = replace(self, reference=None)
-        of_reference = replace(self, source=None)
+        of_source = self._replace(reference=None)
+        of_reference = self._replace(source=None)
         return (*of_source.rows(layout), *of_reference.rows(layout), own)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelInput:
+class ModelInput(NamedTuple):
     """A segment and the texts of it that a model reads.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -68,8 +68,7 @@ class TagProbabilities:
     logs: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(NamedTuple):
     """A network's prediction for a hypothesis: for a row, for one reading, or for all readings of a segment.
 
     Attributes:
@@ -116,7 +115,7 @@ class Marks(NamedTuple):
     omissions: tuple[Omission, ...] = ()
 
 
-def check_numbers(output: Floats | float) -> None:
-    """Raises a ModelError if the output of a model contains NaN."""
-    if np.isnan(output).any():
+def check_numbers(outputs: Sequence[Floats] | Sequence[float]) -> None:
+    """Raises a ModelError if an output of a model contains NaN."""
+    if outputs and np.isnan(np.concatenate(outputs) if isinstance(outputs[0], np.ndarray) else outputs).any():
         raise ModelError("the model's output is NaN: its weights must be finite and not too large")

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,10 +33,11 @@ _BATCHES_PER_CHUNK = 16
 """Number of batches that are sorted by length together, after the first results."""
 REMEMBERED = 2**27
 """Bytes of results to keep: systems share sources and references, and often translate a source alike."""
+_MEASURED = 16
+"""Results of which the size is measured, of those that are remembered together."""
 
 
-@dataclass(frozen=True, slots=True)
-class PredictedRating:
+class PredictedRating(NamedTuple):
     """A segment's rating, and what it was made from.
 
     Attributes:
@@ -176,7 +177,7 @@ class Predictor:
         windows = defaultdict[Row, list[WindowOutput]](list)
         for row, output in zip(prepared.rows, prepared.compute(), strict=True):
             windows[row].append(output)
-        computed = {row: self.interpreter.join(row, outputs) for row, outputs in windows.items()}
+        computed = self.interpreter.join(windows)
         with self._lock:
             self._memory.add(computed)
         return {**prepared.remembered, **computed}
@@ -194,22 +195,30 @@ class Predictor:
 
 
 class Memory:
-    """A cache of at most `REMEMBERED` bytes of results for rows; the oldest are forgotten first."""
+    """A cache of at most `REMEMBERED` bytes of results for rows; the oldest are forgotten first.
+
+    Results that are added together count with the mean size of some of them, because measuring takes long.
+    """
 
     def __init__(self) -> None:
-        self._results: OrderedDict[Row, Prediction] = OrderedDict()
+        self._results: OrderedDict[Row, tuple[Prediction, int]] = OrderedDict()
         self.n_bytes = 0
 
     def find(self, rows: Iterable[Row]) -> dict[Row, Prediction]:
         """Returns the remembered results."""
-        return {row: self._results[row] for row in rows if row in self._results}
+        return {row: self._results[row][0] for row in rows if row in self._results}
 
     def add(self, results: Mapping[Row, Prediction]) -> None:
         """Remembers results, and forgets the oldest ones if there are too many."""
-        self.n_bytes += sum(_n_bytes(item) for item in results.items() if item[0] not in self._results)
-        self._results.update(results)
+        added = [item for item in results.items() if item[0] not in self._results]
+        if not added:
+            return
+        measured = added[:: len(added) // _MEASURED + 1]
+        size = sum(map(_n_bytes, measured)) // len(measured)
+        self._results.update((row, (result, size)) for row, result in added)
+        self.n_bytes += size * len(added)
         while self.n_bytes > REMEMBERED:
-            self.n_bytes -= _n_bytes(self._results.popitem(last=False))
+            self.n_bytes -= self._results.popitem(last=False)[1][1]
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})

@@ -190,7 +190,7 @@ class Ensemble(Predictor):
                 members = [_by_spans(result, self._weights) for result in group]
                 median = round(statistics.median(map(_estimate, members)), 4)
                 rating = replace(joined.rating, estimate=Estimate(median, "mqm"))
-                yield self._with_agreement(replace(joined, rating=rating), members)
+                yield self._with_agreement(joined._replace(rating=rating), members)
             else:
                 yield self._with_agreement(joined, group)
 
@@ -202,7 +202,7 @@ class Ensemble(Predictor):
                 number = f"{len(model_input.segment.references)} for {text}, read with {model_input.inputs}"
                 raise UsageError(f"uncertainty references needs {_LEAST} references or more for each segment: {number}")
             for reading in model_input.readings:
-                alone.append(replace(model_input, segment=reading.segment, readings=(reading,)))
+                alone.append(model_input._replace(segment=reading.segment, readings=(reading,)))
         results = self._predictors[0].annotate(alone, decoding)
         groups = [[next(results) for _ in model_input.readings] for model_input in model_inputs]
         # Readings are remembered, so that this costs no more time.
@@ -218,7 +218,7 @@ class Ensemble(Predictor):
         )
         assert rating.estimate is not None
         estimate = with_interval(rating.estimate, deviation)
-        return replace(joined, rating=replace(rating, errors=errors, estimate=estimate))
+        return joined._replace(rating=replace(rating, errors=errors, estimate=estimate))
 
 
 def _estimate(result: PredictedRating) -> float:
@@ -235,7 +235,7 @@ def _by_spans(result: PredictedRating, weights: mqm.Weights) -> PredictedRating:
     if result.rating.errors is None:
         raise ModelError("uncertainty span-models needs models that mark errors; use models:DIR,DIR for others")
     estimate = Estimate(mqm.score(result.rating, weights), "mqm")
-    return replace(result, rating=replace(result.rating, estimate=estimate))
+    return result._replace(rating=replace(result.rating, estimate=estimate))
 
 
 def with_interval(estimate: Estimate, deviation: float) -> Estimate:

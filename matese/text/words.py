@@ -159,6 +159,10 @@ def joins(text: str, position: int) -> bool:
     """Returns whether the characters before and at a position belong to one word."""
     before = text[position - 1]
     after = text[position]
+    if _in_spaced_word(before) and _in_spaced_word(after):
+        return True
+    if after.isspace():
+        return before == _ZERO_WIDTH_JOINER
     if unicodedata.category(after).startswith("M") or after == _ZERO_WIDTH_JOINER or before == _ZERO_WIDTH_JOINER:
         return True
     around = text[max(0, position - 2) : position + 2]

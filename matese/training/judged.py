@@ -89,7 +89,7 @@ def is_read(segment: Segment, inputs: InputKind) -> bool:
 
 def with_tags(judged: Judged, tags: TagProbabilities) -> Judged:
     """Returns the same with other tags."""
-    prediction = replace(judged.prediction, outputs=judged.prediction.outputs.changed(tags))
+    prediction = judged.prediction._replace(outputs=judged.prediction.outputs.changed(tags))
     return replace(judged, prediction=prediction)
 
 

@@ -132,12 +132,12 @@ class SpanMetrics(DevMetrics):
         """Returns the prediction for each segment: joined over windows and averaged over readings."""
         outputs = output.windows(list(itertools.chain.from_iterable(dev.windows)))
         readings = [reading for model_input in dev.model_inputs for reading in model_input.readings]
-        joined = {
-            row: self._interpreter.join(row, list(itertools.islice(outputs, len(windows))))
+        said = {
+            row: list(itertools.islice(outputs, len(windows)))
             for reading, windows in zip(readings, dev.windows, strict=True)
             for row in self._interpreter.rows(reading)  # one
         }
-        raw = self._interpreter.predict(dev.model_inputs, joined, self._decoding)
+        raw = self._interpreter.predict(dev.model_inputs, self._interpreter.join(said), self._decoding)
         return self._interpreter.change(dev.model_inputs, raw, self._decoding)
 
     def compute(self) -> dict[str, float]:

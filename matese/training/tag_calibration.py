@@ -79,7 +79,7 @@ def fit_tags(judged: Sequence[Judged]) -> TagFit | None:
         return None
     logits = torch.from_numpy(np.concatenate([logs for logs, _ in parts])[known].astype(np.float64))
     tags = torch.from_numpy(gold[known].astype(np.int64))
-    check_numbers(logits.numpy())
+    check_numbers([logits.numpy()])
     temperature, biases = fit(logits, tags)
     calibrated = logits / temperature + biases
     return TagFit(

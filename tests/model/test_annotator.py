@@ -19,7 +19,7 @@ from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.errors import ModelError
 from matese.model import annotator as annotator_module
 from matese.model.engines.hardware import choose_batch_tokens, limit_kept_kernels, processors_granted
-from matese.model.heads.tags.decoding import score_of_tags
+from matese.model.heads.tags.decoding import scores_of_tags
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
@@ -155,7 +155,7 @@ def test_the_expected_score_is_the_score_head_s_if_there_is_one(
 ) -> None:
     [(rating, tokens)] = annotator.annotate_tokens([Segment("ac at", None, ("a cat",))])
     assert rating.estimate is not None
-    by_tags = score_of_tags(np.log(np.array(tokens.probabilities)))
+    (by_tags,) = scores_of_tags([np.log(np.array(tokens.probabilities))])
     assert rating.estimate.value == pytest.approx(by_tags, abs=0.001)
     with_head = matese.load(tiny_model_factory("scored", score={}), device="cpu")
     assert "|score:head|" in with_head.signature("reference")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import tracemalloc
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from matese.annotation import Segment
+from matese.errors import ModelError
 from matese.model import joining
 from matese.model import predictor as predictor_module
 from matese.model.engines.batch_engine import BatchEngine
@@ -39,7 +41,8 @@ def join(*windows: tuple[Encoding, Any, float]) -> Prediction:
         WindowOutput(encoding, Outputs.of([TagProbabilities(rows), ExpectedScore(score)]))
         for encoding, rows, score in windows
     ]
-    return joining.of_windows(HEADS, Row(("x",)), each)
+    (joined,) = joining.of_windows(HEADS, {Row(("x",)): each}).values()
+    return joined
 
 
 def test_windows_count_in_a_score_by_what_is_kept_of_them() -> None:
@@ -52,6 +55,14 @@ def test_windows_count_in_a_score_by_what_is_kept_of_them() -> None:
 def test_the_score_of_windows_has_the_floor_of_all_scores() -> None:
     joined = join((window(10, 0, 10), ROWS[0], -20.0), (window(10, 0, 10), ROWS[1], -20.0))
     assert joined.outputs[ExpectedScore].value == -25
+
+
+def test_an_output_that_is_no_number_is_refused() -> None:
+    rows = ROWS[0].copy()
+    rows[3, 2] = math.nan
+    for logs, score in ((rows, -1.0), (ROWS[0], math.nan)):
+        with pytest.raises(ModelError, match="NaN"):
+            join((window(10, 0, 10), logs, score))
 
 
 class Recorder:

@@ -104,13 +104,17 @@ class Head(ABC):
         """
         raise NotImplementedError
 
+    def check(self, outputs: Sequence[Any]) -> None:
+        """Raises a ModelError if an output contains NaN, see `prediction.check_numbers`; by default, nothing is read.
+
+        Args:
+            outputs: of many windows, because one check of all of their numbers is quicker.
+        """
+        return
+
     @abstractmethod
     def join(self, row: Row, windows: Sequence[tuple[Encoding, Any]]) -> Any:  # noqa: ANN401  (the head's own)
-        """Returns the joint output of a row's windows.
-
-        Raises:
-            ModelError: if an output contains NaN.
-        """
+        """Returns the joint output of a row's windows; a row that is read as a whole is not joined."""
 
     @abstractmethod
     def mean(self, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
@@ -123,8 +127,8 @@ class Head(ABC):
         *,
         decoding: Decoding,
         combine: Combine | None,
-    ) -> Sequence[Any]:
-        """Returns the joint output of each reading's rows, None where it has none: by default, that of its only row.
+    ) -> Sequence[Any] | None:
+        """Returns the joint output of each reading's rows; by default None, for that of its first or only row.
 
         Args:
             readings: the rows of each reading.
@@ -132,10 +136,10 @@ class Head(ABC):
             decoding: how labels become marks, on which the scores of some models depend.
             combine: scores embeddings with the network; None if the network reads no text alone.
         """
-        return [rows[0].outputs.get(self.output) for rows in readings]
+        return None
 
     def over_readings(self, model_input: ModelInput, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
-        """Returns the joint output of a segment's readings, None where a reading has none: by default, the mean."""
+        """Returns the joint output of two or more readings of a segment, None for a reading without one: the mean."""
         return self.over_models(outputs)
 
     def over_models(self, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
@@ -144,9 +148,9 @@ class Head(ABC):
             return outputs[0]
         return None if any(output is None for output in outputs) else self.mean(outputs)
 
-    def expected_score(self, output: Any) -> float | None:  # noqa: ANN401
-        """Returns the expected score of a segment; None if the head has none."""
-        return None
+    def expected_scores(self, outputs: Sequence[Any]) -> Sequence[float]:
+        """Returns the expected score of each segment, for a head that has one."""
+        raise NotImplementedError
 
     def scoring(self) -> str | None:
         """Returns how the head scores, for the signature; None if it has no expected score."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -163,4 +162,4 @@ class MarkedTextEncoder(TextEncoder):
     def _marked(self, encoding: Encoding, roles: Sequence[str]) -> Encoding:
         parts = [(self._marks[role], encoding.ids[encoding.roles == ROLES.index(role)]) for role in roles]
         ids = np.concatenate([ids for part in parts for ids in part]).astype(np.int32)
-        return replace(encoding, ids=ids, roles=np.zeros(len(ids), np.int32), first=0)
+        return encoding._replace(ids=ids, roles=np.zeros(len(ids), np.int32), first=0)

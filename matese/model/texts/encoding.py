@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from matese.errors import InputError, ModelError
 from matese.model.arrays import Int32Array
@@ -28,12 +26,15 @@ InputKind = Literal["reference", "source", "source+reference"]
 
 ROLES = ("special", "hypothesis", "source", "reference")
 """Roles of tokens: a special token, or a token of one of the texts."""
+_HYPOTHESIS = ROLES.index("hypothesis")
+_REFERENCE = ROLES.index("reference")
 
 _NO_PLACE = np.zeros((1, 2), np.int32)
+_IS_SPACE = np.array([chr(number).isspace() for number in range(0x3001)] + [False])
+"""Whether a character is white space, by its code point; the last stands for all later ones, of which none is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """One tokenised text, without special tokens.
 
     Attributes:
@@ -46,23 +47,23 @@ class Tokens:
     ranges: Int32Array
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPart:
+class ContextPart(NamedTuple):
     """The position of a context's tokens in a row.
 
     Attributes:
         first: position of the first token in `Encoding.ids`.
         start: number of that token in the context: 0 unless the row is a window.
         ranges: (tokens, 2), ranges in the whole context, as `Tokens.ranges`.
+        reference: number of the reference that it is, among those that are read together: 0; None for a source.
     """
 
     first: int
     start: int
     ranges: Int32Array
+    reference: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(NamedTuple):
     """One row of a batch: a whole segment, or a window of a long one.
 
     Attributes:
@@ -124,16 +125,18 @@ class TextEncoder:
         self.has_decoder = decoder_start is not None
         self.pad_id = tokenizers.token_id(tokenizer, "pad")
         self._backend = tokenizer.backend_tokenizer
-        self._special_ids, self._unknown_id = tokenizers.special_ids(tokenizer)
+        special_ids, self._unknown_id = tokenizers.special_ids(tokenizer)
+        self._special_ids = sorted(special_ids)
         self._is_separate = is_separate
-        self._prefix, self._separator, self._suffix = tokenizers.template(tokenizer, is_pair=not self.has_decoder)
+        around = tokenizers.template(tokenizer, is_pair=not self.has_decoder)
+        self._prefix, self._separator, self._suffix = (np.array(ids, np.int32) for ids in around)
         if is_separate:
-            self._separator = [*self._suffix, *self._prefix]
-        self._decoder_prefix = []
-        self._decoder_suffix = []
-        if decoder_start is not None:
-            self._decoder_prefix = [decoder_start]
-            self._decoder_suffix = [tokenizers.token_id(tokenizer, "eos")]
+            self._separator = np.concatenate([self._suffix, self._prefix])
+        decoder_prefix = [] if decoder_start is None else [decoder_start]
+        decoder_suffix = [] if decoder_start is None else [tokenizers.token_id(tokenizer, "eos")]
+        self._decoder_prefix = np.array(decoder_prefix, np.int32)
+        self._decoder_suffix = np.array(decoder_suffix, np.int32)
+        self._numbers = np.arange(max_tokens, dtype=np.int32)
         self._max_tokens = max_tokens
         if min(self._capacity(2), max_tokens - 2) < 8:
             raise InputError(f"max_tokens {max_tokens}: must leave room for at least 8 tokens of text")
@@ -142,7 +145,7 @@ class TextEncoder:
     def highest_special_id(self) -> int:
         """The highest id of the special tokens around texts."""
         special = (self._prefix, self._separator, self._suffix, self._decoder_prefix, self._decoder_suffix)
-        return max([self.pad_id, *itertools.chain(*special)])
+        return int(max(self.pad_id, *np.concatenate(special)))
 
     @property
     def longest(self) -> int:
@@ -169,15 +172,18 @@ class TextEncoder:
             raise InputError(f"text is not valid Unicode: {error}; must have no lone surrogates") from error
         except Exception as error:  # tokenizers raises bare Exceptions
             raise ModelError(f"the tokenizer fails ({error}): fetch the model again") from error
-        return [self._tokens(text, encoding) for text, encoding in zip(texts, encoded, strict=True)]
-
-    def _tokens(self, text: str, encoding: object) -> Tokens:
-        ids: list[int] = encoding.ids  # type: ignore[attr-defined]
+        of_texts = [encoding.ids for encoding in encoded]
+        places = [place for encoding in encoded for place in encoding.offsets]
+        # (tokens of all texts,), and their ranges: one array is quicker than one for each text.
+        ids = np.fromiter(itertools.chain.from_iterable(of_texts), np.int32, len(places))
+        ranges = np.fromiter(itertools.chain.from_iterable(places), np.int32, 2 * len(places)).reshape(-1, 2)
         # A unigram vocabulary also holds "</s>" as an ordinary piece.
-        if not self._special_ids.isdisjoint(ids):
-            ids = [self._unknown_id if number in self._special_ids else number for number in ids]
-        ranges = _trimmed(text, encoding.offsets)  # type: ignore[attr-defined]
-        return Tokens(np.array(ids, dtype=np.int32), np.array(ranges, dtype=np.int32).reshape(-1, 2))
+        ids[np.isin(ids, self._special_ids)] = self._unknown_id
+        starts = [0, *itertools.accumulate(map(len, of_texts))]
+        for number in _untrimmed(texts, ranges, starts):
+            own = slice(starts[number], starts[number + 1])
+            ranges[own] = np.reshape(_trimmed(texts[number], places[own]), (-1, 2))
+        return [Tokens(ids[start:end], ranges[start:end]) for start, end in itertools.pairwise(starts)]
 
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
         """Returns the model's input: one row, or overlapping windows if the texts are too long for one.
@@ -202,23 +208,25 @@ class TextEncoder:
         parts = [context.ids[slice(*part)] for context, part in zip(contexts, window.contexts, strict=True)]
         if self.has_decoder:
             ids, roles = self._glue(parts, context_roles)
-            decoder_ids = np.concatenate([self._decoder_prefix, hypothesis_ids, self._decoder_suffix]).astype(np.int32)
+            decoder_ids = np.concatenate([self._decoder_prefix, hypothesis_ids, self._decoder_suffix])
             first = len(self._decoder_prefix)
         else:
-            ids, roles = self._glue([hypothesis_ids, *parts], [ROLES.index("hypothesis"), *context_roles])
+            ids, roles = self._glue([hypothesis_ids, *parts], [_HYPOTHESIS, *context_roles])
             decoder_ids = None
             first = len(self._prefix)
         context = positions = None
         if contexts:
             start_in_context, end_in_context = window.contexts[-1]
             place = len(ids) - len(self._suffix) - (end_in_context - start_in_context)
-            context = ContextPart(place, start_in_context, contexts[-1].ranges[start_in_context:end_in_context])
+            reference = 0 if context_roles[-1:] == [_REFERENCE] else None
+            ranges = contexts[-1].ranges[start_in_context:end_in_context]
+            context = ContextPart(place, start_in_context, ranges, reference)
         if self._is_separate:
             n_special = len(self._prefix) + len(self._suffix)
-            positions = np.concatenate(
-                [np.arange(len(part) + n_special, dtype=np.int32) for part in (hypothesis_ids, *parts)]
-            )
-        texts = zip([hypothesis, *contexts], [hypothesis_ids, *parts], strict=True)
+            positions = np.concatenate([self._numbers[: len(part) + n_special] for part in (hypothesis_ids, *parts)])
+        is_cut = len(hypothesis_ids) < len(hypothesis.ids)
+        for text, read in zip(contexts, parts, strict=True):
+            is_cut = is_cut or len(read) < len(text.ids)
         return Encoding(
             ids,
             roles,
@@ -228,20 +236,25 @@ class TextEncoder:
             window.kept,
             context,
             positions,
-            is_cut=any(len(read) < len(text.ids) for text, read in texts),
+            is_cut,
         )
 
     def _glue(self, parts: Sequence[Int32Array], part_roles: Sequence[int]) -> tuple[Int32Array, Int32Array]:
         """Returns the ids of the parts with special tokens around and between them, and the roles of all ids."""
-        pieces: list[npt.ArrayLike] = []
-        roles: list[npt.ArrayLike] = []
-        for part, role in zip(parts, part_roles, strict=True):
+        pieces: list[Int32Array] = []
+        places = []
+        end = 0
+        for part in parts:
             special = self._separator if pieces else self._prefix
             pieces += [special, part]
-            roles += [np.zeros(len(special)), np.full(len(part), role)]
-        pieces.append(self._suffix)
-        roles.append(np.zeros(len(self._suffix)))
-        return np.concatenate(pieces).astype(np.int32), np.concatenate(roles).astype(np.int32)
+            start = end + len(special)
+            end = start + len(part)
+            places.append(slice(start, end))
+        ids = np.concatenate([*pieces, self._suffix])
+        roles = np.zeros(len(ids), np.int32)
+        for place, role in zip(places, part_roles, strict=True):
+            roles[place] = role
+        return ids, roles
 
     def _capacity(self, n_texts: int) -> int:
         n_special = len(self._prefix) + len(self._suffix) + len(self._separator) * max(0, n_texts - 1)
@@ -262,8 +275,36 @@ def with_special_tokens(windows: Sequence[Encoding]) -> list[Encoding]:
         start, end = window.kept
         ranges = np.concatenate([_NO_PLACE, window.ranges, _NO_PLACE])
         kept = (start + (not is_first), end + 1 + is_last)
-        changed.append(replace(window, first=window.first - 1, ranges=ranges, kept=kept))
+        changed.append(window._replace(first=window.first - 1, ranges=ranges, kept=kept))
     return changed
+
+
+def _untrimmed(texts: Sequence[str], ranges: Int32Array, starts: Sequence[int]) -> list[int]:
+    """Returns the numbers of the texts whose ranges `_trimmed` would change: few.
+
+    Args:
+        texts: the texts.
+        ranges: (tokens of all texts, 2), offsets of the tokenizer.
+        starts: first token of each text, and the number of all tokens.
+    """
+    characters = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)  # of all texts
+    is_space = _IS_SPACE[np.minimum(characters, len(_IS_SPACE) - 1)]
+    n_others = np.append(0, np.cumsum(~is_space))  # before each character
+    lengths = np.array([len(text) for text in texts], np.int64)
+    ends_of_texts = np.cumsum(lengths)
+    owners = np.repeat(np.arange(len(texts)), np.diff(starts))
+    filled = ranges[:, 0] < ranges[:, 1]
+    owners = owners[filled]
+    tokens = ranges[filled] + (ends_of_texts - lengths)[owners, None]
+    begins = tokens[:, 0]
+    ends = tokens[:, 1]
+    # Up to the next token of the same text, or its end.
+    following = np.append(begins[1:], 0)
+    is_last = np.append(owners[1:] != owners[:-1], True)[: len(owners)]
+    following = np.where(is_last, ends_of_texts[owners], following[: len(owners)])
+    has_rest = (ends < following) & (n_others[np.maximum(following, ends)] > n_others[ends])
+    found: list[int] = np.unique(owners[is_space[begins] | is_space[ends - 1] | has_rest]).tolist()
+    return found
 
 
 def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

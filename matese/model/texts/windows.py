@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TokenRange = tuple[int, int]
 """Tokens start..end, half-open."""
@@ -21,8 +21,7 @@ _SMALLEST_WINDOW = 1 / 8
 """Least share of the encoder's input that the hypothesis gets if the contexts are long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """Parts of the texts that are read together.
 
     Attributes:
@@ -53,7 +52,7 @@ def plan(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int 
         is_whole = n_tokens <= room and total <= context_room
         wanted = min(room, n_tokens * context_room / max(1.0, _CONTEXT_SHARE * total))
     if is_whole:
-        return [Window((0, n_tokens), (0, n_tokens), tuple((0, length) for length in lengths))]
+        return [Window((0, n_tokens), (0, n_tokens), tuple([(0, length) for length in lengths]))]
     width = min(n_tokens, max(int(wanted), int(room * _SMALLEST_WINDOW)))
     left = room - width if context_room is None else context_room
     return [Window(part, kept, _cut_contexts(part, n_tokens, lengths, left)) for part, kept in _parts(n_tokens, width)]

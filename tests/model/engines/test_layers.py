@@ -35,7 +35,7 @@ def encoding(n_hypothesis: int, n_source: int, n_reference: int) -> Encoding:
     roles = [role for name, length in lengths.items() for role in (0, *[ROLES.index(name)] * length)] + [0]
     ids = np.arange(len(roles), dtype=np.int32) % 5 + 3  # some pieces occur in several texts
     ranges = np.arange(2 * n_hypothesis, dtype=np.int32).reshape(-1, 2)
-    context = ContextPart(len(ids) - 1 - n_reference, 0, np.zeros((n_reference, 2), np.int32))
+    context = ContextPart(len(ids) - 1 - n_reference, 0, np.zeros((n_reference, 2), np.int32), 0)
     return Encoding(ids, np.array(roles, np.int32), None, 1, ranges, (0, n_hypothesis), context)
 
 

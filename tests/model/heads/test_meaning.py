@@ -77,7 +77,7 @@ def test_the_tags_count_as_evidence() -> None:
     doubtful = prediction(1.0, 0.0)
     clear = prediction(1.0, 0.0)
     certain = np.log(np.array([[0.05, 0.0001, 0.0499, 0.8, 0.1]]))
-    clear = replace(clear, outputs=clear.outputs.changed(TagProbabilities(certain)))
+    clear = clear._replace(outputs=clear.outputs.changed(TagProbabilities(certain)))
     assert decoding.evidence([clear])[0] == pytest.approx(1 + np.log(9))
     assert decoding.evidence([doubtful])[0] < decoding.evidence([clear])[0]
 

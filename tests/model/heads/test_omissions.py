@@ -9,10 +9,10 @@ from matese.model.prediction import Outputs, Prediction
 from matese.model.texts.encoding import ContextPart, Encoding
 
 
-def window(start: int, n_tokens: int) -> Encoding:
+def window(start: int, n_tokens: int, *, reference: int | None = 0) -> Encoding:
     nothing = np.zeros(0, np.int32)
     numbers = np.arange(start, start + n_tokens, dtype=np.int32)
-    part = ContextPart(5, start, np.stack([2 * numbers, 2 * numbers + 1], axis=1))
+    part = ContextPart(5, start, np.stack([2 * numbers, 2 * numbers + 1], axis=1), reference)
     return Encoding(nothing, nothing, None, 1, np.zeros((0, 2), np.int32), (0, 0), part)
 
 
@@ -22,14 +22,14 @@ def said(*probabilities: float) -> OmissionProbabilities:
 
 
 def test_a_word_is_missing_only_if_no_window_finds_it() -> None:
-    joined = join_missing([(window(0, 3), said(0.9, 0.8, 0.1)), (window(1, 3), said(0.2, 0.7, 0.6))], is_reference=True)
+    joined = join_missing([(window(0, 3), said(0.9, 0.8, 0.1)), (window(1, 3), said(0.2, 0.7, 0.6))])
     np.testing.assert_allclose(joined.probabilities, [0.9, 0.2, 0.1, 0.6])
     assert joined.ranges.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert joined.reference == 0
 
 
 def test_a_token_in_no_window_is_not_missing() -> None:
-    joined = join_missing([(window(0, 1), said(0.9)), (window(2, 1), said(0.8))], is_reference=False)
+    joined = join_missing([(window(0, 1, reference=None), said(0.9)), (window(2, 1, reference=None), said(0.8))])
     assert joined.probabilities.tolist() == [0.9, 0, 0.8]
     assert joined.reference is None
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matese.model.texts import encoding
 from matese.model.texts.encoding import InputKind, TextEncoder, Tokens
 from tests.conftest import make_tokenizer
 
@@ -53,6 +55,24 @@ def test_a_text_is_tokenised_the_same_whatever_its_neighbours(texts: list[str]) 
         (alone,) = ENCODER.tokenize([text])
         assert tokens.ids.tolist() == alone.ids.tolist()
         assert tokens.ranges.tolist() == alone.ranges.tolist()
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.text(st.sampled_from("ab \u0301\u200b\u3000"), max_size=6), max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_texts_with_other_ranges_than_the_tokenizers_are_found(texts: list[str], chance: random.Random) -> None:
+    ranges: list[tuple[int, int]] = []
+    expected = []
+    starts = [0]
+    for number, text in enumerate(texts):
+        places = sorted(chance.randint(0, len(text)) for _ in range(2 * chance.randint(0, 3)))
+        own = list(zip(places[::2], places[1::2], strict=True))
+        expected += [number] if encoding._trimmed(text, own) != own else []
+        ranges += own
+        starts.append(len(ranges))
+    assert encoding._untrimmed(texts, np.array(ranges, np.int32).reshape(-1, 2), starts) == expected
 
 
 def test_a_lone_surrogate_is_refused() -> None:

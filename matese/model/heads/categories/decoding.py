@@ -49,10 +49,12 @@ class Categories(Head):
 
         return compute
 
+    def check(self, outputs: Sequence[CategoryScores]) -> None:
+        """Raises a ModelError if an output contains NaN."""
+        check_numbers([output.logits for output in outputs])
+
     def join(self, row: Row, windows: Sequence[tuple[Encoding, CategoryScores]]) -> CategoryScores:
         """Returns the logits of the kept tokens."""
-        for _, said in windows:
-            check_numbers(said.logits)
         return CategoryScores(np.concatenate([said.logits[slice(*encoding.kept)] for encoding, said in windows]))
 
     def mean(self, outputs: Sequence[CategoryScores]) -> CategoryScores:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from matese.model.arrays import Floats
+from matese.model.arrays import Floats, reduce_parts
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import Array, StoredTensors, dense, extra_layer, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, RowStates
@@ -61,11 +61,13 @@ class Meaning(Head):
 
         return compute
 
+    def check(self, outputs: Sequence[MeaningLogits]) -> None:
+        """Raises a ModelError if an output contains NaN."""
+        check_numbers([output.segment for output in outputs])
+        check_numbers([output.tokens for output in outputs])
+
     def join(self, row: Row, windows: Sequence[tuple[Encoding, MeaningLogits]]) -> MeaningLogits:
         """Returns the logits of the kept tokens, and the largest of the segments: a part with an error suffices."""
-        for _, said in windows:
-            check_numbers(said.segment)
-            check_numbers(said.tokens)
         tokens = np.concatenate([said.tokens[slice(*encoding.kept)] for encoding, said in windows])
         return MeaningLogits(max(said.segment for _, said in windows), tokens)
 
@@ -121,21 +123,18 @@ def apply(rule: MeaningRule, predictions: Sequence[Prediction]) -> list[Predicti
 def _with_score(prediction: Prediction, score: float) -> Prediction:
     if prediction.outputs.get(ExpectedScore) is None:
         return prediction
-    return replace(prediction, outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
+    return prediction._replace(outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
 
 
 def evidence(predictions: Sequence[Prediction]) -> list[float]:
     """Returns the logit of each segment plus the log odds of its most probable Major tag, bounded."""
     rows = [prediction.log_probabilities for prediction in predictions]
     majors = np.exp(np.concatenate([row[:, bio.B_MAJOR :] for row in rows])).sum(-1) if rows else np.zeros(0)
-    found = []
-    start = 0
-    for prediction, row in zip(predictions, rows, strict=True):
-        major = majors[start : start + len(row)].max(initial=0.0)
-        start += len(row)
-        bounded = min(max(float(major), LEAST), 1 - LEAST)
-        found.append(prediction.outputs[MeaningLogits].segment + math.log(bounded / (1 - bounded)))
-    return found
+    highest = reduce_parts(np.maximum, majors, [len(row) for row in rows])
+    return [
+        prediction.outputs[MeaningLogits].segment + math.log(major / (1 - major))
+        for prediction, major in zip(predictions, np.clip(highest, LEAST, 1 - LEAST).tolist(), strict=True)
+    ]
 
 
 def lower_scores(rule: MeaningRule, scores: Floats, found: Floats) -> Floats:

@@ -57,13 +57,18 @@ class Omissions(Head):
             if context is None:
                 return None
             logits = head(states.final[context.first : context.first + len(context.ranges)])[:, 0]
-            return OmissionProbabilities(None, context.ranges, 1 / (1 + np.exp(-logits.astype(np.float64))))
+            probabilities = 1 / (1 + np.exp(-logits.astype(np.float64)))
+            return OmissionProbabilities(context.reference, context.ranges, probabilities)
 
         return compute
 
+    def check(self, outputs: Sequence[OmissionProbabilities]) -> None:
+        """Raises a ModelError if an output contains NaN."""
+        check_numbers([output.probabilities for output in outputs])
+
     def join(self, row: Row, windows: Sequence[tuple[Encoding, OmissionProbabilities]]) -> OmissionProbabilities:
         """Returns the joint probabilities: a word is missing only if all its windows lack it."""
-        return join_missing(windows, is_reference=row.inputs != "source")
+        return join_missing(windows)
 
     def mean(self, outputs: Sequence[OmissionProbabilities]) -> OmissionProbabilities:
         """Returns the mean probabilities for one text."""
@@ -80,7 +85,7 @@ class Omissions(Head):
             for number, (reading, output) in enumerate(zip(model_input.readings, outputs, strict=True))
             if output is not None
         ]
-        return missing[0] if len(missing) == 1 else closest(missing)
+        return closest(missing)
 
     def over_models(self, outputs: Sequence[OmissionProbabilities | None]) -> OmissionProbabilities | None:
         """Returns the mean probabilities; None if the models found words of different references."""
@@ -101,14 +106,13 @@ class Omissions(Head):
     ) -> Sequence[Marks]:
         """Adds the omissions of each segment, and the words of the hypothesis that replace missing ones."""
         assert decoding.min_confidence is not None
-        changed = []
-        for model_input, prediction, each in zip(model_inputs, predictions, marks, strict=True):
-            omissions, substitutes = decode(prediction, model_input.segment, decoding.min_omission_confidence)
-            if not omissions and not substitutes:
-                changed.append(each)
-                continue
+        changed = list(marks)
+        for number in _with_missing(predictions, decoding.min_omission_confidence):
+            segment = model_inputs[number].segment
+            omissions, substitutes = decode(predictions[number], segment, decoding.min_omission_confidence)
             sure = [error for error in substitutes if (error.confidence or 0.0) >= decoding.min_confidence]
-            changed.append(Marks((*each.errors, *sure), (*each.omissions, *omissions)))
+            errors, others = marks[number]
+            changed[number] = Marks((*errors, *sure), (*others, *omissions))
         return changed
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
@@ -116,34 +120,23 @@ class Omissions(Head):
         return [f"omissions{decoding.min_omission_confidence:g}"]
 
 
-def join_missing(
-    windows: Sequence[tuple[Encoding, OmissionProbabilities]], *, is_reference: bool
-) -> OmissionProbabilities:
+def join_missing(windows: Sequence[tuple[Encoding, OmissionProbabilities]]) -> OmissionProbabilities:
     """Returns the joint probabilities of overlapping windows: a word is missing only if all its windows lack it.
 
     Args:
         windows: encoding of each window, and the probabilities for its part of the context.
-        is_reference: whether that context is a reference.
-
-    Raises:
-        ModelError: if they contain NaN.
     """
     parts = [(encoding.context, said.probabilities) for encoding, said in windows if encoding.context is not None]
-    if len(parts) == 1 and parts[0][0].start == 0:
-        ((part, values),) = parts
-        check_numbers(values)
-        return OmissionProbabilities(0 if is_reference else None, part.ranges, values.astype(np.float64))
+    references = [part.reference for part, _ in parts]
     n_tokens = max((part.start + len(part.ranges) for part, _ in parts), default=0)
     ranges = np.zeros((n_tokens, 2), dtype=np.int32)
     probabilities = np.full(n_tokens, np.inf)
     for part, values in parts:
-        check_numbers(values)
         place = slice(part.start, part.start + len(part.ranges))
         ranges[place] = part.ranges
         probabilities[place] = np.minimum(probabilities[place], values)
-    return OmissionProbabilities(
-        0 if is_reference else None, ranges, np.where(np.isfinite(probabilities), probabilities, 0.0)
-    )
+    found = np.where(np.isfinite(probabilities), probabilities, 0.0)
+    return OmissionProbabilities(references[0], ranges, found)
 
 
 def closest(candidates: Sequence[OmissionProbabilities]) -> OmissionProbabilities | None:
@@ -152,6 +145,19 @@ def closest(candidates: Sequence[OmissionProbabilities]) -> OmissionProbabilitie
     A word of only one of the references may be a choice of wording.
     """
     return min(candidates, key=lambda candidate: float(candidate.probabilities.sum()), default=None)
+
+
+def _with_missing(predictions: Sequence[Prediction], min_confidence: float) -> list[int]:
+    """Returns the numbers of the predictions by which a word may be missing: few.
+
+    The mean over the tokens of a word is at most the largest of them.
+    """
+    said = [prediction.outputs.get(OmissionProbabilities) for prediction in predictions]
+    probabilities = [np.zeros(0) if one is None else one.probabilities for one in said]
+    owners = np.repeat(np.arange(len(said)), [len(one) for one in probabilities])
+    is_likely = np.concatenate([np.zeros(0), *probabilities]) >= min_confidence * _NEARLY
+    found: list[int] = np.unique(owners[is_likely]).tolist()
+    return found
 
 
 def decode(
@@ -170,15 +176,15 @@ def decode(
         min_confidence: least probability of a missing word, between 0 and 1.
     """
     missing = prediction.outputs.get(OmissionProbabilities)
-    # Nearly all words are there: the mean over the tokens of a word is at most the largest of them.
-    if missing is None or missing.probabilities.max(initial=0.0) < min_confidence * _NEARLY:
+    if missing is None:
         return (), ()
     omissions: list[Omission] = []
     substitutes: list[ErrorSpan] = []
     text = (segment.source or "") if missing.reference is None else segment.references[missing.reference]
     name: Literal["source", "reference"] = "source" if missing.reference is None else "reference"
-    runs = _runs(missing, text, min_confidence)
-    aligned = _align(missing, text, prediction) if runs and name == "reference" else []
+    words = _words(missing.ranges, text)
+    runs = _runs(words, missing.probabilities.tolist(), text, min_confidence)
+    aligned = _align([place for place, _ in words], text, prediction) if runs and name == "reference" else []
     replaced = {place: other for kind, place, other in aligned if kind == "replace"}
     for start, end, probability in runs:
         if (start, end) in replaced:
@@ -188,11 +194,13 @@ def decode(
     return tuple(omissions), tuple(substitutes)
 
 
-def _runs(missing: OmissionProbabilities, text: str, min_confidence: float) -> list[tuple[int, int, float]]:
+def _runs(
+    words: Sequence[tuple[Range, Sequence[int]]], probabilities: Sequence[float], text: str, min_confidence: float
+) -> list[tuple[int, int, float]]:
     """Returns the start, end and probability of each run of missing words with a letter or digit."""
     runs: list[tuple[int, int, list[float]]] = []
-    for (start, end), tokens in _words(missing.ranges, text):
-        probability = sum(missing.probabilities[tokens].tolist()) / len(tokens)
+    for (start, end), tokens in words:
+        probability = sum(map(probabilities.__getitem__, tokens)) / len(tokens)
         if probability < min_confidence or not any(character.isalnum() for character in text[start:end]):
             continue
         if runs and not text[runs[-1][1] : start].strip():
@@ -215,13 +223,16 @@ def _words(ranges: Int32Array, text: str) -> list[tuple[Range, list[int]]]:
     return words
 
 
-def _align(missing: OmissionProbabilities, text: str, prediction: Prediction) -> list[tuple[str, Range, Range]]:
-    """Returns the stretches of a text that also occur in the hypothesis ("equal") or are substituted ("replace")."""
+def _align(places: Sequence[Range], text: str, prediction: Prediction) -> list[tuple[str, Range, Range]]:
+    """Returns the stretches of a text that also occur in the hypothesis ("equal") or are substituted ("replace").
+
+    Args:
+        places: of the words of the text.
+        text: the text.
+        prediction: of the hypothesis.
+    """
     hypothesis = prediction.hypothesis
-    places, others = (
-        [characters for characters, _ in _words(*each)]
-        for each in ((missing.ranges, text), (prediction.ranges, hypothesis))
-    )
+    others = [place for place, _ in _words(prediction.ranges, hypothesis)]
     words = [text[start:end].casefold() for start, end in places]
     other_words = [hypothesis[start:end].casefold() for start, end in others]
     return [

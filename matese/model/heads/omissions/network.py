@@ -27,13 +27,13 @@ class OmissionLogits(HeadOutput):
 
     def rows(self, encodings: Sequence[Encoding]) -> Sequence[OmissionProbabilities | None]:
         """Returns the probability of each token of each row's last context; None for a row without one."""
-        probabilities = self.logits.cpu().sigmoid().numpy()
+        probabilities = self.logits.cpu().sigmoid().double().numpy()
         parts = [encoding.context for encoding in encodings]
         return [
             None
             if part is None
             else OmissionProbabilities(
-                None, part.ranges, probabilities[row, part.first : part.first + len(part.ranges)]
+                part.reference, part.ranges, probabilities[row, part.first : part.first + len(part.ranges)]
             )
             for row, part in enumerate(parts)
         ]

@@ -54,11 +54,13 @@ class Score(Head):
 
         return compute
 
+    def check(self, outputs: Sequence[ExpectedScore]) -> None:
+        """Raises a ModelError if an output contains NaN."""
+        check_numbers([output.value for output in outputs])
+
     def join(self, row: Row, windows: Sequence[tuple[Encoding, ExpectedScore]]) -> ExpectedScore:
         """Returns the sum of the windows' scores, each weighted by the kept share of its tokens."""
-        for _, said in windows:
-            check_numbers(said.value)
-        if len(windows) == 1:
+        if len(windows) == 1:  # of a hypothesis that may have no tokens
             return windows[0][1]
         shares = [(encoding.kept[1] - encoding.kept[0]) / len(encoding.ranges) for encoding, _ in windows]
         total = math.fsum(said.value * share for (_, said), share in zip(windows, shares, strict=True))
@@ -68,9 +70,9 @@ class Score(Head):
         """Returns the mean score."""
         return ExpectedScore(math.fsum(output.value for output in outputs) / len(outputs))
 
-    def expected_score(self, output: ExpectedScore) -> float:
-        """Returns the score itself."""
-        return output.value
+    def expected_scores(self, outputs: Sequence[ExpectedScore]) -> list[float]:
+        """Returns the scores themselves."""
+        return [output.value for output in outputs]
 
     def scoring(self) -> str:
         """Returns the name of this way to score."""

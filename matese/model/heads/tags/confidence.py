@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -147,17 +146,6 @@ class MarkThreshold:
     def of(self, hypothesis: str) -> float:
         """Returns the least confidence of a span that is marked in a hypothesis."""
         return self.least_of_short if is_short(hypothesis) else self.least
-
-
-def thresholds_of(
-    hypotheses: Sequence[str], inputs: Sequence[InputKind], thresholds: Sequence[MarkThreshold], least: float
-) -> list[float]:
-    """Returns the least confidence of a marked span for each hypothesis; `least` for inputs without a threshold."""
-    of_inputs = {threshold.inputs: threshold for threshold in thresholds}
-    return [
-        of_inputs[kind].of(hypothesis) if kind in of_inputs else least
-        for hypothesis, kind in zip(hypotheses, inputs, strict=True)
-    ]
 
 
 def span_features(probability: float, n_tokens: int) -> tuple[float, float]:

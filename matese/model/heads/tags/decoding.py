@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Severity
-from matese.model.arrays import Floats, Ints
+from matese.model.arrays import Floats, Ints, reduce_parts
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, dense
 from matese.model.heads.head import Head, NumpyHead, RowStates
 from matese.model.heads.tags import bio
-from matese.model.heads.tags.confidence import SpanConfidence, is_short, thresholds_of
+from matese.model.heads.tags.confidence import SpanConfidence, is_short
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Marks, Prediction, TagProbabilities, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
@@ -26,7 +27,6 @@ from matese.text.words import widen
 _FORBIDDEN = np.array(
     [[not bio.may_follow(before, tag) for tag in range(len(bio.TAGS))] for before in range(len(bio.TAGS))]
 )
-_FORBIDDEN_FIRST = np.array([not bio.may_follow(None, tag) for tag in range(len(bio.TAGS))])
 _PENALTIES = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
 _PADDED_TOKENS = 2**17
 """Tokens decoded at a time, in arrays of some megabytes."""
@@ -59,19 +59,21 @@ class Tags(Head):
 
         return compute
 
+    def check(self, outputs: Sequence[TagProbabilities]) -> None:
+        """Raises a ModelError if an output contains NaN."""
+        check_numbers([output.logs for output in outputs])
+
     def join(self, row: Row, windows: Sequence[tuple[Encoding, TagProbabilities]]) -> TagProbabilities:
         """Returns the probabilities of the kept tokens."""
-        for _, said in windows:
-            check_numbers(said.logs)
         return TagProbabilities(np.concatenate([said.logs[slice(*encoding.kept)] for encoding, said in windows]))
 
     def mean(self, outputs: Sequence[TagProbabilities]) -> TagProbabilities:
         """Returns the logarithms of the mean probabilities."""
         return TagProbabilities(np.log(np.mean([np.exp(output.logs) for output in outputs], axis=0)))
 
-    def expected_score(self, output: TagProbabilities) -> float:
-        """Returns the expected score of the tags."""
-        return score_of_tags(output.logs)
+    def expected_scores(self, outputs: Sequence[TagProbabilities]) -> list[float]:
+        """Returns the expected scores of the tags."""
+        return scores_of_tags([output.logs for output in outputs])
 
     def scoring(self) -> str:
         """Returns the name of this way to score."""
@@ -100,17 +102,12 @@ class Tags(Head):
         decoding: Decoding,
     ) -> Sequence[Marks]:
         """Returns the error spans of each segment."""
-        assert decoding.min_confidence is not None
+        fitted = _fitted(model_inputs, decoding)
         marked = decode(
             predictions,
-            min_confidences=thresholds_of(
-                [prediction.hypothesis for prediction in predictions],
-                [model_input.inputs for model_input in model_inputs],
-                decoding.thresholds,
-                decoding.min_confidence,
-            ),
+            min_confidences=[least for least, _ in fitted],
             whole_words=decoding.whole_words,
-            confidences=_confidences(model_inputs, decoding),
+            confidences=[confidence for _, confidence in fitted],
         )
         if decoding.span_budget is not None:
             marked = [
@@ -134,31 +131,42 @@ class Tags(Head):
         return named
 
 
-def _confidences(model_inputs: Sequence[ModelInput], decoding: Decoding) -> list[SpanConfidence | None]:
-    """Returns the span confidence fitted for the input of each segment, with the severity of its language pair."""
-    fitted = {one.inputs: one for one in decoding.confidences}
-    known: dict[tuple[InputKind, bool, str | None], SpanConfidence | None] = {}
+def _fitted(model_inputs: Sequence[ModelInput], decoding: Decoding) -> list[tuple[float, SpanConfidence | None]]:
+    """Returns the least confidence of a marked span of each segment, and the span confidence fitted for such segments.
+
+    The latter has the severity of the language pair.
+    """
+    assert decoding.min_confidence is not None
+    known: dict[tuple[InputKind, bool, str | None], tuple[float, SpanConfidence | None]] = {}
     found = []
     for model_input in model_inputs:
-        key = model_input.segment.key
-        lang_pair = key.lang_pair if key else None
-        case = (model_input.inputs, is_short(model_input.segment.hypothesis), lang_pair)
+        segment = model_input.segment
+        lang_pair = segment.key.lang_pair if segment.key else None
+        case = (model_input.inputs, is_short(segment.hypothesis), lang_pair)
         if case not in known:
-            of_inputs = fitted.get(model_input.inputs)
-            known[case] = of_inputs and of_inputs.of_segment(model_input.segment.hypothesis, lang_pair)
+            threshold = decoding.threshold(model_input.inputs)
+            confidence = decoding.confidence(model_input.inputs)
+            known[case] = (
+                decoding.min_confidence if threshold is None else threshold.of(segment.hypothesis),
+                confidence and confidence.of_segment(segment.hypothesis, lang_pair),
+            )
         found.append(known[case])
     return found
 
 
-def score_of_tags(log_probabilities: Floats) -> float:
-    """Returns the expected score of the tags: minus the sum of P(B-Minor) + 5 P(B-Major), at least the lowest score.
+def scores_of_tags(log_probabilities: Sequence[Floats]) -> list[float]:
+    """Returns the expected scores of the tags: minus the sum of P(B-Minor) + 5 P(B-Major), at least the lowest score.
 
     Args:
-        log_probabilities: (tokens, tags).
+        log_probabilities: (tokens, tags) for each hypothesis.
     """
-    n_minor, n_major = np.exp(log_probabilities[:, [bio.B_MINOR, bio.B_MAJOR]]).sum(0)
-    penalty = mqm.MATESE.minor * float(n_minor) + mqm.MATESE.major * float(n_major)
-    return max(0.0 - penalty, LOWEST_SCORE)
+    if not log_probabilities:
+        return []
+    begins = np.exp(np.concatenate(log_probabilities)[:, [bio.B_MINOR, bio.B_MAJOR]])
+    counts = reduce_parts(np.add, begins, [len(logs) for logs in log_probabilities])
+    penalties = counts @ [mqm.MATESE.minor, mqm.MATESE.major]
+    scores: list[float] = np.maximum(0.0 - penalties, LOWEST_SCORE).tolist()
+    return scores
 
 
 def decode(
@@ -187,18 +195,13 @@ def decode(
         for lowest, confidence in zip(min_confidences, fitted, strict=True)
     ]
     rows = _Rows.of(predictions)
-    best = best_tags(
-        rows.split(rows.logs + _bias(rows, np.array(least), is_fitted=[one is not None for one in fitted]))
-    )
-    marked = [number for number, row_tags in enumerate(best) if row_tags.any()]  # most are free of errors
+    bias = _bias(rows, np.array(least), is_fitted=[one is not None for one in fitted])
+    found = _spans(predictions, rows, best_tags(rows.logs + bias, rows.starts), least, whole_words=whole_words)
     decoded: list[tuple[ErrorSpan, ...]] = [()] * len(predictions)
-    for number in marked:
-        correct = rows.correct[rows.starts[number] : rows.starts[number + 1]]
-        decoded[number] = _spans(predictions[number], correct, best[number], least[number], whole_words)
-    for confidence in {id(one): one for one in fitted if one is not None}.values():
-        own = [number for number in marked if fitted[number] is confidence and decoded[number]]
-        for number, spans in zip(own, _rated(rows, own, [decoded[number] for number in own], confidence), strict=True):
-            decoded[number] = tuple([span for span in spans if (span.confidence or 0) >= min_confidences[number]])
+    for number, spans in found.items():  # few, since most hypotheses are free of errors
+        decoded[number] = spans
+    for number, rated in _rated(rows, found, fitted).items():
+        decoded[number] = tuple([span for span in rated if (span.confidence or 0) >= min_confidences[number]])
     return decoded
 
 
@@ -226,10 +229,6 @@ class _Rows:
         ranges = np.concatenate([np.zeros((0, 2), np.int32), *(prediction.ranges for prediction in predictions)])
         return cls(logs, ranges, np.exp(logs[:, bio.O]), [0, *accumulate(map(len, rows))])
 
-    def split(self, values: Floats) -> list[Floats]:
-        """Returns the part of each hypothesis of an array with all tokens."""
-        return [values[start:end] for start, end in pairwise(self.starts)]
-
 
 def _bias(rows: _Rows, probabilities: Floats, *, is_fitted: Sequence[bool]) -> Floats:
     """Returns the term to add to the log-probabilities of the tags, (tokens of all hypotheses, tags).
@@ -247,7 +246,7 @@ def _bias(rows: _Rows, probabilities: Floats, *, is_fitted: Sequence[bool]) -> F
         # Runs of tokens on the same side of p, which end with the hypothesis.
         is_above = errors >= own
         begins = np.append(True, is_above[1:] != is_above[:-1])
-        begins[[start for start in rows.starts if start < len(errors)]] = True
+        begins[_first_tokens(rows.starts)] = True
         first = np.flatnonzero(begins)
         highest = np.repeat(np.maximum.reduceat(errors, first), np.diff(np.append(first, len(errors))))
         least = np.where(np.repeat(np.array(is_fitted), lengths), np.maximum(own, PEAK_SHARE * highest), own)
@@ -256,47 +255,57 @@ def _bias(rows: _Rows, probabilities: Floats, *, is_fitted: Sequence[bool]) -> F
     return bias
 
 
+def _first_tokens(starts: Sequence[int]) -> list[int]:
+    """Returns the first token of each hypothesis that has tokens; see `_Rows.starts`."""
+    return [start for start in starts if start < starts[-1]]
+
+
 def _rated(
-    rows: _Rows, numbers: Sequence[int], found: Sequence[Sequence[ErrorSpan]], fitted: SpanConfidence
-) -> Iterator[list[ErrorSpan]]:
-    """Yields the spans with their fitted confidence in place of the mean probability, and their fitted severity.
+    rows: _Rows, found: Mapping[int, Sequence[ErrorSpan]], fitted: Sequence[SpanConfidence | None]
+) -> dict[int, list[ErrorSpan]]:
+    """Returns the spans with their fitted confidence in place of the mean probability, and their fitted severity.
 
     Args:
         rows: the tokens of all hypotheses.
-        numbers: of the hypotheses with these spans.
-        found: one or more spans of each of these hypotheses.
-        fitted: for these hypotheses.
+        found: one or more spans of some hypotheses, by number.
+        fitted: for each hypothesis; one without a fit is left out.
     """
-    if not numbers:
-        return
-    spans = [span for own in found for span in own]
-    owners = np.repeat(numbers, [len(own) for own in found])
+    spans = [(owner, span) for owner, own in found.items() if fitted[owner] is not None for span in own]
+    if not spans:
+        return {}
+    owners = np.array([owner for owner, _ in spans])
     first = np.array(rows.starts)[owners]
     lengths = np.array(rows.starts)[owners + 1] - first
     # For each span, all tokens of its hypothesis, one span after the other.
     ends = np.cumsum(lengths)
     begins = ends - lengths
     tokens = np.arange(ends[-1]) - np.repeat(begins - first, lengths)
-    starts_of_spans = np.repeat([span.start for span in spans], lengths)
-    ends_of_spans = np.repeat([span.end for span in spans], lengths)
+    starts_of_spans = np.repeat([span.start for _, span in spans], lengths)
+    ends_of_spans = np.repeat([span.end for _, span in spans], lengths)
     ranges = rows.ranges[tokens]
     is_inside = (ranges[:, 0] < ends_of_spans) & (ranges[:, 1] > starts_of_spans)
-    n_tokens = np.add.reduceat(is_inside.astype(np.int64), begins)
-    means = np.array([span.confidence or 0.0 for span in spans])
-    confidences = [round(one, 4) for one in fitted.of_all(means, np.maximum(n_tokens, 1))]
-    severities = [span.severity for span in spans]
-    if fitted.major is not None:
-        inside = np.where(is_inside[:, None], np.exp(rows.logs[tokens]), 0.0)
-        sums = np.add.reduceat(inside, begins)  # (spans, tags)
-        errors = sums[:, bio.O + 1 :].sum(1)
-        major = sums[:, [bio.B_MAJOR, bio.I_MAJOR]].sum(1)
-        shares = np.divide(major, errors, out=np.zeros(len(spans)), where=errors > 0)
-        are_major = (shares * np.array(confidences) >= fitted.major).tolist()
-        severities = [Severity.MAJOR if is_major else Severity.MINOR for is_major in are_major]
-    rated = zip(spans, severities, confidences, strict=True)
-    made = iter([ErrorSpan(span.start, span.end, level, confidence=value) for span, level, value in rated])
-    for own in found:
-        yield list(islice(made, len(own)))
+    inside = np.where(is_inside[:, None], np.exp(rows.logs[tokens]), 0.0)
+    sums = np.add.reduceat(inside, begins)  # (spans, tags)
+    errors = sums[:, bio.O + 1 :].sum(1)
+    major = sums[:, [bio.B_MAJOR, bio.I_MAJOR]].sum(1)
+    shares = np.divide(major, errors, out=np.zeros(len(spans)), where=errors > 0).tolist()
+    means = np.array([span.confidence or 0.0 for _, span in spans])
+    n_tokens = np.maximum(np.add.reduceat(is_inside.astype(np.int64), begins), 1)
+    rated = defaultdict[int, list[ErrorSpan]](list)
+    of_fit = defaultdict[int, list[int]](list)
+    for number, (owner, _) in enumerate(spans):
+        of_fit[id(fitted[owner])].append(number)
+    for numbers in of_fit.values():
+        confidence = fitted[spans[numbers[0]][0]]
+        assert confidence is not None
+        for number, value in zip(numbers, confidence.of_all(means[numbers], n_tokens[numbers]), strict=True):
+            owner, span = spans[number]
+            rounded = round(value, 4)
+            severity = span.severity
+            if confidence.major is not None:
+                severity = Severity.MAJOR if shares[number] * rounded >= confidence.major else Severity.MINOR
+            rated[owner].append(ErrorSpan(span.start, span.end, severity, confidence=rounded))
+    return rated
 
 
 def major_share(probabilities: Floats) -> float:
@@ -347,46 +356,85 @@ def tokens_of(span: ErrorSpan, ranges: Ints) -> npt.NDArray[np.bool_]:
 
 
 def _spans(
-    prediction: Prediction,
-    correct: Floats,
-    tag_numbers: Ints,
-    min_confidence: float,
-    whole_words: bool,
-) -> tuple[ErrorSpan, ...]:
-    """Returns the spans of a hypothesis; `correct`: (tokens,), the probability of O, `tag_numbers`: (tokens,)."""
-    ranges = prediction.ranges.tolist()
-    before = [0.0, *accumulate(correct.tolist())]
-    spans = []
-    for start, end, severity in bio.to_ranges(tag_numbers.tolist()):
-        place = bio.characters_of(range(start, end), ranges)
-        confidence = 1 - (before[end] - before[start]) / (end - start)
-        if place is not None and confidence >= min_confidence:
-            place = widen(*place, prediction.hypothesis) if whole_words else place
-            spans.append(ErrorSpan(*place, severity, confidence=round(min(max(confidence, 0.0), 1.0), 4)))
-    return without_overlap(spans)
+    predictions: Sequence[Prediction], rows: _Rows, tags: Ints, least: Sequence[float], *, whole_words: bool
+) -> dict[int, tuple[ErrorSpan, ...]]:
+    """Returns the spans of each hypothesis that has any, by its number.
+
+    Args:
+        predictions: one for each hypothesis.
+        rows: their tokens.
+        tags: (tokens of all hypotheses,), legal sequences.
+        least: for each hypothesis, least mean error probability of the tokens of a span.
+        whole_words: widen spans to whole words.
+    """
+    begins = (tags == bio.B_MINOR) | (tags == bio.B_MAJOR)
+    is_stop = begins | (tags == bio.O)
+    is_stop[_first_tokens(rows.starts)] = True
+    first = np.flatnonzero(begins)
+    stops = np.append(np.flatnonzero(is_stop), len(tags))
+    end = stops[np.searchsorted(stops, first, side="right")]
+    owners = np.searchsorted(rows.starts, first, side="right") - 1
+    # Reduced from each place to the next one: every other result is that of a span. The last place may be the end.
+    places = np.stack([first, end], 1).ravel()
+    has_characters = rows.ranges[:, 0] < rows.ranges[:, 1]
+    starts_of_tokens = np.where(has_characters, rows.ranges[:, 0], np.iinfo(np.int32).max)
+    ends_of_tokens = np.where(has_characters, rows.ranges[:, 1], 0)
+    columns = (
+        owners,
+        np.minimum.reduceat(np.append(starts_of_tokens, 0), places)[::2],
+        np.maximum.reduceat(np.append(ends_of_tokens, 0), places)[::2],
+        tags[first] == bio.B_MAJOR,
+        1 - np.add.reduceat(np.append(rows.correct, 0.0), places)[::2] / (end - first),
+    )
+    found = defaultdict[int, list[ErrorSpan]](list)
+    for owner, start, stop, is_major, confidence in zip(*(column.tolist() for column in columns), strict=True):
+        if start < stop and confidence >= least[owner]:
+            if whole_words:
+                start, stop = widen(start, stop, predictions[owner].hypothesis)
+            severity = Severity.MAJOR if is_major else Severity.MINOR
+            bounded = min(max(confidence, 0.0), 1.0)
+            found[owner].append(ErrorSpan(start, stop, severity, confidence=round(bounded, 4)))
+    return {owner: without_overlap(spans) for owner, spans in found.items()}
 
 
-def best_tags(log_probabilities: Sequence[Floats]) -> list[Ints]:
+def best_tags(log_probabilities: Floats, starts: Sequence[int]) -> Ints:
     """Returns the most probable legal BIO sequences: no I- without its B-, no change of severity inside a span.
 
     The Viterbi algorithm over the transitions of `bio.may_follow`, for many hypotheses at once.
 
     Args:
-        log_probabilities: (tokens, tags) for each hypothesis.
+        log_probabilities: (tokens of all hypotheses, tags).
+        starts: first token of each hypothesis, and the number of all tokens.
     """
-    # O is the first tag and may follow any other: where it is the most probable tag of each token, so is the sequence.
-    others = [number for number, row in enumerate(log_probabilities) if row.argmax(1).any()]
-    order = sorted(others, key=lambda number: -len(log_probabilities[number]))
-    lengths = np.array([len(log_probabilities[number]) for number in order])
-    best: list[Ints] = [np.zeros(len(row), np.int64) for row in log_probabilities]
-    start = 0
-    while start < len(order):
-        end = start + max(1, _PADDED_TOKENS // max(1, int(lengths[start])))
-        rows = [log_probabilities[number] for number in order[start:end]]
-        for number, row_tags, length in zip(order[start:end], _viterbi(rows), lengths[start:end], strict=True):
-            best[number] = row_tags[:length]
-        start = end
+    # Where the most probable tags of the tokens may follow each other, they are the sequence.
+    best: Ints = log_probabilities.argmax(1)
+    before = np.append(bio.O, best)[:-1]
+    before[_first_tokens(starts)] = bio.O  # after which may stand what may stand at the start
+    forbidden = np.flatnonzero(_FORBIDDEN[before, best])
+    cuts = _cuts(log_probabilities, starts)
+    parts = np.unique(np.searchsorted(cuts, forbidden, side="right"))
+    places = [slice(start, end) for start, end in zip(cuts[parts - 1].tolist(), cuts[parts].tolist(), strict=True)]
+    places.sort(key=lambda place: place.start - place.stop)  # longest first
+    done = 0
+    while done < len(places):
+        together = places[done : done + max(1, _PADDED_TOKENS // (places[done].stop - places[done].start))]
+        for place, row_tags in zip(together, _viterbi([log_probabilities[place] for place in together]), strict=True):
+            best[place] = row_tags[: place.stop - place.start]
+        done += len(together)
     return best
+
+
+def _cuts(log_probabilities: Floats, starts: Sequence[int]) -> Ints:
+    """Returns places that divide hypotheses into parts whose best sequences are those of the whole: few tokens each.
+
+    After a token that is certainly O, everything may stand that may stand at the start. A token is certainly O if that
+    is more probable there than any other tag by more than what it would cost to begin a span at the next token.
+    """
+    advantages = log_probabilities[:, bio.O] - log_probabilities[:, bio.O + 1 :].max(1)
+    insides = log_probabilities[:, [bio.I_MINOR, bio.I_MAJOR]]
+    costs = (insides - log_probabilities[:, [bio.B_MINOR, bio.B_MAJOR]]).max(1)
+    is_certain = advantages > np.maximum(np.append(costs, 0.0)[1:], 0.0)
+    return np.union1d(starts, np.flatnonzero(is_certain) + 1)
 
 
 def _viterbi(rows: Sequence[Floats]) -> Ints:
@@ -398,7 +446,7 @@ def _viterbi(rows: Sequence[Floats]) -> Ints:
         padded[: len(row), number] = row
     n_open = [int(np.searchsorted(-lengths, -position)) for position in range(n_tokens)]  # rows with such a token
     origins = np.zeros(padded.shape, dtype=np.int8)
-    scores = np.where(_FORBIDDEN_FIRST, -np.inf, padded[0]) if n_tokens else np.zeros((len(rows), len(bio.TAGS)))
+    scores = np.where(_FORBIDDEN[bio.O], -np.inf, padded[0])  # at the start may stand what may follow O
     for position in range(1, n_tokens):
         n = n_open[position]
         paths = scores[:n, :, None] + _PENALTIES  # (rows, before, tag)
@@ -413,12 +461,14 @@ def _viterbi(rows: Sequence[Floats]) -> Ints:
     return chosen
 
 
-def without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+def without_overlap(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     """Returns the spans in text order, with overlapping spans joined.
 
     A joined span has the worse severity and the higher confidence. Neighbouring spans can overlap because tokens may
     share a character and a word may contain two errors.
     """
+    if len(spans) < 2:
+        return tuple(spans)
     joined: list[ErrorSpan] = []
     for span in sorted(spans, key=lambda span: span.start):
         if joined and span.start < joined[-1].end:

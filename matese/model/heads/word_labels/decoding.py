@@ -54,10 +54,12 @@ class WordLabels(Head):
         assert self.config.heads.word_labels is not None
         return self.config.heads.word_labels
 
+    def check(self, outputs: Sequence[LabelProbabilities]) -> None:
+        """Raises a ModelError if an output contains NaN."""
+        check_numbers([output.values for output in outputs])
+
     def join(self, row: Row, windows: Sequence[tuple[Encoding, LabelProbabilities]]) -> LabelProbabilities:
         """Returns the probabilities of the kept tokens."""
-        for _, said in windows:
-            check_numbers(said.values)
         return LabelProbabilities(np.concatenate([said.values[slice(*encoding.kept)] for encoding, said in windows]))
 
     def mean(self, outputs: Sequence[LabelProbabilities]) -> LabelProbabilities:

@@ -13,7 +13,7 @@ from matese.annotation import ErrorSpan, Severity
 from matese.model.heads.tags import decoding
 from matese.model.heads.tags.bio import B_MAJOR, B_MINOR, I_MAJOR, I_MINOR, TAGS, O, may_follow
 from matese.model.heads.tags.confidence import SpanConfidence
-from matese.model.heads.tags.decoding import best_tags, score_of_tags
+from matese.model.heads.tags.decoding import scores_of_tags
 from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.text.words import widen
 
@@ -38,6 +38,12 @@ def certain(*tags: int, rest: float = 0.01) -> Floats:
     return logs
 
 
+def best_tags(hypotheses: list[Floats]) -> list[list[int]]:
+    starts = [0, *itertools.accumulate(map(len, hypotheses))]
+    tags = decoding.best_tags(np.concatenate([np.zeros((0, 5)), *hypotheses]), starts).tolist()
+    return [tags[start:end] for start, end in itertools.pairwise(starts)]
+
+
 log_probabilities = st.lists(st.lists(st.floats(-6, 0), min_size=5, max_size=5), min_size=1, max_size=5).map(
     lambda rows: np.array(rows) - np.log(np.exp(np.array(rows)).sum(1, keepdims=True))
 )
@@ -53,7 +59,7 @@ def test_best_tags_is_the_best_of_all_legal_sequences(rows: Floats) -> None:
         for tags in itertools.product(range(len(TAGS)), repeat=len(rows))
         if all(map(may_follow, [None, *tags], tags))
     )
-    assert value(tuple(best_tags([rows])[0].tolist())) == pytest.approx(max(map(value, legal)))
+    assert value(tuple(best_tags([rows])[0])) == pytest.approx(max(map(value, legal)))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +73,7 @@ def test_best_tags_is_the_best_of_all_legal_sequences(rows: Floats) -> None:
 )
 def test_best_tags(favoured: list[int], expected: list[int]) -> None:
     (found,) = best_tags([certain(*favoured)])
-    assert found.tolist() == expected
+    assert found == expected
 
 
 def one_by_one(rows: Floats) -> list[int]:
@@ -94,13 +100,13 @@ coarse = st.lists(st.lists(st.sampled_from([-2.0, -1.0, -0.5]), min_size=5, max_
 def test_tags_of_one_hypothesis_do_not_depend_on_the_others(hypotheses: list[Floats], together: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "_PADDED_TOKENS", together)
-        found = [tags.tolist() for tags in best_tags(hypotheses)]
+        found = best_tags(hypotheses)
     assert found == [one_by_one(rows) for rows in hypotheses]
 
 
 def test_hypotheses_without_tokens_stand_among_others() -> None:
     rows = [np.zeros((0, 5)), certain(B_MINOR), np.zeros((0, 5))]
-    assert [tags.tolist() for tags in best_tags(rows)] == [[], [B_MINOR], []]
+    assert best_tags(rows) == [[], [B_MINOR], []]
 
 
 TEXT = "Das  Haus ist blau."
@@ -199,9 +205,11 @@ def test_the_fitted_probability_of_a_major_span_decides_the_severity(major: floa
 
 def test_expected_score_of_tags() -> None:
     rows = np.log(np.array([[0.5, 0.2, 0.05, 0.2, 0.05], [0.7, 0.1, 0.1, 0.05, 0.05]]))
-    assert score_of_tags(rows) == pytest.approx(-(0.3 + 5 * 0.25))
-    assert score_of_tags(certain(*[B_MAJOR] * 9)) == -25
-    assert score_of_tags(np.zeros((0, 5))) == 0
+    no_tokens = np.zeros((0, 5))
+    found = scores_of_tags([no_tokens, rows, no_tokens, certain(*[B_MAJOR] * 9), no_tokens])
+    assert found == pytest.approx([0, -(0.3 + 5 * 0.25), 0, -25, 0])
+    assert scores_of_tags([no_tokens]) == [0]
+    assert scores_of_tags([]) == []
 
 
 @pytest.mark.parametrize(
