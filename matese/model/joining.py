@@ -59,7 +59,10 @@ def of_rows(
         joined = head.over_rows(readings, said, decoding=decoding, combine=combine)
         if joined is not None:
             said = [outputs.changed(output) for outputs, output in zip(said, joined, strict=True)]
-    return [_joint(rows, outputs) for rows, outputs in zip(readings, said, strict=True)]
+    return [
+        rows[0] if len(rows) == 1 and outputs is rows[0].outputs else _joint(rows, outputs)
+        for rows, outputs in zip(readings, said, strict=True)
+    ]
 
 
 def of_readings(heads: Sequence[Head], model_input: ModelInput, predictions: Sequence[Prediction]) -> Prediction:

@@ -35,7 +35,7 @@ def test_gradients_are_those_of_plain_products(dtype: torch.dtype, tolerance: fl
         with torch.autocast("cpu", torch.bfloat16, enabled=used == torch.bfloat16):
             attended = attention.padded(mask, is_eager=is_eager)(*(leaf.to(used) for leaf in leaves))
         assert attended.dtype == used
-        attended.float()[is_token].square().sum().backward()
+        torch.autograd.backward(attended.float()[is_token].square().sum())
         gradients.append([leaf.grad for leaf in leaves])
     torch.testing.assert_close(gradients[1], gradients[0], rtol=tolerance, atol=tolerance)
 
@@ -54,9 +54,9 @@ def test_a_cpu_trains_with_the_quicker_attention(
     fused: list[torch.dtype] = []
     attend = functional.scaled_dot_product_attention
 
-    def noted(*each: torch.Tensor) -> torch.Tensor:
-        fused.append(each[0].dtype)
-        return attend(*each)
+    def noted(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        fused.append(query.dtype)
+        return attend(query, key, value, mask)
 
     monkeypatch.setattr(functional, "scaled_dot_product_attention", noted)
     query, key, value = (one[None].to(dtype).requires_grad_() for one in numbers(n_tokens))
