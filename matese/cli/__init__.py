@@ -23,14 +23,16 @@ BAD_INPUT = 2
 FAULT = 70
 INTERRUPTED = 130
 CLOSED_PIPE = 141
-_NEW_OBJECTS = 100_000
-"""How many, less those that are gone, start a garbage collection: those of some ten thousand rows of a file."""
+_OF_RATINGS = ("agreement", "compare", "convert", "correlate", "evaluate", "gate", "info", "report", "score")
+"""Commands that read files of ratings, and end."""
+_NEW_OBJECTS = 1_000_000
+"""How many, less those that are gone, start a garbage collection there: those of some hundred thousand rows."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code; `argv` has no program name; None for the arguments of the process."""
     try:
-        with raising_ctrl_c(), _rare_collections():
+        with raising_ctrl_c():
             return _run(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -38,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Makes garbage collections rare in the body: they find nothing, but take a third of the time of a large file."""
+    """Makes garbage collections rare in the body: in ratings they find nothing, but take a third of the time."""
     usual = gc.get_threshold()
     gc.set_threshold(_NEW_OBJECTS, *usual[1:])
     try:
@@ -83,7 +85,8 @@ def _command(argv: Sequence[str]) -> int:
             code = 0
         else:
             module = options.command(args.command)
-            with messages.muted(args.quiet), notices.heard_by(messages):
+            collecting = _rare_collections() if args.command in _OF_RATINGS else contextlib.nullcontext()
+            with messages.muted(args.quiet), notices.heard_by(messages), collecting:
                 code = module.run(module.request(args)) or 0
     if sys.stdout is not None:
         with naming("standard output"):  # report a full disk or a closed pipe here, not when the interpreter ends

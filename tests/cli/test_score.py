@@ -1,3 +1,4 @@
+import gc
 import re
 import sys
 from pathlib import Path
@@ -36,6 +37,25 @@ def test_table_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest.M
     assert run(*SCORE).code == 0
     lines = terminal.came().replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")
     assert [len(line) <= 60 for line in lines[:7]] == [True] * 7
+
+
+def test_many_ratings_start_few_garbage_collections(run: Run, folder: Path) -> None:
+    rating = Rating(Segment("Das, was"), "anna", (ErrorSpan(3, 4, Severity.MINOR),))
+    write(folder / "many.jsonl", *[jsonl.dumps(rating)] * 5000)
+    usual = gc.get_threshold()
+    started: list[str] = []
+
+    def note(phase: str, _: dict[str, int]) -> None:
+        started.append(phase)
+
+    run("score", "many.jsonl")  # which imports what it needs
+    gc.callbacks.append(note)
+    try:
+        assert run("score", "many.jsonl").code == 0
+    finally:
+        gc.callbacks.remove(note)
+    assert started.count("start") < 20
+    assert gc.get_threshold() == usual
 
 
 def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:

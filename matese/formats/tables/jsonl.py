@@ -248,6 +248,8 @@ def with_all_columns(ratings: Iterable[Rating]) -> list[Rating]:
 
 def own_name(segment: Segment) -> str | None:
     """Returns the name of a segment, if it says more than its number."""
+    if segment.name is None:
+        return None
     index = segment.key.index if segment.key else None
     of_number = () if index is None else (f"segment {index + 1}", f"line {index + 1}")
     return None if segment.name in ("", *of_number) else segment.name
