@@ -157,7 +157,8 @@ class Journal:
         return None
 
     def _keep(self, rating: Rating, tokens: TokenScores | None, counts: Mapping[str, Any]) -> None:
-        bare = replace(rating, segment=replace(rating.segment, extra=None))
+        is_bare = rating.segment.extra is None
+        bare = rating if is_bare else replace(rating, segment=replace(rating.segment, extra=None))
         line = f'{{"rating": {jsonl.dumps(bare, tokens=tokens)}, "counts": {json.dumps(counts)}}}\n'
         with naming(str(self.path)):
             if self._stream is None:

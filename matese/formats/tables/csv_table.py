@@ -107,7 +107,7 @@ def _cell(name: str, value: object) -> str:
         return ""
     if isinstance(value, str):
         return str(value)
-    if value == []:
+    if type(value) is list and not value:
         return "[]"
     if type(value) is int:
         return str(value)
