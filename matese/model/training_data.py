@@ -56,12 +56,16 @@ class TrainingData:
         >>> data.about([("WMT20", "zh-en"), ("WMT20", "en-de"), ("WMT20", "en-ja"), ("wmt21", "en-de")])
         ('ratings of WMT20 en-de and zh-en (held out: a tenth of the sources)',)
         """
-        pairs: dict[tuple[str, LearnedTestSet], list[str]] = {}
+        pairs: dict[tuple[LearnedTestSet, str], list[str]] = {}
         for test_set, lang_pair in sorted(set(places), key=str):
             known = next((one for one in self.test_sets if one.covers((test_set, lang_pair))), None)
             if known is not None and test_set is not None:
-                pairs.setdefault((test_set, known), []).extend([] if lang_pair is None else [lang_pair])
-        return tuple(_in_words(test_set, known, of_set) for (test_set, known), of_set in pairs.items())
+                pairs.setdefault((known, test_set), []).extend([] if lang_pair is None else [lang_pair])
+        sets: dict[tuple[str, str | None], list[str]] = {}
+        for (known, test_set), of_set in pairs.items():
+            named = f"{test_set} {' and '.join(of_set)}" if of_set else test_set
+            sets.setdefault((known.learned, known.held_out), []).append(named)
+        return tuple(_in_words(learned, named, held_out) for (learned, held_out), named in sets.items())
 
     def with_segments(self, places: Mapping[TestSetPlace, str], *, held_out: str | None) -> TrainingData:
         """Returns these data and further segments; `places` says what is learned of each test set and language pair."""
@@ -79,10 +83,8 @@ class TrainingData:
 UNKNOWN = TrainingData()
 
 
-def _in_words(test_set: str, known: LearnedTestSet, lang_pairs: Sequence[str]) -> str:
-    pairs = f" {' and '.join(lang_pairs)}" if lang_pairs else ""
-    held_out = f" (held out: {known.held_out})" if known.held_out else ""
-    return f"{known.learned} of {test_set}{pairs}{held_out}"
+def _in_words(learned: str, named: Sequence[str], held_out: str | None) -> str:
+    return f"{learned} of {', '.join(named)}{f' (held out: {held_out})' if held_out else ''}"
 
 
 def note(model: str, learned: Sequence[str]) -> str:
