@@ -27,8 +27,9 @@ def files(folder: Path) -> None:
         ("b.xlf", XLIFF),
         ("c.srt", CUE.format(WRONG)),
         ("c.en.srt", CUE.format(SOURCE)),
-        ("plain.txt", f"{WRONG}\n"),
-        ("plain.src.txt", f"{SOURCE}\n"),
+        # a wrong year that mini does not mark
+        ("plain.txt", "Im Jahr 1962 zog die Familie nach Bremen.\n"),
+        ("plain.src.txt", "In 1961 the family moved to Bremen.\n"),
     ):
         (folder / name).write_text(text, encoding="utf-8")
     table = {"hypothesis": WRONG, "source": SOURCE}

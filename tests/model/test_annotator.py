@@ -198,7 +198,7 @@ def test_a_minimum_confidence_replaces_the_model_s_own() -> None:
 
     errors = spans()
     highest = max(span.confidence or 0 for span in errors)
-    assert errors == spans(min_confidence=0.01)
+    assert set(errors) <= set(spans(min_confidence=0.01))
     assert spans(min_confidence=highest) == [span for span in errors if span.confidence == highest]
     choice = matese.DecodingChoice(min_confidence=0.5)
     assert "|decode:0.5+" in matese.load("mini", n_segments=1, choice=choice).signature("reference")
