@@ -82,7 +82,7 @@ def correct(page: Page) -> None:
 def mark_missing(page: Page) -> None:
     """Removes one mark, and chooses a word of a reference to mark it."""
     page.click("#edit")
-    wrong = page.locator("mark", has_text="remains")
+    wrong = page.locator("mark", has_text="closed")
     for step in range(9):  # the page holds only the translations near the visible ones
         if wrong.count():
             break
