@@ -193,7 +193,7 @@ class _Data(NamedTuple):
 
 
 def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
-    """Returns the data, and tells what was skipped."""
+    """Reads the data and reports what is skipped."""
     data = config.data
     inputs = config.model.texts.inputs
     heads = run_setup.targets(config)
