@@ -45,6 +45,7 @@ TABLE = (
         endings=(".jsonl",),
         needs_other_files=True,
     ),
+    Format("esa", "error span annotation of WMT 2024 and 2025", f"{_CORPORA}.esa", signs.is_esa, writes=None),
     Format(
         "error-spans",
         "error-span TSV",

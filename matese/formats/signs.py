@@ -116,6 +116,13 @@ def is_wmt26(head: FileHead) -> bool:
     return head.is_json("item_id") and "_###_" in head.text and has_content
 
 
+def is_esa(head: FileHead) -> bool:
+    """Whether a file begins with an annotation of WMT 2024 or 2025."""
+    keys = set(head.keys)
+    has_systems = re.match(r'\s*\[?\s*\{\s*"scores"\s*:\s*\{', head.text) is not None
+    return has_systems or {"esa_spans", "langs"} <= keys or {"tgt_text", "scores"} <= keys
+
+
 def is_error_span_tsv(head: FileHead) -> bool:
     """Whether a file begins with the header, or with a row whose offsets are numbers."""
     fields = [unquoted(field) for field in head.fields]

@@ -105,6 +105,10 @@ PEARMUT = (
     f'{{"pilot": [{{"user_id": "r", "item_i": 0, "item": [{{"tgt": {{"A": "{TEXT}"}}, "src": "{SOURCE}", '
     '"index": 0, "document": "d"}], "annotation": [{"A": {"score": 70, "error_spans": [@]}}]}]}'
 )
+ESA = (
+    f'{{"langs": "en-de", "line_id": 0, "src": "{SOURCE}", "tgt": "{TEXT}", "system": "A", "esa_spans": [@], '
+    '"esa_score": 70}'
+)
 APPRAISE = json.dumps([{"task": {}, "items": [{
     "itemID": 0, "itemType": "TGT", "sourceID": "en-de", "sourceText": SOURCE, "targetID": "A", "targetText": TEXT,
     "documentID": "d", "isCompleteDocument": False, "mqm": "@"}]}]).replace('"@"', "[@]")  # fmt: skip
@@ -155,6 +159,7 @@ CASES = [
         id="s", type="choices", value={"choices": ["Unusable"]})),
     in_list("doccano", "label", f'{{"text": "{TEXT}", "label": [@]}}', known='[4, 8, "Major"]', unknown="[0, 3, 12]"),
     in_list("pearmut", "label", PEARMUT, known=mark(severity="major"), unknown=mark(severity="odd")),
+    in_list("esa", "label", ESA, known=mark(severity="major"), unknown=mark(severity="odd")),
     in_list("appraise", "label", APPRAISE, known=mark(severity="major"), unknown=mark(severity="odd")),
     Case("po", "note", PO, NOTE, NOTE + "# Really bad.\n", "# [matese]\n# Really bad.\n"),
     Case("xliff", "note", XLIFF, in_xliff(NOTE), in_xliff(NOTE + "# Really bad.\n"),

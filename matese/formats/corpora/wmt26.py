@@ -49,7 +49,9 @@ from matese.annotation import (
 from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
+from matese.formats.corpora import omission_marks
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
+from matese.formats.item_ids import SEPARATOR
 from matese.formats.row_issues import RowIssues, located
 from matese.text import languages
 from matese.text.whole_numbers import parse_whole_number
@@ -63,9 +65,8 @@ CAPABILITIES = Capabilities(
     scales=("mqm", "esa", "da", "0-1"),
     error_free=True,
 )
-SEPARATOR = "_###_"
-OMISSION = "Accuracy/Omission"
-INSTRUCTION_FAULT = "Instruction fault"
+OMISSION = omission_marks.CATEGORY
+INSTRUCTION_FAULT = "Instructions"
 """Categories of the errors that a submission holds without a place."""
 _OTHER = "other"
 """Category of an error that has none."""

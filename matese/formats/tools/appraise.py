@@ -40,7 +40,7 @@ from matese.formats import json_stream
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, report_unknown, to_esa
+from matese.formats.utf16_offsets import MISSING, EsaSpan, from_esa, report_unknown, to_esa
 from matese.text import languages
 from matese.text.whole_numbers import parse_whole_number
 from matese.validation import plain_values

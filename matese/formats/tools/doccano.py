@@ -32,7 +32,7 @@ from matese.files import name_of, read_lines
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import to_range
+from matese.formats.utf16_offsets import to_range
 from matese.text.ranges import Utf16Text
 from matese.validation import plain_values
 

@@ -14,22 +14,25 @@ free of errors; items of the tutorial and random checks, whose `item_i` is a wor
 have a `validation`, which teach or check the annotators. Comments and values of further sliders are counted, too. A
 translation without `error_spans` is not annotated.
 
-Where an item has none of our keys, language pair, document and number come from an `item_id` in the form of WMT
-2025, "en-de_#_news_#_talk_#_0", and the document from `doc_id` if there is one.
+Where an item has none of our keys, the key comes from an `item_id` in the form of WMT 2025 or 2026,
+"en-de_#_news_#_talk_#_0" or "news_###_talk_###_0", the language pair also from the name of the campaign, such as
+"eng_Latn---deu_Latn v3", and the document from `doc_id` if there is one.
 
-Offsets count UTF-16 code units, with inclusive ends; a span on the token `[missing]`, which follows the text, is an
-error without a place (pearmut 1.1, web/src/annotate.ts). Pearmut accepts no system whose name is a number, so "system "
-precedes such names.
+Offsets count UTF-16 code units, with inclusive ends. Tokens follow the text, with one offset each: a span on one is an
+error without a place (pearmut 1.1, web/src/annotate.ts). A campaign names its tokens (`special_tokens` of `info`);
+annotations do not, so theirs are taken for those of WMT 2026, `[missing]` and `[instructions fault]`.
+
+Pearmut accepts no system whose name is a number, so "system " precedes such names.
 
 The score that people set is read as 0-100 ESA, and not written.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -37,16 +40,15 @@ from typing import Any
 import msgspec
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, UsageError, one_of
+from matese.errors import InputError, one_of
 from matese.files import name_of
-from matese.formats import json_stream
+from matese.formats import item_ids, json_stream
 from matese.formats.capabilities import Capabilities
+from matese.formats.corpora.wmt26 import INSTRUCTION_FAULT, OMISSION
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import EsaSpan, from_esa, report_unknown, to_esa
-from matese.text import languages
+from matese.formats.utf16_offsets import EsaSpan, from_esa, report_unknown, to_esa
 from matese.text.ranges import Utf16Text
-from matese.text.whole_numbers import parse_whole_number
 from matese.validation import plain_values
 
 CAPABILITIES = Capabilities(
@@ -89,12 +91,36 @@ class _Item(msgspec.Struct):
     validation: Any = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Campaign:
+    """What holds for all of its items.
+
+    Attributes:
+        lang_pair: that its name states.
+        tokens: the categories of errors on the tokens behind a text, in their order; None for an unknown token.
+    """
+
+    lang_pair: str | None = None
+    tokens: tuple[str | None, ...] = (OMISSION, INSTRUCTION_FAULT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What the ratings of an entry share: the campaign, the user, and where issues are reported."""
+
+    campaign: _Campaign
+    user: str | None
+    issues: RowIssues
+
+
 _REMARKS = ("comment", "comments", "rejected")
 """Keys of an item that say something about its translation."""
 _NOTHING: tuple[object, ...] = (None, "", [], {}, False)
 _RESET = "__RESET__"
 _SKIPPED = "submit_skip"
-_SEPARATOR = "_#_"
+_CHECK = "attention_check_"
+_TOKENS = {"[missing]": OMISSION, "[instructions fault]": INSTRUCTION_FAULT, "[instruction fault]": INSTRUCTION_FAULT}
+"""Categories of errors on the tokens behind a text."""
 _INFO = {"assignment": "task-based", "protocol": "ESA", "shuffle": False}
 
 
@@ -104,6 +130,14 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     documents = (list(map(_item, document)) for _, document in groupby(ratings, key=_document))
     yield from json_stream.write_list(json.dumps([document], ensure_ascii=False) for document in documents)
     yield "}\n"
+
+
+def adapt(rating: Rating, losses: Counter[str]) -> Rating:
+    """Returns a rating whose errors without a place and without a category are omissions, as its token says."""
+    unplaced = tuple(error if error.category else replace(error, category=OMISSION) for error in rating.unplaced)
+    if unplaced != rating.unplaced:
+        losses["errors without a place and a category, written as omissions"] += 1
+    return replace(rating, unplaced=unplaced)
 
 
 def _document(rating: Rating) -> tuple[object, ...]:
@@ -133,28 +167,47 @@ def _item(rating: Rating) -> dict[str, object]:
         item["ref"] = segment.references[0]
     kept = {name: getattr(key, name) for name in _KEY}
     item |= {name: value for name, value in kept.items() if value is not None}
-    item["item_id"] = _SEPARATOR.join(str(value) for value in kept.values() if value is not None)
+    item["item_id"] = item_ids.OLDER_SEPARATOR.join(str(value) for value in kept.values() if value is not None)
     return item if rating.rater is None else {**item, "pre_annotated_by": rating.rater}
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of a campaign, or those of its annotations."""
     last: dict[tuple[str | None, Segment, str | None], Rating] = {}
+    campaign = _Campaign()
     for element in json_stream.read(path, record=("annotation",)):
         entry = element.value
-        campaign = element.key
+        name = element.key
         issues = RowIssues(name_of(path), options.report, element.line)
         with located(path, element.line):
             if not isinstance(entry, dict) or "annotation" not in entry:
+                stated = {name: entry} if name in ("campaign_id", "info") else entry
+                if name != "data" and isinstance(stated, dict):
+                    campaign = _campaign(stated, campaign, issues)
                 for item in _items(_campaign_data(element)):
-                    yield from _ratings(item, None, None, issues)
+                    yield from _ratings(item, None, _Row(campaign, None, issues))
             elif entry["annotation"] == _RESET:
-                reset = campaign, _user(entry)
+                reset = name, _user(entry)
                 last = {key: rating for key, rating in last.items() if (key[0], key[2]) != reset}
             else:
+                row = _Row(_Campaign(item_ids.lang_pair_of(name)), _user(entry), issues)
                 # A user's later annotation of a segment replaces the earlier one.
-                last |= {(campaign, rating.segment, rating.rater): rating for rating in _log_entry(entry, issues)}
+                last |= {(name, rating.segment, rating.rater): rating for rating in _log_entry(entry, row)}
     yield from last.values()
+
+
+def _campaign(stated: Mapping[str, object], before: _Campaign, issues: RowIssues) -> _Campaign:
+    """Returns what a campaign states, alone or beside what it has stated before."""
+    name = stated.get("campaign_id")
+    info = stated.get("info")
+    lang_pair = item_ids.lang_pair_of(name) if isinstance(name, str) else before.lang_pair
+    tokens = info.get("special_tokens") if isinstance(info, dict) else None
+    if not isinstance(tokens, list):
+        return replace(before, lang_pair=lang_pair)
+    for token in tokens:
+        if token not in _TOKENS:
+            issues.ignore(f"errors on the unknown special token {token!r}", f"must be {one_of(list(_TOKENS))}")
+    return _Campaign(lang_pair, tuple(_TOKENS.get(token) for token in tokens))
 
 
 def _campaign_data(element: json_stream.Element) -> object:
@@ -182,8 +235,9 @@ def _user(entry: Mapping[str, Any]) -> str | None:
     return None if user is None else str(user)
 
 
-def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
+def _log_entry(entry: dict[str, Any], row: _Row) -> Iterator[Rating]:
     """Yields the ratings of an entry of the log."""
+    issues = row.issues
     if not isinstance(entry.get("item_i"), int):
         issues.skip("item of the tutorial, or a random check", None)
         return
@@ -191,7 +245,6 @@ def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
     if isinstance(actions, list) and any(isinstance(act, dict) and act.get("action") == _SKIPPED for act in actions):
         issues.skip("annotation that the user has skipped", None)
         return
-    user = _user(entry)
     items = entry.get("item", entry.get("payload_items"))
     annotations = entry["annotation"]
     if not isinstance(items, list) or not isinstance(annotations, list) or len(items) != len(annotations):
@@ -207,7 +260,7 @@ def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
             if any(item.get(name) for name in _REMARKS):
                 issues.ignore("remark on an item", "must have error spans only")
                 unknown |= given.keys()
-            for rating in _ratings(plain_values.convert(item, _Item), by_system, user, issues):
+            for rating in _ratings(plain_values.convert(item, _Item), by_system, row):
                 shown = (rating.segment.key or SegmentKey()).system
                 is_unknown = any(name.removeprefix("system ") == shown for name in unknown)
                 yield replace(rating, errors=None) if is_unknown and not rating.all_errors else rating
@@ -223,47 +276,43 @@ def _has_unknown(rated: object, kind: type[msgspec.Struct], issues: RowIssues) -
     return bool(names)
 
 
-def _ratings(
-    item: _Item, annotation: Mapping[str, _Annotation | None] | None, user: str | None, issues: RowIssues
-) -> Iterator[Rating]:
+def _ratings(item: _Item, annotation: Mapping[str, _Annotation | None] | None, row: _Row) -> Iterator[Rating]:
     """Yields the rating of each translation of an item: the given one, or the annotation of a user."""
-    if item.skippable or item.validation:
-        issues.skip("item that teaches or checks the annotators", None)
+    if item.skippable or item.validation or str(item.item_id).startswith(_CHECK):
+        row.issues.skip("item that teaches or checks the annotators", None)
         return
     for shown in annotation or ():
         if shown not in item.tgt:
-            issues.ignore("annotation of a translation that its item lacks", f"{shown!r} must be a key of tgt")
+            row.issues.ignore("annotation of a translation that its item lacks", f"{shown!r} must be a key of tgt")
     for shown, text in item.tgt.items():
-        key = replace(_key(item), system=shown.removeprefix("system "))
+        key = replace(_key(item, row.campaign), system=shown.removeprefix("system "))
         segment = Segment(text, item.src, () if item.ref is None else (item.ref,), key)
         if annotation is None:
-            yield from_esa(segment, (item.error_spans or {}).get(shown), issues, rater=item.pre_annotated_by)
+            spans = (item.error_spans or {}).get(shown)
+            yield from_esa(segment, spans, row.issues, rater=item.pre_annotated_by, tokens=row.campaign.tokens)
         elif (judged := annotation.get(shown)) is not None:
-            yield _judged(judged, segment, user, issues)
+            yield _judged(judged, segment, row)
 
 
-def _judged(judged: _Annotation, segment: Segment, user: str | None, issues: RowIssues) -> Rating:
+def _judged(judged: _Annotation, segment: Segment, row: _Row) -> Rating:
     """Returns the rating of a user's annotation."""
-    rating = from_esa(segment, judged.error_spans, issues, rater=user, score=judged.score)
+    spans = judged.error_spans
+    rating = from_esa(segment, spans, row.issues, rater=row.user, score=judged.score, tokens=row.campaign.tokens)
     if any(value is not None for value in (judged.sliders or {}).values()):
-        issues.ignore("values of further sliders", "must have a score only")
+        row.issues.ignore("values of further sliders", "must have a score only")
     if judged.textfield and judged.textfield != segment.hypothesis:
-        issues.ignore("comment or post-edit", "must have error spans only")
+        row.issues.ignore("comment or post-edit", "must have error spans only")
         return rating if rating.all_errors else replace(rating, errors=None)
     return rating
 
 
-def _key(item: _Item) -> SegmentKey:
+def _key(item: _Item, campaign: _Campaign) -> SegmentKey:
     """Returns the key of an item's segments, without a system."""
     document = None if item.doc_id is None else str(item.doc_id)
-    parts = str(item.item_id).split(_SEPARATOR)
-    if len(parts) == 1 or any(getattr(item, name) is not None for name in _KEY):
-        return SegmentKey(
-            item.test_set, item.lang_pair, None, document if item.document is None else item.document, item.index
-        )
-    lang_pair = None
-    with contextlib.suppress(UsageError):
-        lang_pair = languages.parse(parts[0])
-    index = parse_whole_number(parts[-1])
-    middle = parts[0 if lang_pair is None else 1 : None if index is None else -1]
-    return SegmentKey(None, lang_pair, None, document or _SEPARATOR.join(middle) or None, index)
+    stated = {name: getattr(item, name) for name in _KEY if getattr(item, name) is not None}
+    key = SegmentKey(**stated) if stated else item_ids.key_of(str(item.item_id))
+    return replace(
+        key,
+        lang_pair=key.lang_pair or campaign.lang_pair,
+        document=(key.document or document) if stated else (document or key.document),
+    )

@@ -126,7 +126,7 @@ UNPLACED: list[tuple[list[UnplacedError], dict[str, str | None]]] = [
     ([], {"omission": None, "instruction_fault": None}),
     ([UnplacedError(MINOR), UnplacedError(MAJOR, "accuracy/omission")], {"omission": "major"}),
     ([UnplacedError(None)], {"omission": "minor"}),
-    ([UnplacedError(MAJOR, "Instruction fault")], {"omission": None, "instruction_fault": "major"}),
+    ([UnplacedError(MAJOR, wmt26.INSTRUCTION_FAULT)], {"omission": None, "instruction_fault": "major"}),
     ([UnplacedError(MAJOR, "Fluency/Grammar")], {"omission": None, "instruction_fault": None}),
 ]
 
@@ -181,7 +181,7 @@ def test_a_submission_is_read_back(data: st.DataObject) -> None:
         assert predictions(again) == predictions(held)
 
 
-UNPLACED_ERRORS = st.builds(UnplacedError, SEVERITIES, st.sampled_from([None, OMISSION, "Instruction fault", "x"]))
+UNPLACED_ERRORS = st.builds(UnplacedError, SEVERITIES, st.sampled_from([None, OMISSION, wmt26.INSTRUCTION_FAULT, "x"]))
 
 
 def predictions(ratings: list[Rating]) -> dict[SegmentKey | None, tuple[object, ...]]:

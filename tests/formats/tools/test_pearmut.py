@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import FormatError
 from matese.formats import detection
+from matese.formats.corpora.wmt26 import INSTRUCTION_FAULT, OMISSION
 from matese.formats.format import WriteOptions
 from matese.formats.tools import pearmut
-from tests.formats.one_rating import EMOJI, GIVEN, MINOR, put
+from tests.formats.one_rating import EMOJI, GIVEN, MAJOR, MINOR, put
 from tests.formats.reading import marks, read, shown
 
 ITEM = {"tgt": {"A": EMOJI}, "src": "x", "index": 0, "document": "talk"}
@@ -30,13 +32,13 @@ def file(folder: Path, *log: Json) -> Path:
 
 
 def test_pearmut_ends_are_inclusive_and_omissions_stand_behind_the_text() -> None:
-    rating = Rating(GIVEN.segment, None, GIVEN.errors, unplaced=(UnplacedError(MINOR),))
+    rating = Rating(GIVEN.segment, None, GIVEN.errors, unplaced=(UnplacedError(MINOR, OMISSION),))
     campaign = json.loads("".join(pearmut.write([rating], WriteOptions(method="pilot"))))
     assert (campaign["campaign_id"], campaign["info"]["protocol"]) == ("pilot", "ESA")
     ((item,),) = campaign["data"][0]
     assert item["error_spans"]["A"] == [
         {"start_i": 7, "end_i": 10, "severity": "major", "category": "Style"},
-        {"start_i": 12, "end_i": 12, "severity": "minor", "category": None},
+        {"start_i": 12, "end_i": 12, "severity": "minor", "category": OMISSION},
     ]
 
 
@@ -93,6 +95,43 @@ def test_pearmut_campaigns_as_its_dashboard_downloads_them(tmp_path: Path) -> No
         assert list(pearmut.read(put(path, json.dumps(campaign, indent=1)))) == [GIVEN] * n
     with pytest.raises(FormatError, match=r"campaigns\.json:1: "):
         list(pearmut.read(put(path, json.dumps([{**by_user, "data": {"ann": [[{"src": "x"}]]}}]))))
+
+
+ERROR = {"severity": "major"}
+OF_WMT26: dict[str, Any] = {
+    "user_id": "u0",
+    "item": [{"src": "The house is old.", "tgt": {"SysA": "Das Haus ist alt."}, "item_id": "news_###_d1_###_0",
+              "instructions": "x"}],
+    "annotation": [{"SysA": {"score": 70, "error_spans": [
+        {**ERROR, "start_i": 17, "end_i": 17}, {**ERROR, "start_i": 18, "end_i": 18}]}}],
+    "item_i": 0,
+    "actions": [],
+}  # fmt: skip
+
+
+def test_a_campaign_of_wmt_2026_names_languages_and_has_tokens_behind_the_text(tmp_path: Path) -> None:
+    check = {**OF_WMT26, "item": [{**OF_WMT26["item"][0], "item_id": "attention_check_###_d1_###_0"}]}
+    log = {"eng_Latn---deu_Latn v3": [OF_WMT26, check]}
+    path = put(tmp_path / "annotations.json", json.dumps(log))
+    (rating,), notes = read(path)
+    assert notes == [f"1: {CHECK}"]
+    assert rating.segment.key == SegmentKey(None, "eng_Latn-deu_Latn", "SysA", "d1", 0, "news")
+    assert rating.unplaced == (UnplacedError(MAJOR, OMISSION), UnplacedError(MAJOR, INSTRUCTION_FAULT))
+    assert (rating.errors, rating.overall) == ((), Overall(70, "esa"))
+
+
+@pytest.mark.parametrize("is_list", [True, False])
+def test_a_campaign_states_its_tokens(tmp_path: Path, is_list: bool) -> None:
+    spans = [{**SPAN, "start_i": n, "end_i": n} for n in (12, 13, 14)]
+    info = {"special_tokens": ["[instructions fault]", "[odd]"]}
+    data = [[[{"tgt": {"A": EMOJI}, "error_spans": {"A": spans}}]]]
+    campaign = {"campaign_id": "en---de v1", "info": info, "data": data}
+    path = put(tmp_path / "campaign.json", json.dumps([campaign] if is_list else campaign))
+    (rating,), notes = read(path)
+    assert marks(rating) == f"- minor {INSTRUCTION_FAULT}, - minor, - minor"
+    unknown = "1: ignored, errors on the unknown special token '[odd]'"
+    assert notes == [f"!{unknown}", "1: repaired, span begins beyond the text"]
+    assert rating.segment.key == SegmentKey(lang_pair="en-de", system="A")
 
 
 TUTORIAL = "skipped, item of the tutorial, or a random check"
@@ -172,7 +211,7 @@ def test_odd_users_and_annotations(tmp_path: Path, changes: Json, expected: str 
 @pytest.mark.parametrize(
     ("item", "key"),
     [
-        ({"item_id": "en-de_#_news_#_talk_#_3"}, SegmentKey(None, "en-de", "A", "news_#_talk", 3)),
+        ({"item_id": "en-de_#_news_#_talk_#_3"}, SegmentKey(None, "en-de", "A", "talk", 3, "news")),
         ({"item_id": "en-cs_CZ_#_talk_#_0", "doc_id": "t1"}, SegmentKey(None, "en-cs_CZ", "A", "t1", 0)),
         ({"item_id": "talk_#_2"}, SegmentKey(None, None, "A", "talk", 2)),
         ({"item_id": "en-de_#_talk"}, SegmentKey(None, "en-de", "A", "talk", None)),

@@ -18,7 +18,8 @@ from matese.text.ranges import Utf16Text
 
 MISSING = "missing"
 """The offset of an error without a place."""
-_MISSING_TOKEN = " [missing]"
+_NO_CATEGORIES = (None,) * len(" [missing] ")
+"""Of tokens behind a text whose categories are not known: its offsets may be those of one token, or of its letters."""
 
 
 def to_range(text: Utf16Text, start: int, end: int, *, issues: RowIssues) -> tuple[int, int]:
@@ -83,11 +84,13 @@ def from_esa(
     *,
     rater: str | None,
     score: float | None = None,
+    tokens: Sequence[str | None] = _NO_CATEGORIES,
 ) -> Rating:
     """Returns a rating, with a score of 0-100 if people gave one.
 
-    An offset of `MISSING`, or a first one beyond the text, where interfaces show a token [missing], is an omission.
-    What is reported: spans that begin beyond that token, ends beyond the text, offsets within a character, which is
+    A first offset beyond the text is that of a token which the interface shows behind it, such as [missing], for errors
+    without a place; `MISSING` stands for the first token.
+    What is reported: spans that begin beyond the tokens, ends beyond the text, offsets within a character, which is
     then included, and spans with an unknown severity, which are left out.
 
     Args:
@@ -96,20 +99,23 @@ def from_esa(
         issues: of the row.
         rater: who has annotated it.
         score: the judgement of the whole segment.
+        tokens: the categories of errors on the tokens behind the text, which have one offset each.
 
     Raises:
         InputError: if an offset is not allowed.
     """
     units = Utf16Text(segment.hypothesis)
     overall = None if score is None else Overall(score, "esa")
-    errors = [_error(units, span, issues) for span in spans or ()]
+    errors = [_error(units, span, issues, tokens) for span in spans or ()]
     known = [error for error in errors if error is not None]
     rating = rating_of(segment, rater, known, overall=overall)
     is_free_of_errors = spans is not None and not errors
     return rating if known or is_free_of_errors else replace(rating, errors=None)
 
 
-def _error(text: Utf16Text, span: EsaSpan, issues: RowIssues) -> ErrorSpan | UnplacedError | None:
+def _error(
+    text: Utf16Text, span: EsaSpan, issues: RowIssues, tokens: Sequence[str | None]
+) -> ErrorSpan | UnplacedError | None:
     """Returns the error of a span; None if its severity is unknown."""
     try:
         severity = severities.parse_optional(span.severity)
@@ -120,13 +126,14 @@ def _error(text: Utf16Text, span: EsaSpan, issues: RowIssues) -> ErrorSpan | Unp
     first = span.start_i
     last = span.end_i
     if MISSING in (first, last):
-        return UnplacedError(severity, category)
+        return UnplacedError(severity, category or tokens[0])
     if isinstance(first, str) or isinstance(last, str) or not 0 <= first <= last:
         raise InputError(f"error span {first}..{last}: must have integers 0 <= start_i <= end_i, or {MISSING}")
     if first >= text.n_units:
-        if first > text.n_units + len(_MISSING_TOKEN):
+        if first >= text.n_units + len(tokens):
             issues.repair("span begins beyond the text", f"{first} must be less than {text.n_units}")
-        return UnplacedError(severity, category)
+            return UnplacedError(severity, category)
+        return UnplacedError(severity, category or tokens[first - text.n_units])
     if last >= text.n_units:
         issues.repair("span ends beyond the text", f"{last} must be less than {text.n_units}")
     return ErrorSpan(*to_range(text, first, min(last + 1, text.n_units), issues=issues), severity, category)
