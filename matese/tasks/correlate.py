@@ -67,7 +67,7 @@ class Request(Tables):
 
     Attributes:
         test_set: directory of mt-metrics-eval.
-        gold: human scores: a file, or their name in TESTSET (default: as in mt-metrics-eval, or mqm).
+        gold: human scores: a file, or their name in TESTSET (default: as in mt-metrics-eval, or mqm, or esa).
         metric: scores of a metric.
         lang_pairs: language pairs (default: all).
         metrics: metrics, or primary (default: all).

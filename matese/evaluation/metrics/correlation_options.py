@@ -160,7 +160,7 @@ class ScoreSelection:
     Attributes:
         lang_pairs: of a test set; empty for all.
         metrics: their names, with or without the reference in them, or "primary"; empty for all.
-        gold: name of the human scores of a test set; None for those of mt-metrics-eval, or "mqm".
+        gold: name of the human scores of a test set; None for those of mt-metrics-eval, or "mqm", or "esa".
         human_metrics: people whose scores are compared as those of a metric, see `human_metrics`: names of other human
             scores of a test set, or, of ratings with several raters, one rater or "any".
         reference: whose metrics are compared; None for that of mt-metrics-eval, or the one that most metrics used.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
@@ -128,7 +128,7 @@ def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMe
     candidates = [] if meta is None or wanted is not None else [meta.gold, meta.earlier_gold]
     standard = next((names for names in candidates if names and {*names.values()} <= known), None)
     if standard is None:
-        return test_set.gold(lang_pair, wanted or "mqm")
+        return test_set.gold(lang_pair, wanted or _default_gold(test_set.golds(lang_pair)))
     gold = test_set.gold(lang_pair, standard["sys"])
     if standard["seg"] == standard["sys"]:
         return gold
@@ -409,6 +409,11 @@ def _read(
         for message in issues.messages():
             report(message)
     return scores_of_file
+
+
+def _default_gold(names: Collection[str]) -> str:
+    """Returns the human scores of a test set that is not published: those of MQM, else those of ESA."""
+    return "esa" if "esa" in names and "mqm" not in names else "mqm"
 
 
 def _golds(

@@ -13,7 +13,8 @@ Newer test sets have `.jsonl` files instead of `.txt` files, with the texts in t
 reference) and `hypothesis`.
 
 `read` yields the ratings of all files `LP.NAME.seg.rating`; of a language pair without one, `LP.NAME.seg.score` as
-overall judgements without spans, if NAME implies the scale (`mqm`, `esa`, `da`, `wmt-raw`, `wmt-z`, ...). The rater is
+overall judgements without spans, if NAME implies the scale (`mqm`, `esa`, `da`, `wmt-raw`, `wmt-z`, ...). Ratings of
+ESA get the scores of the same NAME as overall judgements. The rater is
 NAME unless the line names one. Each segment has all references of its language pair, but a rated
 human translation is not a reference of itself. `mtme-scores` and `seg-rating` write such files.
 """
@@ -30,7 +31,7 @@ from matese.annotation import Overall, Rating, Scale, Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted, near_miss, one_of
 from matese.files import name_of, read_lines
 from matese.formats.corpora import seg_rating
-from matese.formats.corpora.score_files import MetricScores, read_positional
+from matese.formats.corpora.score_files import MetricScores, SegmentName, read_positional
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.row_issues import parse_lines
 from matese.validation import plain_values
@@ -254,7 +255,11 @@ def _read_texts(test_set: TestSet, lang_pair: str, name: str) -> _Texts:
 def _ratings(texts: _Texts, path: Path, match: re.Match[str]) -> Iterator[Rating]:
     """Yields the ratings of a file of human scores."""
     if match["kind"] == "rating":
-        yield from seg_rating.read(path, texts.systems, texts.sources)
+        scores = _scores_of(path, match)
+        for rating in seg_rating.read(path, texts.systems, texts.sources):
+            key = rating.segment.key or SegmentKey()
+            score = scores.get(key.system or "", {}).get(key.index or 0)
+            yield rating if score is None else replace(rating, overall=Overall(score, "esa"))
     elif scale := _scale(match):
         for system, scores in read_positional(path, match["name"], is_segments=True).segments.items():
             lines = texts.systems.get(system, ())
@@ -265,6 +270,14 @@ def _ratings(texts: _Texts, path: Path, match: re.Match[str]) -> Iterator[Rating
                 if score is not None:
                     segment = Segment(lines[index], texts.sources[index], key=SegmentKey(system=system, index=index))
                     yield Rating(segment, None, None, overall=Overall(score, scale))
+
+
+def _scores_of(path: Path, match: re.Match[str]) -> Mapping[str, Mapping[SegmentName, float | None]]:
+    """Returns the scores of ratings of ESA; none of other ratings, whose scores follow from their errors."""
+    scores = path.with_name(path.name.replace(".seg.rating", ".seg.score"))
+    if _SCALES.get(re.split("[-.]", match["name"])[-1]) != "esa" or not scores.is_file():
+        return {}
+    return read_positional(scores, match["name"], is_segments=True).segments
 
 
 def _scale(match: re.Match[str]) -> Scale | None:

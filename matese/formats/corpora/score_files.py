@@ -317,7 +317,8 @@ def of_ratings(
 ) -> list[MetricScores]:
     """Returns the MQM scores of ratings, as NAME.overall people's judgements and as NAME.expected models' estimates.
 
-    Each is the mean over the raters, and is there if every rating has it; the first of them is called NAME.
+    Each is the mean over the raters, and is there if every rating has it; the first of them is called NAME, or in error
+    span annotation, whose scores are official, the judgements (and the MQM scores NAME.mqm).
 
     Systems of different test sets are never compared: if there are several, each language pair becomes one of its test
     set ("wmt22/en-de").
@@ -342,7 +343,7 @@ def of_ratings(
         pair = lang_pair if len(test_sets) == 1 else f"{test_set or 'none'}/{lang_pair or 'all'}"
         texts = _by_name({where: of_segment[0].segment for where, of_segment in judged.items()})
         scored = {
-            "": _means(judged, lambda rating: None if rating.errors is None else mqm.score(rating, mqm.GOOGLE)),
+            ".mqm": _means(judged, lambda rating: None if rating.errors is None else mqm.score(rating, mqm.GOOGLE)),
             ".overall": _means(judged, lambda rating: None if rating.overall is None else rating.overall.value),
             ".expected": _means(judged, lambda rating: None if rating.estimate is None else rating.estimate.value),
         }
@@ -350,10 +351,14 @@ def of_ratings(
         if not complete:
             problem = "some ratings have only errors, others only overall scores; all need the same"
             raise FormatError(place, None, problem)
-        for number, (kind, segments) in enumerate(complete.items()):
-            title = name + kind if number else name
+        rated = [rating for of_segment in judged.values() for rating in of_segment]
+        is_esa = all(rating.overall is not None and rating.overall.scale == "esa" for rating in rated)
+        main = ".overall" if is_esa else next(iter(complete))
+        for kind in sorted(complete, key=lambda kind: kind != main):
+            segments = complete[kind]
+            title = name if kind == main else name + kind
             is_sure = first_segment is not None
-            signature = _signature([one for rated in judged.values() for one in rated], is_mqm=not kind)
+            signature = _signature(rated, is_mqm=kind == ".mqm")
             scores = MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure, signature=signature)
             metrics.append(scores)
     return metrics

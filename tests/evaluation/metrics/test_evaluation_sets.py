@@ -10,6 +10,7 @@ import pytest
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError
 from matese.tasks.correlate import Request, read_scores
+from tests.formats.score_files import make
 
 TEXTS = {"A": ("It rained.", "Come in.", "Gone."), "B": ("It rain.", "Come.", "Go on."), "C": ("Rain.", "In.", "On.")}
 
@@ -55,3 +56,11 @@ def test_a_fitted_sentinel_leaves_out_blank_sources(tiny_model_dir: Path) -> Non
     for scores in (pair.gold, pair.metrics["sentinel-src-fit"]):
         assert scores.segment is not None
         assert [list(map(math.isnan, row)) for row in scores.segment] == [[False, True, False]] * 3
+
+
+def test_a_test_set_with_esa_alone_is_compared_with_it(tmp_path: Path) -> None:
+    root = make(tmp_path / "wmt")
+    for path in (root / "human-scores").glob("en-de.mqm.*"):
+        path.rename(path.with_name(path.name.replace("mqm", "esa")))
+    (pair,) = read_scores(Request(str(root)))
+    assert pair.gold.name == "esa"

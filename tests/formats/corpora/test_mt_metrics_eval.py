@@ -56,6 +56,25 @@ def test_ratings_stand_in_for_scores(test_set: TestSet) -> None:
     assert seg_rating.scores(path)["A"] == {0: -5.0}
 
 
+def test_ratings_of_esa_have_the_scores_beside_them(test_set: TestSet) -> None:
+    (test_set.root / "sources").mkdir()
+    (test_set.root / "sources" / "en-de.txt").write_text("one\ntwo\nthree\n")
+    stem = test_set.root / "human-scores" / "en-de.esa.seg"
+    stem.with_name("en-de.esa.seg.rating").write_text(
+        f'A\t{RATING % ("major", "false")}\nA\tNone\nA\t{{"errors": []}}\n'
+    )
+    stem.with_name("en-de.esa.seg.score").write_text("A\t30\nA\tNone\nA\tNone\n")
+    ratings = list(detection.read(test_set.root))
+    assert [(marks(rating), rating.overall) for rating in ratings] == [
+        ("0-2 major Style", Overall(30, "esa")),
+        ("", None),
+    ]
+    # Those of MQM follow from the errors.
+    for kind in ("rating", "score"):
+        stem.with_name(f"en-de.esa.seg.{kind}").rename(stem.with_name(f"en-de.mqm.seg.{kind}"))
+    assert [rating.overall for rating in detection.read(test_set.root)] == [None, None]
+
+
 def test_ratings_with_their_texts(tmp_path: Path) -> None:
     path = tmp_path / "x.seg.rating"
     place = RATING.replace('"end": 2', '"end": 0') % ("minor", "false")

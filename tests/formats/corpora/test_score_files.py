@@ -64,6 +64,11 @@ SHORT: dict[str, dict[int, float | None]] = {"A": {0: 1.0, 1: -0.2}, "B": {0: 3.
             [("m", None, {"A": {1: -2.5}}), ("m.expected", None, {"A": {1: -2.0}})],
         ),
         ("a", RATED % ', "overall": {"value": 70, "scale": "da"}', [("a", None, {"A": {1: 70.0}})]),
+        ("a", RATED % ', "errors": [], "overall": {"value": 70, "scale": "da"}',
+         [("a", None, {"A": {1: 0.0}}), ("a.overall", None, {"A": {1: 70.0}})]),
+        # The scores are what error span annotation is about.
+        ("a", RATED % ', "errors": [], "overall": {"value": 70, "scale": "esa"}',
+         [("a", None, {"A": {1: 70.0}}), ("a.mqm", None, {"A": {1: 0.0}})]),
         # Numbers may begin anew in each document; test sets stand apart.
         ("a", RATED % OF_DOCUMENT.format("d1") + RATED.replace("1", "2") % OF_DOCUMENT.format("d2"),
          [("a", None, {"A": {1: 0.0, 2: 0.0}})]),
