@@ -137,7 +137,19 @@ $(PREPARED)/contrasts.jsonl: $(wildcard data_prep/contrasts/*.tsv) | $(VENV)/.in
 $(PREPARED)/short-dev.jsonl: $(PREPARED)/contrasts.jsonl ;
 
 $(PREPARED)/gemba.jsonl: | $(VENV)/.installed-dev $(PREPARED)
-	$(BIN)/python -m data_prep judgments --output $@
+	$(BIN)/python -m data_prep judgments --output $(PREPARED)
+
+$(PREPARED)/remedy.jsonl: $(PREPARED)/gemba.jsonl ;
+
+$(PREPARED)/written.jsonl: data_prep/contrasts/written.json.xz | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep short-texts --output $(PREPARED)
+
+$(PREPARED)/pairs.jsonl $(PREPARED)/short.jsonl: $(PREPARED)/written.jsonl ;
+
+$(PREPARED)/injected.jsonl: $(PREPARED)/remedy.jsonl
+	$(BIN)/python -m data_prep injected $< --output $(PREPARED)
+
+$(PREPARED)/cheats.jsonl: $(PREPARED)/injected.jsonl ;
 
 $(PREPARED)/wmt25-metrics.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep segment-scores --output $(PREPARED)

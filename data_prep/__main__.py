@@ -19,10 +19,12 @@ from data_prep import (
     check_wmt19,
     contrasts,
     download,
+    injected,
     judgments,
     labels,
     rewordings,
     segment_scores,
+    short_texts,
     splits,
     synthesis,
     translations,
@@ -93,8 +95,18 @@ def parser() -> argparse.ArgumentParser:
     contrasted.add_argument(
         "--kept", type=Path, metavar="FILE", help="file of the short texts that are kept for calibration"
     )
-    judged = read_raw("judgments", _judgments, "file to write")
+    judged = read_raw("judgments", _judgments, "folder of gemba.jsonl and remedy.jsonl")
     judged.add_argument("--held-out", action="store_true", help="only the held-out sources, for measuring")
+    read_raw("short-texts", _short_texts, "folder of written.jsonl, pairs.jsonl and short.jsonl")
+    mined = add("mine", _mine)
+    mined.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="JSONL of lp, src and tgt (lang_pair, texts)")
+    _add(mined, "--seed", 0, "random seed", "N")
+    damaged = read_raw("injected", _injected, "folder of injected.jsonl and cheats.jsonl")
+    damaged.add_argument(
+        "judged", type=Path, metavar="IN", help="JSONL of translations that a metric scored: remedy.jsonl"
+    )
+    _add(damaged, "--share", 0.1, "share of the good translations that become cheats", "P")
+    _add(damaged, "--seed", 0, "random seed", "N")
     read_raw("assessments", _assessments, "folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
     _add_translations(read_raw("translations", _translations, "file to write"))
     _add(read_ratings("synthesise", _synthesise), "--share", 0.35, "share of ratings that get errors", "P")
@@ -220,8 +232,42 @@ def _contrasts(options: argparse.Namespace) -> None:
 
 
 def _judgments(options: argparse.Namespace) -> None:
-    """Prepare GPT-4's judgments of WMT22."""
-    _write(options.output, judgments.build(_store(options), held_out=options.held_out))
+    """Prepare GPT-4's and ReMedy's judgments of WMT22."""
+    store = _store(options)
+    made = {"gemba": judgments.build, "remedy": judgments.remedy}
+    _write_all(options.output, {name: build(store, held_out=options.held_out) for name, build in made.items()})
+
+
+def _short_texts(options: argparse.Namespace) -> None:
+    """Prepare written contrasts, minimal pairs, and human translations of short texts."""
+    store = _store(options)
+    parallel = short_texts.read_parallel(store)
+    held_out = short_texts.reserved(parallel)
+    ratings = {
+        "written": short_texts.written(short_texts.read_written(), seed=0),
+        "pairs": short_texts.mined(parallel, short_texts.read_pairs(store), held_out),
+        "short": short_texts.right(parallel, held_out),
+    }
+    _write_all(options.output, ratings)
+
+
+def _mine(options: argparse.Namespace) -> None:
+    """Find minimal pairs in parallel texts."""
+    parallel = itertools.chain.from_iterable(map(short_texts.read_parallel_file, options.inputs))
+    pairs = short_texts.minimal_pairs(parallel, seed=options.seed)
+    print(f"{files.write_lines(options.output, map(short_texts.dumps, pairs)):,} pairs: {options.output}")
+
+
+def _injected(options: argparse.Namespace) -> None:
+    """Inject errors into good translations, and make cheats."""
+    store = _store(options)
+    parallel = short_texts.read_parallel(store)
+    held_out = short_texts.reserved(parallel)
+    words = short_texts.lexicon(short_texts.read_pairs(store), parallel, held_out)
+    damaged = list(injected.build(jsonl.read(options.judged), words, seed=options.seed))
+    good = [rating for rating in damaged if not rating.errors]
+    cheats = injected.cheats(good, share=options.share, seed=options.seed)
+    _write_all(options.output, {"injected": damaged, "cheats": cheats})
 
 
 def _translations(options: argparse.Namespace) -> None:

@@ -1,14 +1,18 @@
-"""GPT-4's judgments of the translations of WMT22 (GEMBA; Kocmi and Federmann 2023).
+"""Judgments of the translations of WMT22 by large models, from which a small one learns.
 
-Eight prompts scored each translation: direct assessment (DA, 0 to 100), scalar quality (SQM, 0 to 100), stars (1 to 5)
-and classes (0 to 4), each with reference A and with the source alone. The mean of the eight, each scaled to 0 to 1, is
-far less noisy within a source than one rater's score.
+**GPT-4** (GEMBA; Kocmi and Federmann 2023): eight prompts scored each translation: direct assessment (DA, 0 to 100),
+scalar quality (SQM, 0 to 100), stars (1 to 5) and classes (0 to 4), each with reference A and with the source alone.
+The mean of the eight, each scaled to 0 to 1, is far less noisy within a source than one rater's score.
+
+**ReMedy-9B-22** (Tan and Monz 2025, arXiv 2504.13630): a metric of 9 billion parameters that was trained before WMT22,
+in 15 language pairs; its calibrated score is between 0 and 1.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from data_prep import splits
 from data_prep.store import Store
@@ -18,6 +22,8 @@ from matese.errors import FormatError, InputError
 
 RATER = "gemba"
 FOLDER = "teachers/gemba-gpt4-wmt22"
+REMEDY = "remedy"
+REMEDY_FOLDER = "teachers/remedy-wmt22"
 TEST_SET = "generaltest2022"
 LANG_PAIRS = ("en-de", "en-ru", "zh-en")
 PROMPTS: Mapping[str, tuple[float, float]] = {
@@ -31,31 +37,43 @@ _MAX_CHARACTERS = 600
 
 
 def build(store: Store, *, held_out: bool = False) -> Iterator[Rating]:
-    """Yields the judged translations whose texts are published: without held-out sources, or with these only.
+    """Yields GPT-4's judgments of translations whose texts are published: without held-out sources, or with these only.
 
     Raises:
         InputError: if a score file does not fit its test set.
     """
     for pair in LANG_PAIRS:
-        scores = _scores(store, pair)
-        for item in items(store, TEST_SET, lang_pairs=(pair,)):
-            for system, text in item.hypotheses.items():
-                known = scores.get(system)
-                if known is None:
-                    continue
-                if item.index >= len(known):
-                    raise InputError(f"{FOLDER}: {pair} {system} has {len(known)} scores; it needs one per source")
-                segment = Segment(
-                    text, item.source, item.references, SegmentKey(TEST_SET, pair, system, None, item.index)
-                )
-                texts = (text, item.source, *item.references)
-                is_usable = all(other.strip() and len(other) <= _MAX_CHARACTERS for other in texts)
-                value = known[item.index]
-                if value is not None and is_usable and splits.committed().covers(segment) is held_out:
-                    yield Rating(segment, RATER, None, estimate=Estimate(round(value, 4), "0-1"))
+        yield from _judged(store, pair, _gpt4_scores(store, pair), rater=RATER, held_out=held_out)
 
 
-def _scores(store: Store, pair: str) -> Mapping[str, list[float | None]]:
+def remedy(store: Store, *, held_out: bool = False) -> Iterator[Rating]:
+    """Yields ReMedy's judgments, likewise."""
+    for name in store.names(REMEDY_FOLDER):
+        if name.endswith(".seg.score"):
+            pair = Path(name).parts[-2]
+            yield from _judged(store, pair, _scores(store, REMEDY_FOLDER, name, 0, 1), rater=REMEDY, held_out=held_out)
+
+
+def _judged(
+    store: Store, pair: str, scores: Mapping[str, list[float | None]], *, rater: str, held_out: bool
+) -> Iterator[Rating]:
+    """Yields the ratings of a language pair, given the scores of each system's segments."""
+    for item in items(store, TEST_SET, lang_pairs=(pair,)):
+        for system, text in item.hypotheses.items():
+            known = scores.get(system)
+            if known is None:
+                continue
+            if item.index >= len(known):
+                raise InputError(f"{rater}: {pair} {system} has {len(known)} scores; it needs one per source")
+            segment = Segment(text, item.source, item.references, SegmentKey(TEST_SET, pair, system, None, item.index))
+            texts = (text, item.source, *item.references)
+            is_usable = all(other.strip() and len(other) <= _MAX_CHARACTERS for other in texts)
+            value = known[item.index]
+            if value is not None and is_usable and splits.committed().covers(segment) is held_out:
+                yield Rating(segment, rater, None, estimate=Estimate(round(value, 4), "0-1"))
+
+
+def _gpt4_scores(store: Store, pair: str) -> Mapping[str, list[float | None]]:
     """Returns the mean scaled score of each segment, by system; None where a prompt has no score."""
     by_prompt = []
     for prompt, (low, high) in PROMPTS.items():
@@ -64,17 +82,22 @@ def _scores(store: Store, pair: str) -> Mapping[str, list[float | None]]:
             name = next((name for name in store.names(FOLDER) if name.endswith(part)), None)
             if name is None:
                 raise FileNotFoundError(f"{FOLDER} has no file {part}")
-            by_system: dict[str, list[float | None]] = {}
-            for number, line in enumerate(store.texts(FOLDER, [name])[name], start=1):
-                system, _, score = line.partition("\t")
-                try:
-                    value = None if score == "None" else (float(score) - low) / (high - low)
-                except ValueError:
-                    raise FormatError(name, number, f"{line!r}: must be a system, a tab and a score") from None
-                by_system.setdefault(system, []).append(value)
-            by_prompt.append(by_system)
+            by_prompt.append(_scores(store, FOLDER, name, low, high))
     means: dict[str, list[float | None]] = {}
     for system in by_prompt[0]:
         rows = zip(*(scores[system] for scores in by_prompt), strict=True)
         means[system] = [None if None in row else statistics.fmean(row) for row in rows]
     return means
+
+
+def _scores(store: Store, folder: str, name: str, low: float, high: float) -> dict[str, list[float | None]]:
+    """Returns the scores of a file, from 0 (the lowest) to 1, by system; None where there is none."""
+    by_system: dict[str, list[float | None]] = {}
+    for number, line in enumerate(store.texts(folder, [name])[name], start=1):
+        system, _, score = line.partition("\t")
+        try:
+            value = None if score == "None" else (float(score) - low) / (high - low)
+        except ValueError:
+            raise FormatError(name, number, f"{line!r}: must be a system, a tab and a score") from None
+        by_system.setdefault(system, []).append(value)
+    return by_system

@@ -42,6 +42,7 @@ def write_all(root: Path) -> Path:
     for prompt, best in {"DA": "100", "SQM": "80", "Stars": "5.0", "Classes": "4"}.items():
         write_judgments(root, prompt, f"Online-A\t{best}\n")
     write(root / judgments.FOLDER / "metric-scores/en-ru/GEMBA-GPT4-DA-src.seg.score", "Online-A\tNone\n")
+    write(root / judgments.REMEDY_FOLDER / "de-en/REMEDY-9b-refA.seg.score", "Unknown\t0.5\nUF\t0.75\nUF\tNone\n")
     return root
 
 

@@ -31,7 +31,7 @@ COMMANDS = (
     ("judgments",),
     ("judgments", "--held-out"),
 )
-WITH_A_FILE = ("translations", "judgments")
+WITH_A_FILE = ("translations",)
 
 
 def run(root: Path) -> Iterator[str]:
