@@ -72,6 +72,20 @@ def write(model_card: Path, readme: Path) -> None:
         {"figures": [*card(tests), "", measured], "errors": errors(results)},
     )
     fill(readme, {"figures of mini": overview(tests)})
+    recall = {"model": embedded(), "inputs": recall_by_kind(results["contrast"]["inputs"])}
+    model_card.with_name("recall.json").write_text(json.dumps(recall, indent=1) + "\n", encoding="utf-8")
+
+
+def recall_by_kind(inputs: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Returns the share of the errors of each kind that are marked, by input, for `matese.tasks.models`."""
+    return {
+        name: {
+            kind: round(figures["marked"], 3)
+            for kind, figures in kinds.items()
+            if figures["marked"] is not None and kind not in ("all", "unrated languages") and "-" not in kind
+        }
+        for name, kinds in inputs.items()
+    }
 
 
 def card(tests: dict[str, Any]) -> list[str]:

@@ -332,6 +332,11 @@ def _mean(numbers: Sequence[float]) -> float:
         raise InputError(f"segment scores up to {max(map(abs, numbers)):g}: must be smaller") from None
 
 
+def n_undecided(ratings: Iterable[Rating]) -> int:
+    """Returns the number of errors whose severity is undecided, which no score counts."""
+    return sum(error.severity is None for rating in ratings for error in rating.all_errors)
+
+
 def is_signature(rater: str | None) -> bool:
     """Whether a rater is named by a signature, as every model and check is that we run.
 

@@ -16,7 +16,9 @@ from playwright.sync_api import Page, expect
 import matese
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.cli import main
+from matese.formats.localisation.corrections import edits, marked
 from matese.formats.tables import jsonl
+from matese.text.ranges import Utf16Text
 from tests import browser
 from tests.serving.process import started
 
@@ -162,7 +164,7 @@ def test_a_translation_is_corrected_and_goes_back_into_the_file(window: Page, tm
         window.locator(".correction").fill("Ein breiter Wolga Fluss")
         window.keyboard.press("Control+Enter")
         expect(window.locator(".corrected p")).to_have_text("Ein breiter Wolga Fluss")
-        expect(window.locator(".corrected ins")).to_have_text(["breiter", "Wolga"])
+        expect(window.locator(".corrected ins")).to_have_text(["breiter Wolga"])
         window.reload()
         expect(window.locator(".corrected p")).to_have_text("Ein breiter Wolga Fluss")
         push(window, "Correct again")
@@ -181,13 +183,72 @@ def test_a_translation_is_corrected_and_goes_back_into_the_file(window: Page, tm
     assert "Minor error: »Fluss« [18..23]" in copy.read_text(encoding="utf-8")
 
 
-def test_a_low_expected_score_without_a_mark_is_explained(window: Page, tmp_path: Path) -> None:
-    free = replace(FREE, unplaced=(), estimate=Estimate(-5.25, "mqm"))
-    good = replace(free, segment=replace(FREE.segment, key=SegmentKey(index=4)), estimate=Estimate(-0.2, "mqm"))
-    show(window, tmp_path, [free, good])
-    expect(window.locator(".row", has_text="No error is marked")).to_have_count(1)
-    push(window, "No error")
-    expect(window.locator(".row", has_text="No error is marked")).to_have_count(0)
+def test_what_is_corrected_is_an_error_that_the_reader_grades(window: Page, tmp_path: Path) -> None:
+    unmarked = Rating(Segment("Die Volga ist lang.", "The Volga is not long.", key=SegmentKey(index=0)), "m", ())
+    show(window, tmp_path, [unmarked])
+    with browser.without_problems(window):
+        push(window, "Correct the translation")
+        window.locator(".correction").fill("Die Wolga ist nicht lang.")
+        window.keyboard.press("Control+Enter")
+        expect(window.locator(".done")).to_have_text("✓ Reviewed: 2 errors, 2 undecided")
+        push(window, "No error")
+        expect(window.locator("#progress")).to_have_text("1 of 1 reviewed, 2 undecided, not in the score")
+        push(window, "Major", 1)
+        (rating,) = save(window, tmp_path)
+        assert marks([rating]) == [[("Volga", None, None)]]
+        assert rating.unplaced == (UnplacedError(MAJOR, words="nicht"),)
+        push(window, "Preference")
+        expect(window.locator(".done")).to_have_text("✓ Reviewed: 2 errors")
+        (rating,) = save(window, tmp_path)
+        assert marks([rating]) == [[("Volga", NEUTRAL, None)]]
+        assert marked(rating) == rating
+        push(window, "Correct again")  # marks that are decided stay, others are those of the new correction
+        window.locator(".correction").fill("Das Wolga ist nicht lang.")
+        window.keyboard.press("Control+Enter")
+        (rating,) = save(window, tmp_path)
+    assert marks([rating]) == [[("Die", None, None), ("Volga", NEUTRAL, None)]]
+    assert rating.unplaced == (UnplacedError(MAJOR, words="nicht"),)
+
+
+def test_the_page_and_python_find_the_same_stretches(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [PLAIN])
+    for text, other in (
+        ("", "a"),
+        ("Ein Volga Fluss", "Ein breiter Wolga Fluss"),
+        ("a b a b a", "b a b b"),
+        ("我们都留下了。", "我们留下来了！"),
+        ("snake_case: 12,5 %\n", "snake_case: 12.5 %\n\n"),
+        ("café 👍🏽 gut", "café 👍 gut"),
+    ):
+        found = window.evaluate("([a, b]) => edits(a, b)", [text, other])
+        units = Utf16Text(text).to_unit
+        expected = [{"start": units(e.start), "end": units(e.end), "words": e.text} for e in edits(text, other)]
+        assert found == expected, text
+
+
+def test_what_a_correction_loses_or_invents_must_be_confirmed(window: Page, tmp_path: Path) -> None:
+    coded = Rating(Segment("{name} hat %d Dateien.", "{name} has %d files.", key=SegmentKey(index=0)), "m", ())
+    show(window, tmp_path, [coded])
+    box = window.locator(".correction")
+    warning = window.locator(".warning")
+    push(window, "Correct the translation")
+    expect(warning).to_be_hidden()
+    box.fill("Er hat %s Dateien.")
+    expect(warning).to_contain_text("{name} is lost. %d is lost. %s is not in the source.")
+    window.keyboard.press("Control+Enter")
+    expect(window.locator("#progress")).to_have_text("0 of 1 reviewed")
+    box.fill("{name} besitzt %d Dateien.")
+    expect(warning).to_be_hidden()
+    box.fill("Sie besitzt %d Dateien.")
+    push(window, "Keep it so")
+    expect(window.locator(".corrected p")).to_have_text("Sie besitzt %d Dateien.")
+    (rating,) = save(window, tmp_path)
+    assert rating.segment.extra == {"corrected": "Sie besitzt %d Dateien."}
+
+
+def test_a_low_expected_score_alone_is_no_reason_to_distrust(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [replace(FREE, unplaced=(), estimate=Estimate(-5.25, "mqm"))])
+    expect(window.locator(".row")).not_to_contain_text("expected score is")
 
 
 def test_touch_at_400_pixels(window: Page, tmp_path: Path) -> None:

@@ -48,8 +48,9 @@ def test_tables_are_those_of_the_results(tmp_path: Path) -> None:
     shutil.copy(CARD, model_card)
     shutil.copy(README, readme)
     card.write(model_card, readme)
-    assert [copy.read_text(encoding="utf-8") for copy in (model_card, readme)] == [
-        path.read_text(encoding="utf-8") for path in (CARD, README)
+    recall = CARD.with_name("recall.json")
+    assert [copy.read_text(encoding="utf-8") for copy in (model_card, readme, tmp_path / "recall.json")] == [
+        path.read_text(encoding="utf-8") for path in (CARD, README, recall)
     ], AGAIN
 
 

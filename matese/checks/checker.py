@@ -50,6 +50,8 @@ def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating
     finding.
     """
     findings = check(rating.segment, chosen)
+    if rating.errors is None and rating.whole is None:  # no answer is not "no errors"
+        return findings if findings.all_errors else rating
     return replace(
         rating,
         rater=f"{rating.rater}|{_signature(rating.segment, chosen)}",

@@ -41,7 +41,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add(group, Request, "before")
     groups.add_raters(parser, Request)
     group = parser.add_argument_group("writing")
-    fields.add(group, Request, "as_rater", "all_reviewed", "weights", "method", "score", "system", "template")
+    fields.add(
+        group,
+        Request,
+        "as_rater",
+        "all_reviewed",
+        "weights",
+        "method",
+        "score",
+        "system",
+        "template",
+        "corrections_only",
+    )
 
 
 def request(args: argparse.Namespace) -> Request:

@@ -111,7 +111,9 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
     lang_pairs: set[str] = set()
     is_as_given = not start and options.lang_pair is None and options.test_set is None and options.system is None
     try:
-        for rating in reader(path, _noting_first_skip(options, skipped)):
+        for given in reader(path, _noting_first_skip(options, skipped)):
+            extra = given.segment.extra
+            rating = given if extra is None or headings.CORRECTED not in extra else _with_corrections(given)
             if is_as_given:
                 yield rating
                 continue
@@ -133,6 +135,12 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
             raise
         problem = f"cannot be read as {name} ({error}), but begins like {likely}"
         raise FormatError(name_of(path), None, f"{problem}: must be read as {likely}") from None
+
+
+def _with_corrections(rating: Rating) -> Rating:
+    from matese.formats.localisation import corrections  # which most files do not need
+
+    return corrections.marked(rating)
 
 
 def _noting_first_skip(options: ReadOptions, skipped: list[RowIssue]) -> ReadOptions:

@@ -96,6 +96,7 @@ class WriteOptions:
         table: CSV, TSV and XLSX only: separator, byte order mark and headings.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
         template: XLIFF, PO, VTT and XLSX only: the file that the texts come from; a copy of it gets the errors.
+        corrections_only: XLIFF, PO and VTT only: whether the copy gets the corrected translations alone, and no notes.
         report: XLIFF and PO only: called with a sentence about what else is not in the copy as it was in the template.
     """
 
@@ -104,6 +105,7 @@ class WriteOptions:
     template: Path | None = None
     score: Literal["spans", "expected"] | None = None
     table: TableStyle = field(default_factory=TableStyle)
+    corrections_only: bool = False
     report: Callable[[str], None] = lambda sentence: None
 
 

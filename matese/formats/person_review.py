@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from matese import mqm
 from matese.annotation import AnyError, Placed, Rating, Segment, UnplacedError
 from matese.errors import counted
+from matese.formats.localisation import corrections
 
 REVIEWED = "reviewed"
 """The column in which people tick the rows that they have looked at."""
@@ -38,11 +39,13 @@ class Reviewed:
         """Yields the ratings that are the person's, under the person's name."""
         for rating in ratings:
             if not is_of_model(rating) or self.is_all or is_ticked(rating.segment) or self._is_changed(rating):
-                yield by(self.rater, rating)
+                yield corrections.marked(by(self.rater, rating))
             else:
                 self.n_left_out += 1
 
     def _is_changed(self, rating: Rating) -> bool:
+        if corrections.corrected(rating.segment) is not None:
+            return True
         before = self.shown(rating)
         return before is not None and marks(before) != marks(rating)
 

@@ -97,7 +97,7 @@ def verdicts(comparison: SystemComparison) -> list[str]:
             by = f" by the {quality.SCORES[comparison.basis]}" * is_mixed
             claim = f"No significant difference{by} between {name} and {first}: {name}"
         fixed = f"{counted(changes['fixed'], 'error')} fixed"
-        counts = f"; {fixed}, {changes['introduced']:,} introduced" if pair.changes else ""
+        counts = f"; found: {fixed}, {changes['introduced']:,} introduced" if pair.changes else ""
         lines.append(f"{claim} {_points(difference)}{counts}")
         if opposing := comparison.opposing(pair):
             other = quality.SCORES["expected" if comparison.basis == "spans" else "spans"]

@@ -130,6 +130,7 @@ def _counted(rating: Rating) -> list[AnyError]:
 def _verdict(checked: Sequence[Rating], words: Catalogue) -> str:
     n_wrong = sum(bool(_counted(rating)) for rating in checked)
     n_serious = sum(any(error.severity in _SERIOUS for error in _counted(rating)) for rating in checked)
+    n_undecided = mqm.n_undecided(checked)
     of_all = words.counted("of {n} segment", "of {n} segments", len(checked))
     if n_serious:
         one, many = SERIOUS_ERRORS
@@ -141,8 +142,11 @@ def _verdict(checked: Sequence[Rating], words: Catalogue) -> str:
             n_wrong,
         )
     else:
-        found = words.text("No error is marked in any segment.")
-    return found.replace("{of_all}", of_all)
+        found = "" if n_undecided else words.text("No error is marked in any segment.")
+    undecided = words.counted(
+        "{n} mark is undecided and not in the score.", "{n} marks are undecided and not in the score.", n_undecided
+    )
+    return " ".join(filter(None, (found.replace("{of_all}", of_all), undecided if n_undecided else "")))
 
 
 def _error_rows(checked: Sequence[Rating], n_words: int, words: Catalogue) -> list[tuple[str, str, str, str]]:
@@ -164,14 +168,13 @@ def _number_and_rate(n: int, n_words: int, words: Catalogue) -> tuple[str, str]:
 
 def _segment_rows(checked: Sequence[Rating], n_all: int, words: Catalogue) -> list[tuple[str, str]]:
     """Returns how many segments there are of each kind; each counts once."""
-    counts = Counter(
-        max((error.severity for error in _counted(rating)), key=severities.rank, default=None) for rating in checked
-    )
+    counted = [rating for rating in checked if _counted(rating)]
+    counts = Counter(max((error.severity for error in _counted(rating)), key=severities.rank) for rating in counted)
     worst = [(words.text(label), counts[severity]) for severity, label in WORST.items()]
-    labels = [(words.text("no error"), counts[None]), *worst]
-    n_unchecked = n_all - len(checked)
-    unchecked = [(words.text("not checked"), n_unchecked)] if n_unchecked else []
-    return [(label, words.number(n)) for label, n in (*labels, *unchecked)]
+    n_undecided = sum(not _counted(rating) and bool(mqm.n_undecided([rating])) for rating in checked)
+    labels = [(words.text("no error"), len(checked) - len(counted) - n_undecided), *worst]
+    others = [(words.text("undecided"), n_undecided), (words.text("not checked"), n_all - len(checked))]
+    return [(label, words.number(n)) for label, n in (*labels, *(other for other in others if other[1]))]
 
 
 def _programs(checked: Sequence[Rating]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from matese.tasks import annotators, notices, rated, sinks
+from matese.tasks import annotators, models, notices, rated, sinks
 from matese.tasks.request import function, option
 from matese.tasks.tables import Report
 from matese.tasks.values import File, Several, Text, Whole
@@ -85,11 +85,12 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
                     request.metrics, weights=request.penalties, loading={"device": request.device}
                 ),
             )
-        notices.info(*comparison_report.notices(compared))
+        blind_spots = models.blind_spots(rating for ratings in found.systems.values() for rating in ratings)
+        notices.info(*comparison_report.notices(compared), *blind_spots)
         outputs.write_text(*comparison_report.text(compared, _TOP, is_all=request.all), look=request.look)
         outputs.write_json(comparison_report.to_json(compared, files))
         if outputs.html is not None:
-            outputs.html.write(comparison_page.render(compared, files, notes=found.warnings))
+            outputs.html.write(comparison_page.render(compared, files, notes=[*found.warnings, *blind_spots]))
     return compared
 
 

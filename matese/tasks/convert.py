@@ -64,6 +64,7 @@ class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts, Weighted):
         method: name of the submission or campaign (default: matese).
         score: wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score).
         system: name of the system, in place of the one that IN states.
+        corrections_only: xliff, po, vtt: write the corrected translations into the copy, and no notes.
         template: xliff, po, vtt, xlsx: the file that the texts come from; for vtt, that may be SRT.
     """
 
@@ -85,6 +86,7 @@ class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts, Weighted):
     method: str = option("matese", Text())
     score: Basis | None = option(None, OneOf("score", ("spans", "expected")))
     system: str | None = option(None, Text())
+    corrections_only: bool = False
     template: str | None = option(None, File())
 
     @property
@@ -129,7 +131,14 @@ def run(request: Request, stream: TextIO | None = None) -> None:
             ratings = _with_edits(ratings, request.before, how, form=form_of_input)
         table = sinks.table_style(request.input, request.from_, form or "", request.columns)
         template = None if request.template is None else Path(request.template)
-        writing = WriteOptions(request.penalties, request.method, template, request.score, table)
+        writing = WriteOptions(
+            request.penalties,
+            request.method,
+            template,
+            request.score,
+            table,
+            corrections_only=request.corrections_only,
+        )
         sinks.write_ratings(ratings, request.output, form or "", writing, strict=request.strict, stream=stream)
         if reviewed is not None and reviewed.notice:
             notices.info(reviewed.notice)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from matese.errors import UsageError
+from matese import mqm
+from matese.annotation import Rating
+from matese.errors import ModelError, UsageError
 from matese.tasks.request import Checked, option
 from matese.tasks.texts import require
 from matese.tasks.values import File, Text
@@ -22,6 +26,37 @@ class NewModel(Checked):
 
     model: str = option("", Text("MODEL"))
     output: str = option("", File("DIR"))
+
+
+_RECALL = "recall.json"
+"""Of a model directory: by input and kind of error, the share of errors that the model marks; see `benchmarks.card`."""
+_HARDLY = 0.25
+
+
+def blind_spots(ratings: Iterable[Rating]) -> list[str]:
+    """Returns what the models of some ratings hardly find from the texts that they read, by their cards."""
+    from matese.model.storage import checkpoint
+
+    notes = []
+    for signature in dict.fromkeys(rating.rater for rating in ratings):
+        if signature is None or not mqm.is_signature(signature):
+            continue
+        fields = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
+        model = fields.get("model", "")
+        name = model.partition("@")[0]
+        try:
+            path = checkpoint.resolve(name) / _RECALL if name in checkpoint.embedded() else Path(name) / _RECALL
+            card = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, ModelError):
+            continue
+        shares = card["inputs"].get(fields.get("input", ""), {}) if card["model"] == model else {}
+        if kinds := [kind for kind, share in shares.items() if share < _HARDLY]:
+            given = "the source alone" if fields["input"] == "source" else f"the {fields['input']}"
+            notes.append(
+                f"from {given}, {model} finds fewer than one in four of these errors: {', '.join(kinds)}; "
+                "none found does not mean none made"
+            )
+    return list(dict.fromkeys(notes))
 
 
 def source_and_target(request: NewModel) -> tuple[Path, Path]:

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from matese.annotation import Rating
 from matese.errors import UsageError
-from matese.tasks import rated, sinks, texts
+from matese.tasks import models, rated, sinks, texts
 from matese.tasks.request import function, option
 from matese.tasks.texts import check_stdin, require
 from matese.tasks.values import File, Text
@@ -79,7 +79,11 @@ def _page(request: Request) -> WrittenPage:
     if request.summary:
         return WrittenPage(_summary(request, systems))
     title = request.title or ", ".join(systems)
-    return WrittenPage(report_page.render(title, systems, weights=request.penalties))
+    return WrittenPage(report_page.render(title, systems, weights=request.penalties, notes=_blind_spots(systems)))
+
+
+def _blind_spots(systems: Mapping[str, Sequence[Rating]]) -> list[str]:
+    return models.blind_spots(rating for ratings in systems.values() for rating in ratings)
 
 
 def _systems(request: Request) -> Mapping[str, Sequence[Rating]]:

@@ -303,11 +303,14 @@ def all_segments(path: str, reading: ReadingOptions) -> list[Segment]:
 
 
 def ratings(path: str, how: ReadOptions) -> list[Rating]:
-    """Returns the ratings of a file; tells how many rows were skipped or repaired."""
+    """Returns the ratings of a file; tells how many rows were skipped or repaired, and counts undecided errors."""
     from matese.formats import detection
 
     with counting_issues(how) as counting:
-        return list(detection.read(path, counting))
+        found = list(detection.read(path, counting))
+    if n_undecided := mqm.n_undecided(found):
+        notices.info(f"{path}: {n_undecided:,} undecided, not in the score")
+    return found
 
 
 def systems(paths: Sequence[str], how: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
@@ -325,8 +328,6 @@ def systems(paths: Sequence[str], how: ReadOptions, *, must_be_rated: bool = Tru
         if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
             first = f"matese tag --input {path} --output ratings.jsonl"
             raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
-        if n_undecided := sum(error.severity is None for rating in rated for error in rating.all_errors):
-            notices.info(f"{path}: errors without a severity: {n_undecided:,}; they do not count in scores")
     return alignment.by_system(by_file)
 
 

@@ -260,3 +260,12 @@ def test_what_model_and_rules_mark_costs_once(
     segment = Segment(hypothesis, source, (reference,), key=KEY)
     both = checker.add_findings(Rating(segment, "m", errors, omissions=(omission,)))
     assert len(both.all_errors) == n_errors
+
+
+def test_no_answer_of_a_model_is_not_free_of_errors() -> None:
+    unanswered = Rating(Segment("Es kostet 17 €.", "It costs €17."), "matese|model:m", None)
+    assert checker.add_findings(unanswered) == unanswered
+    found = checker.add_findings(replace(unanswered, segment=Segment("Es kostet 15 €.", "It costs €17.")))
+    assert [error.rule for error in found.errors or ()] == ["numbers"]
+    assert found.rater is not None
+    assert "model" not in found.rater

@@ -120,7 +120,7 @@ COMPARING = [
         "compare --input table.csv --filter length=2:5 unique --bootstrap 0", out=("length 2:5", "no duplicates")
     ),
     Situation("compare one.jsonl spans.jsonl --filter nubmer", ("did you mean 'number'? must be number,",), code=2),
-    Situation("compare one.jsonl empty.jsonl --bootstrap 0", out=("; 0 errors fixed, 2 introduced",)),
+    Situation("compare one.jsonl empty.jsonl --bootstrap 0", out=("; found: 0 errors fixed, 2 introduced",)),
     Situation("compare empty.jsonl one.jsonl --bootstrap 0", out=("2 errors fixed, 2 introduced",)),
 ]
 _THAI = "the model was not trained on the Thai script: do not rely on its marks and scores there"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,16 @@ def test_what_counts_as_reviewed() -> None:
     kept = list(reviewed.of([ticked, of_anna, of_nobody, changed, same]))
     assert [(rating.segment.hypothesis, rating.rater) for rating in kept] == [(name, "bob") for name in "abcd"]
     assert "left out: 1 rating of a model" in (reviewed.notice or "")
+
+
+def test_who_corrects_a_translation_has_reviewed_it_and_found_an_error(tmp_path: Path) -> None:
+    segment = replace(RATINGS[1].segment, extra={"corrected": "Die Katze schläft."})
+    path = tmp_path / "a.jsonl"
+    writing.write([RATINGS[0], replace(RATINGS[1], segment=segment)], path, "jsonl")
+    reviewed = Reviewed("bob")
+    (rating,) = reviewed.of(detection.read(path))
+    assert (rating.rater, rating.errors) == ("bob", (ErrorSpan(0, 3, None), ErrorSpan(4, 8, None)))
+    assert reviewed.n_left_out == 1
+    by_bob = tmp_path / "bob.jsonl"
+    writing.write([replace(RATINGS[1], rater="bob", segment=segment)], by_bob, "jsonl")
+    assert [len(one.errors or ()) for one in detection.read(by_bob)] == [2]

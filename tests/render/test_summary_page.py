@@ -93,11 +93,18 @@ def test_the_worst_segments_come_first_and_texts_are_no_markup() -> None:
     [
         (RATINGS[1:2], "No error is marked in any segment."),
         (RATINGS[3:4], "No serious error is marked; 1 of 1 segment has minor errors."),
+        ([rating(0, "Ein", ErrorSpan(0, 3, None))], "1 mark is undecided and not in the score."),
         (RATINGS[:1], "1 of 1 segment has a serious error (Major or Critical)."),
     ],
 )
 def test_verdicts(ratings: list[Rating], verdict: str) -> None:
     assert f'<p class="verdict">{verdict}</p>' in summary_page.render(ratings, title="a")
+
+
+def test_an_undecided_segment_is_not_free_of_errors() -> None:
+    page = summary_page.render([rating(0, "Ein", ErrorSpan(0, 3, None)), rating(1, "Gut")], title="a")
+    assert ["no error", "1"] in cells(page)
+    assert ["undecided", "1"] in cells(page)
 
 
 def test_marks_of_a_program_are_said_to_be_unconfirmed() -> None:

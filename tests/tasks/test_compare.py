@@ -125,11 +125,12 @@ def test_the_verdict_comes_first(folder: Path) -> None:
     there, back = (
         do(compare, ratings=files).out.splitlines()[0] for files in (["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"])
     )
-    assert there == "b is better than a: +4.92 points (95 % 4.75 to 5, p < .001); 12 errors fixed, 1 introduced"
-    assert back == "a is worse than b: -4.92 points (95 % -5 to -4.75, p < .001); 1 error fixed, 12 introduced"
+    assert there == "b is better than a: +4.92 points (95 % 4.75 to 5, p < .001); found: 12 errors fixed, 1 introduced"
+    assert back == "a is worse than b: -4.92 points (95 % -5 to -4.75, p < .001); found: 1 error fixed, 12 introduced"
     none = do(compare, bootstrap=0, ratings=["old.jsonl", "new.jsonl"]).out.splitlines()[:2]
     assert none == [
-        "No significant difference between new and old: new +0.50 points (p = .750); 2 errors fixed, 0 introduced",
+        "No significant difference between new and old: new +0.50 points (p = .750); "
+        "found: 2 errors fixed, 0 introduced",
         "",
     ]
 

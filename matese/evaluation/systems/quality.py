@@ -58,11 +58,13 @@ def n_major(rating: Rating) -> int:
 
 
 def severity_group(rating: Rating) -> str:
-    """Returns the group of `SHARES` to which a segment belongs."""
+    """Returns the group of `SHARES` to which a segment belongs; "undecided", which is none of them, if that is open."""
     major = n_major(rating)
     if major:
         return "one_major" if major == 1 else "several_major"
-    return "only_minor" if n_errors(rating) else "no_error"
+    if n_errors(rating):
+        return "only_minor"
+    return "undecided" if mqm.n_undecided([rating]) else "no_error"
 
 
 def have_spans(ratings: Iterable[Rating]) -> bool:

@@ -1,9 +1,10 @@
 """Corrected translations: how a person's correction goes into the file that the translation came from.
 
 A rating is of the translation as it was delivered, and its segment has the corrected translation in a column of its
-own. The file gets the corrected one. Marks whose words stay move with the edit. The others, whose words were corrected,
-become lines of the comment, so that nothing of the rating is lost; and so do words, placeholders and numbers that were
-missing and that the correction has added.
+own. What a person has changed is an error: `marked` adds a mark of undecided severity for each changed stretch that the
+person has not marked. The file gets the corrected translation. Marks whose words stay move with the edit. The others,
+whose words were corrected, become lines of the comment, so that nothing of the rating is lost; and so do words that
+were missing and that the correction has added.
 """
 
 from __future__ import annotations
@@ -11,18 +12,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TypeVar
 
+from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError, severities
 from matese.formats.localisation import notes
-from matese.formats.tables.headings import COMMENT
+from matese.formats.tables.headings import COMMENT, CORRECTED
 from matese.text.ranges import sequence_edits
+from matese.text.words import UNSPACED
 
-CORRECTED = "corrected"
-"""The other column that holds the corrected translation of a segment."""
-_PARTS = re.compile(r"\w+|\s+|.", re.DOTALL)
+_PARTS = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|\s+|.", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u2009\u202f]\d+)*")
 
 Missing = TypeVar("Missing", Omission, UnplacedError)
@@ -66,29 +68,59 @@ def edits(text: str, other: str) -> Sequence[Replacement]:
     )
 
 
+def marked(rating: Rating) -> Rating:
+    """Returns a person's rating with a mark for each stretch that the person has corrected and not marked.
+
+    Words that the correction adds, and that no error says to be missing, are an error without a place.
+
+    >>> segment = Segment("Die Volga ist lang.", extra={"corrected": "Die Wolga ist sehr lang."})
+    >>> rating = marked(Rating(segment, "anna", ()))
+    >>> [(error.start, error.end, error.severity) for error in rating.errors], rating.unplaced[0].words
+    ([(4, 9, None)], 'sehr')
+    """
+    text = corrected(rating.segment)
+    if text is None or mqm.is_signature(rating.rater) or (rating.rater is None and rating.errors is None):
+        return rating
+    _, unmarked = _accounted(rating, text)
+    return replace(
+        rating,
+        errors=(
+            *(rating.errors or ()),
+            *(ErrorSpan(one.start, one.end, None) for one in unmarked if one.start < one.end),
+        ),
+        unplaced=(
+            *rating.unplaced,
+            *(UnplacedError(None, words=one.text.strip() or None) for one in unmarked if one.start == one.end),
+        ),
+    )
+
+
 def applied(rating: Rating, text: str | None) -> Rating:
     """Returns the rating of the corrected translation; the same rating if there is none, or it is that already."""
     segment = rating.segment
     if text is None or text == segment.hypothesis:
         return rating
     changes = edits(segment.hypothesis, text)
-    moved: list[ErrorSpan] = []
+    kept: list[ErrorSpan] = []
     lines = [f"Corrected from: {segment.hypothesis}"]
     for error in rating.errors or ():
         if any(_touches(edit, error) for edit in changes):
             words = segment.hypothesis[error.start : error.end]
             lines.append(f"Corrected: \u00bb{words}\u00ab was marked as {_label(error)}")
         else:
-            moved.append(_moved(error, changes))
-    added = _added(rating, text)
-    lines += [f"Corrected: \u00bb{words}\u00ab was marked as missing, {_label(error)}" for error, words in added]
-    mended = [error for error, _ in added]
+            kept.append(_moved(error, changes))
+    mended, _ = _accounted(rating, text)
+    lines += [
+        f"Corrected: \u00bb{words}\u00ab was marked as missing, {_label(error)}"
+        for error, words in _missing(rating)
+        if any(error is one for one in mended)
+    ]
     comment = "\n".join(filter(None, (notes.comment_of(segment), *lines)))
     extra = {name: value for name, value in (segment.extra or {}).items() if name != CORRECTED}
     return replace(
         rating,
         segment=replace(segment, hypothesis=text, extra={**extra, COMMENT: comment}),
-        errors=None if rating.errors is None else tuple(moved),
+        errors=None if rating.errors is None else tuple(kept),
         omissions=_without(rating.omissions, mended),
         unplaced=_without(rating.unplaced, mended),
     )
@@ -98,24 +130,45 @@ def _label(error: AnyError) -> str:
     return " ".join(filter(None, (severities.label(error.severity), error.category)))
 
 
-def _added(rating: Rating, text: str) -> list[tuple[Omission | UnplacedError, str]]:
-    """Returns the errors whose missing words a corrected translation has more often than before, with the words.
+def _missing(rating: Rating) -> Iterator[tuple[Omission | UnplacedError, str]]:
+    """Yields the errors that something is missing, and the words; "" if they are not known."""
+    yield from ((omission, omission.words(rating.segment)) for omission in rating.omissions)
+    yield from ((error, error.words or "") for error in rating.unplaced)
 
-    Each further occurrence in the translation is for one error.
+
+def _accounted(rating: Rating, text: str) -> tuple[list[Omission | UnplacedError], list[Replacement]]:
+    """Returns the errors of missing words that a correction mends, and its edits that no error accounts for.
+
+    What a rule misses, such as a placeholder, is mended if the corrected translation has it more often than before:
+    each further occurrence is for one error. Words of the source are missing in another language: of the edits that add
+    something and change nothing that is marked, each mends the omission whose place is the nearest, by their shares of
+    the texts.
     """
     segment = rating.segment
-    missing: list[tuple[Omission | UnplacedError, str]] = [
-        *((omission, omission.words(segment)) for omission in rating.omissions),
-        *((error, error.words or "") for error in rating.unplaced if error.rule),
+    left = [
+        edit
+        for edit in edits(segment.hypothesis, text)
+        if not any(_touches(edit, error) for error in rating.errors or ())
     ]
     used: Counter[str] = Counter()
-    added = []
-    for error, words in missing:
-        n_more = _count(words, text) - _count(words, segment.hypothesis)
-        if used[words] < n_more:
+    mended: list[Omission | UnplacedError] = []
+    by_place: list[tuple[Omission | UnplacedError, str, float]] = []
+    for error, words in _missing(rating):
+        if used[words] < _count(words, text) - _count(words, segment.hypothesis):
             used[words] += 1
-            added.append((error, words))
-    return added
+            mended.append(error)
+            adding = next((edit for edit in left if words in edit.text), None)
+            left = [edit for edit in left if edit is not adding]
+        elif error.rule is None:
+            share = error.start / len(error.context(segment) or " ") if isinstance(error, Omission) else 0.0
+            by_place.append((error, words, share))
+    length = len(segment.hypothesis) or 1
+    for error, words, share in by_place:
+        fitting = [(abs(edit.start / length - share), edit) for edit in left if edit.text.strip() or not words]
+        if fitting:
+            mended.append(error)
+            left.remove(min(fitting, key=itemgetter(0))[1])
+    return mended, left
 
 
 def _count(words: str, text: str) -> int:
@@ -150,6 +203,16 @@ def _touches(edit: Replacement, error: ErrorSpan) -> bool:
     return edit.start < error.end and error.start < edit.end
 
 
-def _moved(error: ErrorSpan, changes: Iterable[Replacement]) -> ErrorSpan:
-    shift = sum(len(edit.text) - (edit.end - edit.start) for edit in changes if edit.end <= error.start)
-    return replace(error, start=error.start + shift, end=error.end + shift)
+def moved(place: int, changes: Iterable[Replacement]) -> int:
+    """Returns where a place of a text is in the other one: behind what replaces the text around it."""
+    shifts = (
+        len(edit.text) + edit.start - min(edit.end, place)
+        for edit in changes
+        if edit.start < place or edit.end == place
+    )
+    return place + sum(shifts)
+
+
+def _moved(error: ErrorSpan, changes: Sequence[Replacement]) -> ErrorSpan:
+    start = moved(error.start, changes)
+    return replace(error, start=start, end=start + error.end - error.start)

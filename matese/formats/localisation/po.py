@@ -9,9 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 
 from matese.errors import InputError, UsageError, shortened
-from matese.formats.localisation import notes
+from matese.formats.localisation import corrections, notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 from matese.text import languages
 
@@ -36,9 +37,11 @@ class _Place:
     start: int
     end: int
 
-    def piece(self, text: str, line_end: str) -> tuple[int, int, str]:
-        """Returns the lines with another text, for `splice`."""
-        return self.start, self.end, f"{self.keyword} {_quoted(text, line_end)}{line_end}"
+    def piece(self, raw: bytes, text: str, line_end: str, *, encoding: str) -> tuple[int, int, str]:
+        """Returns the lines with another text, for `splice`: lines whose text stays are as they were."""
+        lines = [line for line in re.split(r"(?<=\n)", raw[self.start : self.end].decode(encoding)) if line]
+        rewritten = _rewritten(lines, text, line_end, encoding) if len(lines) > 1 else None
+        return self.start, self.end, rewritten or f"{self.keyword} {_quoted(text, line_end)}{line_end}"
 
 
 @dataclass(slots=True)
@@ -154,7 +157,8 @@ def _with_translations(
     raw: bytes, places: Mapping[int, _Place], line_end: str, encoding: str, translations: Mapping[int, str]
 ) -> bytes:
     """Returns the file with other translations, given by the number of their unit."""
-    return splice(raw, (places[number].piece(text, line_end) for number, text in translations.items()), encoding)
+    pieces = (places[number].piece(raw, text, line_end, encoding=encoding) for number, text in translations.items())
+    return splice(raw, pieces, encoding)
 
 
 def _keyword(unit: Unit) -> str:
@@ -263,6 +267,29 @@ def _add_text(entry: _Entry, *, number: int, text: str, encoding: str) -> None:
         raise InputError(f"line {number} is a second {match[1]}: must be one for each msgid")
     entry.last = match[1] or entry.last
     entry.fields[entry.last] = entry.fields.get(entry.last, b"") + _unescaped(_joined(match[2]), encoding)
+
+
+def _rewritten(lines: Sequence[str], text: str, end: str, encoding: str) -> str | None:
+    """Returns the lines of a text with another text, broken where they were; None if a line is no text of its own."""
+    fields = [_FIELD.fullmatch(line.strip()) for line in lines]
+    try:
+        parts = [_unescaped(_joined(match[2]), encoding).decode(encoding) if match else "" for match in fields]
+    except UnicodeError:
+        return None
+    changes = corrections.edits("".join(parts), text)
+    written = []
+    start = 0
+    for line, part, before in zip(lines, parts, accumulate(parts, initial=""), strict=False):
+        end_of_part = len(text) if line is lines[-1] else corrections.moved(len(before) + len(part), changes)
+        own = text[start:end_of_part] if part or line is lines[-1] else ""
+        start += len(own)
+        opening = line[: line.index('"')] if '"' in line else ""
+        if own == part:
+            written.append(line)
+        elif own or opening:
+            own_lines = [one for one in re.split(r"(?<=\n)", own) if one] or [""]
+            written.append(opening + "".join(f'"{_escaped(one)}"{end}' for one in own_lines))
+    return "".join(written)
 
 
 def _quoted(text: str, end: str) -> str:

@@ -45,7 +45,7 @@ from matese.formats.localisation import corrections, notes, po, subtitles, xliff
 from matese.formats.localisation.units import LocalisationFile, Unit
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.signs import FileHead
-from matese.formats.tables.headings import COMMENT
+from matese.formats.tables.headings import COMMENT, CORRECTED
 from matese.text import languages
 from matese.text.placeholders import number_placeholders, placeholders
 
@@ -57,7 +57,7 @@ CAPABILITIES = Capabilities(
     references=0,
     scales=(),
     needs=("source",),
-    columns=(COMMENT, CONTEXT, corrections.CORRECTED),
+    columns=(COMMENT, CONTEXT, CORRECTED),
     rules=True,
 )
 CAPABILITIES_vtt = Capabilities(
@@ -65,7 +65,7 @@ CAPABILITIES_vtt = Capabilities(
     key=("index",),
     references=0,
     scales=(),
-    columns=(COMMENT, corrections.CORRECTED),
+    columns=(COMMENT, CORRECTED),
     rules=True,
 )
 
@@ -75,13 +75,15 @@ _HEAD_BYTES = 1 << 12
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns the rating without a model's spans of placeholders alone, and with rounded confidences."""
     codes = placeholders(rating.segment.hypothesis)
-    errors = rating.errors or ()
-    kept = tuple(e for e in errors if e.rule or not any(start <= e.start and e.end <= end for start, end in codes))
-    if len(kept) < len(errors):
-        losses["spans of placeholders alone"] += len(errors) - len(kept)
+    errors = rating.errors  # None stays None: no answer is not "no errors"
+    if errors is not None:
+        kept = [e for e in errors if e.rule or not any(start <= e.start and e.end <= end for start, end in codes)]
+        if len(kept) < len(errors):
+            losses["spans of placeholders alone"] += len(errors) - len(kept)
+        errors = tuple(map(_rounded, kept))
     return replace(
         rating,
-        errors=tuple(map(_rounded, kept)),
+        errors=errors,
         source_errors=tuple(map(_rounded, rating.source_errors)),
         omissions=tuple(map(_rounded, rating.omissions)),
     )
@@ -116,6 +118,9 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         given.setdefault(index, []).append(rating)
     translations = _translations(given)
     template = _corrected(template, translations, writing)
+    if writing.corrections_only:  # notes of a model would be of the old words
+        path.write_bytes(_without_ours(template, writing)[0].add({}))
+        return
     given = {
         index: [corrections.applied(rating, translations.get(index)) for rating in of_unit]
         for index, of_unit in given.items()

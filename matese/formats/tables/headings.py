@@ -27,6 +27,8 @@ TRANSLATED_NAMES = {
 """Names in other languages, which are recognised where no column has a usual name."""
 COMMENT = "comment"
 """The other column that holds a person's remarks on a segment."""
+CORRECTED = "corrected"
+"""The other column that holds the translation of a segment as a person has corrected it."""
 REFERENCE = re.compile(r"ref(?:erence)?s?(?:[a-z]|\d+|text)?")
 _CELL = re.compile(r'"(?:[^"]|"")*"')
 

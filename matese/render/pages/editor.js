@@ -16,7 +16,9 @@ const button = (label, act, kind = "") => {
 
 const showProgress = () => {
   const nReviewed = UNITS.filter((text) => text.isReviewed).length;
-  byId("progress").textContent = `${nReviewed.toLocaleString("en")} of ${UNITS.length.toLocaleString("en")} reviewed`;
+  const nUndecided = UNITS.reduce((sum, text) => sum + undecided(text).length, 0);
+  byId("progress").textContent = `${nReviewed.toLocaleString("en")} of ${UNITS.length.toLocaleString("en")} reviewed`
+    + (nUndecided ? `, ${nUndecided.toLocaleString("en")} undecided, not in the score` : "");
   byId("share").max = UNITS.length;
   byId("share").value = nReviewed;
   byId("undo").disabled = !undone.length;
@@ -41,7 +43,8 @@ const decide = (text, changes, said, place = null) => {
   tell(said);
   saveSoon();
 };
-const listOf = ({ missing, of, owner }) => (missing ? "omissions" : owner.source_errors.includes(of) ? "source_errors" : "errors");
+const listOf = ({ missing, of, owner }) =>
+  (missing ? "omissions" : ["source_errors", "unplaced"].find((name) => owner[name].includes(of)) ?? "errors");
 // Returns the changes of a translation that replace a mark; null removes it.
 const replaced = (error, mark) => {
   const { owner, of } = error, name = listOf(error), seen = asSeen(owner);
@@ -72,7 +75,8 @@ const correct = (text, words) => {
   const isSame = !words.trim() || words === text.hypothesis;
   text.isTyping = false;
   if ((isSame ? "" : words) === text.corrected) { redraw(text); return; }
-  decide(text, { corrected: isSame ? "" : words }, isSame ? "The translation is as it was." : "Translation corrected.");
+  decide(text, { ...withoutStretches(text), corrected: isSame ? "" : words },
+    isSame ? "The translation is as it was." : "Translation corrected.");
 };
 const takeBack = () => {
   const text = undo();
@@ -96,7 +100,8 @@ belowTranslation = (row, text) => {
   }
   const count = countMarks(text), buttons = element("div", "buttons");
   if (text.isReviewed) {
-    buttons.append(element("span", "done", `\u2713 Reviewed: ${count ? plural(count, "error") : "no error"}`));
+    const nOpen = undecided(text).length, said = count ? plural(count, "error") : "no error";
+    buttons.append(element("span", "done", `\u2713 Reviewed: ${said}${nOpen ? `, ${nOpen} undecided` : ""}`));
     buttons.append(button("Review again", () => decide(text, { isReviewed: false }, "Not reviewed.")));
   } else if (count) {
     buttons.append(button("Marks are right", () => confirm(text), "confirm"));
@@ -111,8 +116,16 @@ belowTranslation = (row, text) => {
   comment.text = text;
   if (!text.isTyping) buttons.append(button(text.corrected ? "Correct again" : "Correct the translation", () => startCorrecting(text)));
   buttons.append(comment);
-  if (text.isTyping) buttons.prepend(correctionBox(text));
+  if (text.isTyping) buttons.prepend(...correctionBox(text));
+  else buttons.prepend(...undecided(text).map((mark) => severityQuestion(text, mark)));
   return line("review", "review", buttons);
+};
+// What a reader has changed is an error: how bad, the reader says. Until then it counts in no score.
+const GRADES = [["Minor", "minor"], ["Major", "major"], ["Preference", "neutral"]];
+const severityQuestion = (text, mark) => {
+  const changed = mark.words ?? text.hypothesis.slice(mark.start, mark.end);
+  return element("div", "question", element("q", "", visible(changed)), mark.words ? " was missing: " : " was wrong: ",
+    ...GRADES.map(([label, name]) => button(label, () => changeMark({ ...mark, of: mark, owner: text }, { severity: SEVERITIES.indexOf(name) }), name)));
 };
 // A text area has no carriage returns: they come back where the translation has them.
 const correctionBox = (text) => {
@@ -122,8 +135,24 @@ const correctionBox = (text) => {
   area.setAttribute("aria-label", "Corrected translation");
   area.dir = "auto";
   area.corrects = text;
-  area.addEventListener("change", () => correct(text, text.hypothesis.includes("\r\n") ? area.value.replace(/\n/g, "\r\n") : area.value));
-  return area;
+  const warning = element("p", "warning"), words = element("span", "");
+  const typed = () => (text.hypothesis.includes("\r\n") ? area.value.replace(/\n/g, "\r\n") : area.value);
+  const keepIt = button("Keep it so", () => correct(text, typed()));
+  const warn = () => {
+    const problem = problemOf(text, typed());
+    words.textContent = problem;
+    warning.hidden = !problem;
+    return problem;
+  };
+  warning.setAttribute("role", "alert");
+  warning.append(words, keepIt);
+  warn();
+  area.addEventListener("input", warn);
+  area.addEventListener("change", () => { // what is lost must be confirmed
+    if (warn()) tell("The correction is not kept yet: mend it, or confirm it below the text.");
+    else correct(text, typed());
+  });
+  return [area, warning];
 };
 const startCorrecting = (text) => {
   text.isTyping = true;
@@ -134,7 +163,7 @@ const endCorrecting = (area, isKept) => { // without a change there is no event 
   const text = area.corrects;
   if (!isKept) area.value = text.corrected || text.hypothesis;
   area.blur();
-  if (text.isTyping) { text.isTyping = false; redraw(text); }
+  if (text.isTyping && !(isKept && problemOf(text, area.value))) { text.isTyping = false; redraw(text); }
 };
 // A comment is no decision about the marks: the translation still needs one.
 comments.addEventListener("focusin", ({ target }) => { if (target.text) target.before = stateOf(target.text); });

@@ -16,7 +16,7 @@ const asSeen = ({ errors, omissions, source_errors, unplaced }) => {
 };
 
 // A state as a text to compare, whatever the order of its marks and of their keys.
-const LISTS = ["errors", "omissions", "source_errors", "unplaced"], KEYS = ["text", "start", "end", "severity", "category"];
+const LISTS = ["errors", "omissions", "source_errors", "unplaced"], KEYS = ["text", "start", "end", "severity", "category", "words"];
 const printed = (state) => JSON.stringify([state.comment, state.corrected, state.isReviewed,
   ...LISTS.map((name) => state[name].map((mark) => JSON.stringify(mark, KEYS)).sort())]);
 
@@ -53,7 +53,7 @@ const noteSaved = (states) => {
 const undone = []; // states before each change, the last one last
 const change = (text, changes) => {
   undone.push({ text, before: stateOf(text) });
-  setState(text, { ...stateOf(text), ...asSeen(text), isReviewed: true, ...changes });
+  setState(text, withStretches(text, { ...stateOf(text), ...asSeen(text), isReviewed: true, ...changes }));
   keep(text);
 };
 const undo = () => { // returns the translation that it changed
@@ -62,6 +62,45 @@ const undo = () => { // returns the translation that it changed
   setState(last.text, last.before);
   keep(last.text);
   return last.text;
+};
+
+// What a reader changes in a translation is an error: a stretch that no mark accounts for becomes a mark of undecided
+// severity, as `matese.formats.localisation.corrections` has it.
+const undecided = (text) => (text.isReviewed ? [...text.allErrors, ...text.unplaced].filter(({ severity }) => !severity) : []);
+const touches = ({ start, end }, mark) =>
+  (start === end ? mark.start < start && start < mark.end : start < mark.end && mark.start < end);
+const withStretches = (text, state) => {
+  if (!state.corrected) return state;
+  let left = edits(text.hypothesis, state.corrected).filter((edit) => !state.errors.some((mark) => touches(edit, mark)));
+  for (const missing of [...state.unplaced, ...state.omissions]) { // an added word mends one of these
+    const fits = ({ words }) => (words.trim() || !missing.words) && !missing.rule;
+    const edit = left.find(({ words }) => missing.words && words.includes(missing.words)) ?? left.find(fits);
+    left = left.filter((one) => one !== edit);
+  }
+  const added = left.filter(({ start, end }) => start === end).map(({ words }) => ({ severity: 0, words: words.trim() || undefined }));
+  const replaced = left.filter(({ start, end }) => start < end).map(({ start, end }) => ({ start, end, severity: 0 }));
+  return { ...state, errors: [...state.errors, ...replaced], unplaced: [...state.unplaced, ...added] };
+};
+const withoutStretches = (text) => { // of the last correction, as far as they are undecided
+  const stretches = text.corrected ? edits(text.hypothesis, text.corrected) : [], { errors, unplaced } = asSeen(text);
+  const isOne = (mark) => !mark.severity && stretches.some(({ start, end, words }) =>
+    (mark.start === undefined ? mark.words === (words.trim() || undefined) : mark.start === start && mark.end === end));
+  return { errors: errors.filter((mark) => !isOne(mark)), unplaced: unplaced.filter((mark) => !isOne(mark)) };
+};
+
+// Placeholders and tags that a corrected translation lacks, or that its source has not.
+const CODES = /(?<![\d%])%(?:\(\w+\))?[-+#0]*\d*(?:\.\d+)?(?:\$[-+#0]*\d*)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcrspn@]|\{\{[^{}]*\}\}|[$%]?\{[^{}]*\}|\$t\([^()]*\)|<\/?[a-zA-Z][^<>]*>/g;
+const ICU = /\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,/, ARGUMENTS = /\{\s*[\w.-]+\s*(?=,|\})/g;
+const codesOf = (text, isIcu) => (isIcu ? [...new Set(text.match(ARGUMENTS))] : text.match(CODES) ?? []);
+const without = (codes, others) => {
+  const rest = [...others];
+  return codes.filter((code) => !(rest.includes(code) && rest.splice(rest.indexOf(code), 1)));
+};
+const problemOf = (text, corrected) => {
+  const model = text.row.source ?? text.hypothesis, isIcu = ICU.test(model);
+  const needed = codesOf(model, isIcu), typed = codesOf(corrected, isIcu);
+  const lost = without(without(needed, typed), text.mayLack ?? []), invented = without(typed, needed);
+  return [...lost.map((code) => `${visible(code)} is lost. `), ...invented.map((code) => `${visible(code)} is not in the source. `)].join("");
 };
 
 const OWN_COLUMNS = ["comment", "corrected"]; // what a reader types; a column of the input is replaced
@@ -88,7 +127,9 @@ const lineOf = (text, rater) => {
       text: omission.text < 0 ? "source" : "reference", reference: omission.text < 0 ? null : omission.text,
       ...placed(omission, omission.text < 0 ? row.source : row.references[omission.text], "words"),
     })),
-    unplaced: text.unplaced.map(named),
+    unplaced: text.unplaced.map(({ words, rule, ...error }) => ({
+      ...named(error), ...(words ? { words } : {}), ...(rule ? { rule } : {}),
+    })),
     overall: null,
     estimate: null,
     rater,

@@ -18,25 +18,43 @@ const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 const number = (value) => String(Number(value.toFixed(2))).replace("-", "\u2212");
 
-// The places of the words of a text that another text lacks, by their longest common subsequence.
-const WORDS = /[\p{L}\p{N}\p{M}]+|[^\s]/gu, MOST_WORDS = 400;
-const differing = (text, other) => {
-  const own = [...text.matchAll(WORDS)].slice(0, MOST_WORDS), others = [...other.matchAll(WORDS)].slice(0, MOST_WORDS);
-  const best = Array.from({ length: own.length + 1 }, () => new Uint16Array(others.length + 1));
-  for (let i = own.length - 1; i >= 0; i--) {
-    for (let k = others.length - 1; k >= 0; k--) {
-      best[i][k] = own[i][0] === others[k][0] ? best[i + 1][k + 1] + 1 : Math.max(best[i + 1][k], best[i][k + 1]);
+// How a text becomes another, word by word, as `matese.formats.localisation.corrections` and Python's difflib have it:
+// the longest run of equal parts, then the same before and behind it.
+const UNSPACED = "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
+const PARTS = new RegExp(`[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{N}_])+|\\s+|.`, "gsu");
+const edits = (text, other) => {
+  const own = text.match(PARTS) ?? [], others = other.match(PARTS) ?? [], places = new Map(), equal = [];
+  others.forEach((part, at) => { if (places.has(part)) places.get(part).push(at); else places.set(part, [at]); });
+  const find = (from, to, otherFrom, otherTo) => {
+    let best = { at: from, other: otherFrom, size: 0 }, runs = new Map();
+    for (let at = from; at < to; at++) {
+      const longer = new Map();
+      for (const place of places.get(own[at]) ?? []) {
+        if (place < otherFrom || place >= otherTo) continue;
+        const size = (runs.get(place - 1) ?? 0) + 1;
+        longer.set(place, size);
+        if (size > best.size) best = { at: at - size + 1, other: place - size + 1, size };
+      }
+      runs = longer;
     }
+    if (!best.size) return;
+    find(from, best.at, otherFrom, best.other);
+    equal.push(best);
+    find(best.at + best.size, to, best.other + best.size, otherTo);
+  };
+  find(0, own.length, 0, others.length);
+  const found = [], length = (parts) => parts.join("").length;
+  let at = 0, place = 0, start = 0;
+  for (const run of [...equal, { at: own.length, other: others.length, size: 0 }]) {
+    const end = start + length(own.slice(at, run.at));
+    if (at < run.at || place < run.other) found.push({ start, end, words: others.slice(place, run.other).join("") });
+    at = run.at + run.size;
+    place = run.other + run.size;
+    start = end + length(own.slice(run.at, at));
   }
-  const places = [];
-  for (let i = 0, k = 0; i < own.length;) {
-    if (k < others.length && own[i][0] === others[k][0]) { i++; k++; continue; }
-    if (k < others.length && best[i][k + 1] >= best[i + 1][k]) { k++; continue; }
-    places.push([own[i].index, own[i].index + own[i][0].length]);
-    i++;
-  }
-  return places;
+  return found;
 };
+const differing = (text, other) => edits(text, other).filter(({ start, end }) => start < end).map(({ start, end }) => [start, end]);
 
 // Pieces of a text between all borders of its errors and of what differs; of errors that overlap, the worst gives the look.
 // Several systems may lack the same words of a context: these share a label. Each text node knows its place in the text.
@@ -117,11 +135,6 @@ const compared = { // what the words of a translation are compared with
   systems: (row, text) => row.translations.find((other) => other !== text)?.hypothesis,
   reference: (row) => row.references[0],
 };
-// A model judges the whole segment, too, and may expect an error that it cannot place.
-const LEAST_EXPECTED = -1; // the penalty of a Minor error
-const hintOf = (text) => (text.isEstimated && text.whole?.scale === "mqm" && text.score === 0 && text.whole.value <= LEAST_EXPECTED && !text.isReviewed
-  ? `No error is marked, but the expected score is ${number(text.whole.value)}: people probably find errors here, which the model cannot place. Read it.`
-  : "");
 // `after` may return an element to show below a translation.
 const drawRow = (row, systems, shown, comparison = "none", after = () => null) => {
   const head = element("header", "", element("b", "", visible(row.place)));
@@ -160,7 +173,6 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     box.append(line("hypothesis", isOne ? "hypothesis" : system, content, isOne ? [] : figures));
     const categories = text.errors.filter((error) => error.category).map(({ start, end, category }) => `${short(text.hypothesis.slice(start, end))}: ${category}`);
     if (text.corrected) box.append(line("corrected", "corrected", marked(text.corrected, [], differing(text.corrected, text.hypothesis))));
-    if (hintOf(text)) box.append(line("unplaced", "", element("p", "", hintOf(text))));
     if (categories.length) box.append(line("categories", "categories", element("p", "", visible(categories.join("; ")))));
     if (text.unplaced?.length) box.append(line("unplaced", "no place", element("p", "", text.unplaced.map(withWords).join(", "))));
     if (!isOne) box.append(...[after(row, text)].filter(Boolean));

@@ -15,6 +15,7 @@ from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity, Un
 from matese.errors import InputError
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.localisation import corrections, notes, translation_files
+from matese.formats.tables.headings import CORRECTED
 
 XLIFF = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en"
  target-language="de" datatype="plaintext"><body><trans-unit id="1"><source>x</source>\r
@@ -39,7 +40,7 @@ def written(path: Path, text: str, correction: str | None, *errors: ErrorSpan, r
     """Returns a file with the first translation corrected, and no notes if there are no errors."""
     path.write_bytes(text.encode())
     first, *others = translation_files.read(path, ReadOptions(report=lambda issue: None))
-    segment = replace(first.segment, extra={**(first.segment.extra or {}), corrections.CORRECTED: correction})
+    segment = replace(first.segment, extra={**(first.segment.extra or {}), CORRECTED: correction})
     ratings = [Rating(segment, rater, errors), *(Rating(other.segment, rater, ()) for other in others)]
     copy = path.with_name("copy")
     translation_files.save(ratings, copy, WriteOptions(template=path))
@@ -80,8 +81,12 @@ def test_what_xml_cannot_hold_is_refused(tmp_path: Path, correction: str) -> Non
     ("field", "correction", "expected"),
     [
         ('msgstr "Ein Fluss"', "Ein Strom", 'msgstr "Ein Strom"'),
-        ('msgstr ""\n"Ein "\n"Fluss"', 'Ein "Strom" \\', r'msgstr "Ein \"Strom\" \\"'),
-        ('msgstr "Ein\\n"\n"Fluss\\n"', "Ein\nStrom\n", 'msgstr ""\n"Ein\\n"\n"Strom\\n"'),
+        ('msgstr ""\n"Ein "\n"Fluss"', 'Ein "Strom" \\', 'msgstr ""\n"Ein "\n"\\"Strom\\" \\\\"'),
+        ('msgstr "Ein\\n"\n"Fluss\\n"', "Ein\nStrom\n", 'msgstr "Ein\\n"\n"Strom\\n"'),
+        # Lines that stay keep their escapes, and one that is gone leaves no empty one.
+        ('msgstr ""\n"gr\\303\\274n "\n"rot "\n"blau"', "grün gelb", 'msgstr ""\n"gr\\303\\274n "\n"gelb"'),
+        ('msgstr ""\n"A "\n"B"', "Ganz A B C", 'msgstr ""\n"Ganz A "\n"B C"'),
+        ('msgstr ""\n"A "\n"B"', "A\nB", 'msgstr ""\n"A\\n"\n"B"'),
     ],
 )
 def test_only_the_string_of_po_changes(tmp_path: Path, field: str, correction: str, expected: str) -> None:
@@ -134,6 +139,68 @@ def test_what_the_correction_adds_is_no_longer_missing(
     assert comment.count("was marked as missing, Major Accuracy/Omission") == len(missing) - len(left)
 
 
+@pytest.mark.parametrize(
+    ("correction", "missing", "left"),
+    [
+        ("Es ist nicht lang", [(6, 9)], []),  # the source's words are not those of the target
+        ("Es ist nicht lang", [(6, 9), (10, 14)], ["long"]),
+        ("Es ist lang", [(6, 9)], ["not"]),
+        ("Es ist keine", [(6, 9)], []),
+        ("Es war lang", [(6, 9)], []),
+    ],
+)
+def test_words_of_the_source_that_the_correction_adds_elsewhere(
+    correction: str, missing: Sequence[tuple[int, int]], left: Sequence[str]
+) -> None:
+    omissions = tuple(Omission("source", None, start, end, MAJOR) for start, end in missing)
+    rating = Rating(Segment("Es ist lang", "It is not long"), "anna", (), omissions=omissions)
+    corrected = corrections.applied(rating, correction)
+    assert [omission.words(corrected.segment) for omission in corrected.omissions] == left
+
+
+@pytest.mark.parametrize(
+    ("correction", "rater", "errors", "expected"),
+    [
+        (None, "anna", (), []),
+        ("Die Volga ist lang", "anna", (), []),
+        ("Die Wolga ist lang", "anna", (), ["Volga"]),
+        ("Die Wolga ist lang", "anna", (ErrorSpan(4, 9, MINOR),), []),
+        ("Die Wolga ist sehr lang", "anna", (ErrorSpan(4, 9, MINOR),), ["+sehr"]),
+        ("Die ist lang", "anna", (), [" Volga"]),
+        ("Die Volga  ist lang", "anna", (), [" "]),
+        ("Die Volga ist lang ", "anna", (), ["+"]),
+        ("Die Wolga ist lang", None, None, []),  # a table of translations, which nobody has rated
+        ("Die Wolga ist lang", "anna", None, ["Volga"]),
+        ("Die Wolga ist lang", "matese|model:m", (), []),
+    ],
+)
+def test_what_a_person_has_changed_is_marked(
+    correction: str | None, rater: str | None, errors: tuple[ErrorSpan, ...] | None, expected: Sequence[str]
+) -> None:
+    text = "Die Volga ist lang"
+    rating = Rating(Segment(text, extra={CORRECTED: correction}), rater, errors)
+    found = corrections.marked(rating)
+    added = [error for error in found.all_errors if error.severity is None]
+    assert [
+        text[one.start : one.end] if isinstance(one, ErrorSpan) else f"+{getattr(one, 'words', None) or ''}"
+        for one in added
+    ] == expected
+    assert corrections.marked(found) == found
+    assert bool(found.all_errors) == (bool(expected) or bool(errors))
+
+
+def test_corrections_alone_go_back_without_notes(tmp_path: Path) -> None:
+    path = tmp_path / "a.po"
+    ours = '# [matese] "matese|model:m"\n# Major error: »Volga« [4..9]\n'
+    path.write_text(PO.format('msgstr "Die Volga"').replace("# by hand\n", f"# by hand\n{ours}"), encoding="utf-8")
+    (first, second) = translation_files.read(path)
+    segment = replace(first.segment, extra={CORRECTED: "Die Wolga"})
+    copy = tmp_path / "copy.po"
+    how = WriteOptions(template=path, corrections_only=True)
+    translation_files.save([corrections.marked(Rating(segment, "anna", ())), second], copy, how)
+    assert copy.read_text(encoding="utf-8") == PO.format('msgstr "Die Wolga"')
+
+
 def test_only_findings_of_rules_without_a_place_are_mended() -> None:
     rule = UnplacedError(MAJOR, "Accuracy/Omission", "%d", rule="placeholders")
     other = UnplacedError(MINOR, None, "%d")
@@ -155,7 +222,7 @@ def test_two_corrections_of_one_translation_are_refused(tmp_path: Path) -> None:
     path.write_text(PO.format('msgstr "Ein Fluss"'), encoding="utf-8")
     segment = next(iter(translation_files.read(path))).segment
     ratings = [
-        Rating(replace(segment, extra={corrections.CORRECTED: text}), name, ())
+        Rating(replace(segment, extra={CORRECTED: text}), name, ())
         for name, text in (("anna", "Strom"), ("ben", "Bach"))
     ]
     with pytest.raises(InputError, match="2 corrected translations"):

@@ -10,7 +10,7 @@ import pytest
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, InputError
-from matese.formats import detection
+from matese.formats import detection, writing
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.localisation import translation_files
 from tests.formats.localisation.noting import noted, without_notes
@@ -331,3 +331,22 @@ def test_comments_of_replaced_notes_stay(tmp_path: Path, text: str, before: str,
         content = copy.read_text(encoding="utf-8")
         assert (content.count("Ours, too &amp; not a note"), content.count("Comment:")) == (1, 1)
         path = copy
+
+
+def test_a_unit_that_a_model_did_not_answer_has_no_note(tmp_path: Path) -> None:
+    """As `tag` writes it: the ratings are adapted first."""
+    template = put(tmp_path / "texts.po", PO)
+    first, *others = read(template)
+    losses = Counter[str]()
+    ratings = [
+        translation_files.adapt(one, losses)
+        for one in (
+            replace(first, rater="matese|llm:m"),
+            *(replace(o, rater="matese|llm:m", errors=()) for o in others),
+        )
+    ]
+    assert [one.errors for one in ratings] == [None, (), ()]
+    copy = tmp_path / "copy.po"
+    lost = writing.write(ratings, copy, "po", WriteOptions(template=template))
+    assert lost["ratings without spans"] == 1
+    assert [rating.errors for rating in read(copy)] == [None, (), ()]
