@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from data_prep import cleaning, datasets, references, splits
 from data_prep.datasets import DATA_SETS, DataSet
-from data_prep.splits import normalise
 from data_prep.store import Store
 from matese.annotation import Overall, Rating, Segment, SegmentKey
 from matese.formats.corpora import published_test_sets, score_files
+from matese.preparation import normalise
 
 LANG_PAIRS = ("en-de", "zh-en")
 NAMES = {"newstest2021": "wmt21.news", "ted2021": "wmt21.tedtalks"}

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from functools import partial
 
 from data_prep import cleaning, datasets, references
+from data_prep.cleaning import Merge
 from data_prep.datasets import DataSet
 from data_prep.report import Count, Tally
-from data_prep.splits import normalise
 from data_prep.store import Store
-from matese import merging
 from matese.annotation import Rating, SegmentKey
 from matese.formats.format import renumbered
 from matese.formats.row_issues import RowIssue
-
-Merge = Literal["union", "majority", "none"]
+from matese.preparation import normalise
 
 
 def load(data_set: DataSet, store: Store, *, merge: Merge, seed: int, tally: Tally) -> tuple[Rating, ...]:
@@ -38,7 +35,7 @@ def load(data_set: DataSet, store: Store, *, merge: Merge, seed: int, tally: Tal
     ratings: list[Rating] = []
     raw = (_with_plain_quotes(rating, data_set, repaired) for rating in datasets.read(data_set, store, report))
     for raters in _by_segment(raw):
-        ratings.extend(_merged(cleaning.prepare(raters, dropped, repaired), data_set, merge=merge, seed=seed))
+        ratings += cleaning.prepare(raters, dropped, repaired, seed=partial(_seed, data_set, seed), merge=merge)
     translations = references.collect(data_set, ratings, store)
     return tuple(references.with_references(rating, translations) for rating in ratings)
 
@@ -55,10 +52,7 @@ def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:
     yield from segments.values()
 
 
-def _merged(ratings: Sequence[Rating], data_set: DataSet, *, merge: Merge, seed: int) -> Sequence[Rating]:
-    if not ratings or merge == "none":
-        return ratings
-    segment = ratings[0].segment
+def _seed(data_set: DataSet, seed: int, rating: Rating) -> str:
     # The number in the file is part of the seed, so that the training data of the released models do not change.
-    key = renumbered(ratings[0], data_set.start).segment.key
-    return [merging.merge(ratings, method=merge, rng=random.Random(f"merge|{seed}|{key}|{segment.source}"))]
+    segment = renumbered(rating, data_set.start).segment
+    return f"merge|{seed}|{segment.key}|{segment.source}"

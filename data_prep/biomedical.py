@@ -7,10 +7,10 @@ systems at a location or none, so all ratings of an affected location are droppe
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -18,12 +18,11 @@ import msgspec
 
 from data_prep import cleaning
 from data_prep.report import Count
-from data_prep.splits import normalise
 from data_prep.store import Store
-from matese import merging
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, InputError, one_of
 from matese.formats.row_issues import located
+from matese.preparation import normalise
 from matese.validation import plain_values
 
 TEST_SET = "bio"
@@ -134,9 +133,13 @@ def read(store: Store, *, skip: Count, drop: Count, repair: Count) -> Iterator[R
             segments[key, normalise(row.source)].append((key, row))
     for (key, source), raters in segments.items():
         texts = () if _is_human(key) else tuple(dict.fromkeys(references[key.lang_pair, source]))
-        kept = cleaning.prepare([_rating(*keyed, texts, repair) for keyed in raters], drop, repair)
-        if kept:
-            yield merging.merge(kept, rng=random.Random(f"merge|0|{key}|{raters[0][1].source}"))
+        ratings = [_rating(*keyed, texts, repair) for keyed in raters]
+        seed = partial(_seed, ratings[0].segment.source)
+        yield from cleaning.prepare(ratings, drop, repair, seed=seed)
+
+
+def _seed(source: str | None, rating: Rating) -> str:
+    return f"merge|0|{rating.segment.key}|{source}"
 
 
 def _is_human(key: SegmentKey) -> bool:

@@ -1,52 +1,53 @@
-"""Clean ratings for training (Perrella et al. 2022, section 2.1)."""
+"""Clean raw ratings of public corpora; what holds for all ratings is in `matese.preparation`."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypeVar
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal
 
 from data_prep.report import Count
-from matese import mqm
-from matese.annotation import ErrorSpan, Overall, Rating, Severity, UnplacedError
-from matese.formats.span_projection import project
+from matese import preparation
+from matese.annotation import Rating
 
-_Error = TypeVar("_Error", ErrorSpan, UnplacedError)
-_Text = TypeVar("_Text", str, str | None)
-
-DROPPED_CATEGORIES = {"accuracy/omission": "Accuracy/Omission", "source error": "Source error"}
-"""Categories of errors that are not in the hypothesis, by prefix, and the names under which they are counted."""
+Merge = Literal["union", "majority", "none"]
 
 
-def prepare(raters: Sequence[Rating], drop: Count, count: Count) -> list[Rating]:
-    """Returns the ratings of one segment with one text, their MQM score, and only the errors used for training.
+def prepare(
+    raters: Sequence[Rating], drop: Count, count: Count, *, seed: Callable[[Rating], str], merge: Merge = "union"
+) -> list[Rating]:
+    """Returns the ratings of one segment, prepared for training and merged into one.
+
+    A rating with an error of Non-translation is dropped, so that its score does not count either: the released models
+    have learned so.
 
     Args:
         raters: the ratings of all raters.
         drop: called with the reason for each dropped error or rating.
         count: called for each changed rating or error.
+        seed: returns the seed of the choice between overlapping spans, from a rating with the texts of most raters.
+        merge: see `matese.merging.merge`; "none" to prepare each rating alone.
     """
-    cleaned = [clean(with_score(rating), drop, count) for rating in unify_texts(raters, count)]
-    return [trim(rating, count) for rating in cleaned if rating is not None]
+    kept = []
+    for rating in preparation.unify_texts(raters, count):
+        if any(preparation.is_of(preparation.NON_TRANSLATION, error) for error in rating.all_errors):
+            drop("rating: Non-translation")
+        else:
+            kept.append(rating)
+    if not kept:
+        return []
+    prepared = []
+    for group in [[rating] for rating in kept] if merge == "none" else [kept]:
+        rng = random.Random(seed(group[0]))
+        method = "union" if merge == "none" else merge
+        leave_out = partial(_leave_out, drop)
+        prepared.append(preparation.prepare_segment(group, leave_out=leave_out, change=count, merge=method, rng=rng))
+    return prepared
 
 
-def unify_texts(ratings: Sequence[Rating], count: Count) -> tuple[Rating, ...]:
-    """Returns the ratings of one segment with the same hypothesis and source.
-
-    The raters of a segment may have different texts because raters could edit the text they marked, and exports doubled
-    some quotation marks. The most frequent text is used; among equally frequent texts, the shortest one (most edits
-    were additions). The spans of the other raters are moved to their place in that text.
-    """
-    hypothesis = _commonest([rating.segment.hypothesis for rating in ratings])
-    source = _commonest([rating.segment.source for rating in ratings])
-    unified = []
-    for rating in ratings:
-        if (rating.segment.hypothesis, rating.segment.source) != (hypothesis, source):
-            count("rating moved to the text of the other raters")
-            rating = _move(rating, hypothesis, source, count)
-        unified.append(rating)
-    return tuple(unified)
+def _leave_out(drop: Count, reason: str) -> None:
+    drop(f"error: {reason}")
 
 
 def undouble_quotes(text: str) -> str:
@@ -73,100 +74,4 @@ def with_plain_quotes(rating: Rating, count: Count) -> Rating:
     if (hypothesis, source) == (segment.hypothesis, segment.source):
         return rating
     count("doubled quotation marks undone")
-    return _move(rating, hypothesis, source, count)
-
-
-def trim(rating: Rating, count: Count) -> Rating:
-    """Returns the rating without white space at the ends of its spans, as in predictions.
-
-    Two spans that share only a space then no longer overlap. A span of only white space has no token to tag and becomes
-    an error without a place.
-    """
-    errors, lost = _trimmed(rating.errors or (), rating.segment.hypothesis, count)
-    source_errors, lost_source = _trimmed(rating.source_errors, rating.segment.source or "", count)
-    return replace(
-        rating,
-        errors=None if rating.errors is None else errors,
-        source_errors=source_errors,
-        unplaced=(*rating.unplaced, *lost, *lost_source),
-    )
-
-
-def _trimmed(
-    spans: Sequence[ErrorSpan], text: str, count: Count
-) -> tuple[tuple[ErrorSpan, ...], tuple[UnplacedError, ...]]:
-    kept = []
-    lost = []
-    for span in spans:
-        marked = text[span.start : span.end]
-        start = span.end - len(marked.lstrip())
-        end = span.start + len(marked.rstrip())
-        if start >= end:
-            count("error on white space only, kept without a place")
-            lost.append(UnplacedError(span.severity, span.category))
-            continue
-        if (start, end) != (span.start, span.end):
-            count("white space at the ends of a span trimmed")
-        kept.append(replace(span, start=start, end=end))
-    return tuple(kept), tuple(lost)
-
-
-def with_score(rating: Rating) -> Rating:
-    """Returns the rating with its MQM score as `overall`. Call this before errors are dropped."""
-    return replace(rating, overall=Overall(mqm.score(rating), "mqm"))
-
-
-def clean(rating: Rating, drop: Count, count: Count) -> Rating | None:
-    """Returns the rating without errors that are not used for training; None if the whole rating is dropped.
-
-    Accuracy/Omission, Source error and Neutral errors are dropped; Critical becomes Major. A rating with a
-    Non-translation error is dropped because the segment would look error-free without that error.
-    """
-    errors: tuple[ErrorSpan | UnplacedError, ...] = (*(rating.errors or ()), *rating.source_errors, *rating.unplaced)
-    if any((error.category or "").casefold().startswith("non-translation") for error in errors):
-        drop("rating: Non-translation")
-        return None
-    return replace(
-        rating,
-        errors=None if rating.errors is None else _kept(rating.errors, drop, count),
-        source_errors=_kept(rating.source_errors, drop, count),
-        unplaced=_kept(rating.unplaced, drop, count),
-    )
-
-
-def _kept(errors: Sequence[_Error], drop: Count, count: Count) -> tuple[_Error, ...]:
-    kept: list[_Error] = []
-    for error in errors:
-        category = (error.category or "").casefold()
-        reasons: list[str] = [
-            reason for beginning, reason in DROPPED_CATEGORIES.items() if category.startswith(beginning)
-        ]
-        if reasons or error.severity is Severity.NEUTRAL:
-            drop(f"error: {(*reasons, 'Neutral')[0]}")
-        elif error.severity is Severity.CRITICAL:
-            count("Critical counted as Major")
-            kept.append(replace(error, severity=Severity.MAJOR))
-        else:
-            kept.append(error)
-    return tuple(kept)
-
-
-def _commonest(texts: Sequence[_Text]) -> _Text:
-    counts = Counter(texts)
-    return min(counts, key=lambda text: (-counts[text], len(text or ""), text or ""))
-
-
-def _move(rating: Rating, hypothesis: str, source: str | None, count: Count) -> Rating:
-    """Returns the rating with its spans moved to another wording of its texts."""
-    segment = rating.segment
-    errors, lost = project(rating.errors or (), segment.hypothesis, hypothesis)
-    source_errors, lost_source = project(rating.source_errors, segment.source or "", source or "")
-    for _ in (*lost, *lost_source):
-        count("error without a place in the unified text")
-    return replace(
-        rating,
-        segment=replace(segment, hypothesis=hypothesis, source=source),
-        errors=None if rating.errors is None else errors,
-        source_errors=source_errors,
-        unplaced=(*rating.unplaced, *lost, *lost_source),
-    )
+    return preparation.move(rating, hypothesis, source, count)

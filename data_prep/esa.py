@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -17,7 +16,6 @@ import msgspec
 from data_prep import cleaning
 from data_prep.report import Count
 from data_prep.store import Store
-from matese import merging
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import InputError
 from matese.formats.row_issues import located
@@ -110,11 +108,11 @@ def read(store: Store, *, skip: Count, drop: Count, repair: Count) -> Iterator[R
     lines = store.texts(TEXTS, sorted({name for _, _, row in rows.values() for name in row.files}))
     for path, line, row in rows.values():
         with located(path, line):
-            rating = cleaning.clean(_rating(row, lines, repair), drop, repair)
-        if rating is not None:
-            # Each rating is merged alone, so that no spans overlap, as in all training data.
-            rng = random.Random(f"merge|0|{row.key}|{row.rater}")
-            yield merging.merge([cleaning.trim(rating, repair)], rng=rng)
+            rating = _rating(row, lines, repair)
+        # Each rating is prepared alone.
+        yield from cleaning.prepare(
+            [rating], drop, repair, seed=lambda rating: f"merge|0|{rating.segment.key}|{rating.rater}"
+        )
 
 
 def _rating(row: _Row, lines: Mapping[str, Sequence[str]], repair: Count) -> Rating:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from data_prep.datasets import DataSet, human
-from data_prep.splits import normalise
 from data_prep.store import Store
 from matese.annotation import Rating, Segment
 from matese.errors import InputError
+from matese.preparation import normalise
 
 _Translations = dict[str, str]  # by the translator's letter
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from matese.annotation import Segment
 from matese.errors import FormatError
 from matese.files import read_lines
+from matese.preparation import normalise
 
 COMMITTED = Path(__file__).with_name("held_out_sources.txt")
 """List of the default split: all of WMT22 and a tenth of WMT20 and WMT21. `python -m data_prep prepare --splits 1`
@@ -25,20 +25,6 @@ HELD_OUT_SHARE = 0.1
 """Perrella et al. 2022, section 3.2: 90 % of the sources for training and 10 % for validation."""
 
 _N_HEX_DIGITS = 16
-
-
-def normalise(text: str) -> str:
-    """Returns the normal form in which texts are compared: letters, digits and marks in NFKC, case-folded.
-
-    White space, punctuation and symbols are ignored because the files of a test set differ in them (quotation marks,
-    final stops). Of a text without other characters, only the white space at the ends is removed.
-
-    >>> normalise('""Late  Night"" host'), normalise('“Late Night” host.'), normalise(" … ")
-    ('latenighthost', 'latenighthost', '...')
-    """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    kept = "".join(character for character in folded if unicodedata.category(character)[0] in "LMN")
-    return kept or "".join(folded.split())
 
 
 @lru_cache(maxsize=1 << 16)

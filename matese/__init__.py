@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from matese.tasks.files import read, write
     from matese.tasks.gate import gate
     from matese.tasks.info import info
+    from matese.tasks.prepare import prepare
     from matese.tasks.report import report
     from matese.tasks.tag import tag
 
@@ -76,6 +77,7 @@ __all__ = [
     "load",
     "mbr",
     "operating_points",
+    "prepare",
     "read",
     "report",
     "rerank",

@@ -41,6 +41,7 @@ GROUPS = {
         "stress": "inject errors into translations, and report which are noticed",
     },
     "models": {
+        "prepare": "make training data of raw ratings by several raters",
         "train": "train a model on rated segments",
         "distil": "train a small model to agree with a large one",
         "shrink": "write a smaller and faster copy of a model",

@@ -9,16 +9,16 @@ from matese.tasks import train
 from matese.tasks.train import Request
 
 EPILOG = """examples:
-  matese train --config configs/xlmr-large.yaml --output runs/large
+  matese train raw.tsv --config configs/xlmr-large.yaml --output runs/large
   matese train --config configs/comet-da.yaml --dev dev.jsonl
   matese train --from mini ratings.jsonl --output runs/ours
   matese train --resume runs/large
 
-Ratings are in any format that matese convert reads. All ratings of a segment are used, unless --set data.rater=NAME
-chooses a rater, or --set data.merge=union (or majority) merges them. The model is the folder `model` in the output.
+Raw ratings are prepared as by matese prepare, which merges the raters of a segment, unless --set data.rater=NAME
+chooses one, or --set data.prepare=null uses all as they are. The model is the folder `model` in the output.
 
-With --from, heads that the ratings cannot teach stay as they are. Without --dev, a tenth of the sources is held out.
-With 300 such ratings, the model is calibrated on them: `calibrated`.
+With --from, heads that the ratings cannot teach stay as they are. Without --dev, a tenth of the sources of RATINGS is
+held out. With --from and 300 such ratings, the model is calibrated on them: `calibrated`.
 """
 
 

@@ -28,7 +28,7 @@ class Request(JoinedTexts):
     """Train a model on rated segments, or go on with a run.
 
     Attributes:
-        ratings: ratings that a finished model learns from.
+        ratings: ratings to train on; without other ratings to validate on, a tenth of their sources is held out.
         config: YAML file of settings, for example configs/xlmr-base.yaml.
         start: a finished model that learns from further ratings.
         resume: resume the run in this directory, with its settings.
@@ -58,11 +58,12 @@ class Request(JoinedTexts):
             "test_set": self.texts_of,
             "lang_pair": self.lang_pair,
         }
+        is_held_out = bool(self.ratings) and self.dev is None
         named = {
             "start": self.start,
             "data.train": self.ratings or self.train,
-            "data.dev": self.dev,
-            "data.held_out": None if self.dev is None else 0,
+            "data.dev": () if is_held_out else self.dev,
+            "data.held_out": 0.1 if is_held_out else None if self.dev is None else 0,
             "data.texts": [texts] if self.src or self.ref or self.texts_of else None,
             "data.lang_pair": self.lang_pair,
             "output": self.output,
@@ -121,7 +122,8 @@ def _settings(request: Request) -> Config:
     overrides = request.overrides
     is_new = request.config is not None or request.start is not None
     require(is_new or not overrides, "options that replace settings, such as --train, need --config or --from")
-    require(bool(request.ratings) == (request.start is not None), "RATINGS: must be given with --from, and only then")
+    require(bool(request.ratings) or request.start is None, "no ratings: --from needs RATINGS")
+    require(not (request.ratings and request.train), "RATINGS and --train are both given; give one of them")
     if request.resume is not None:
         return run_directory.load_settings(Path(request.resume))
     require(is_new, "nothing to train: give a configuration, a model to start from, or a run to resume")

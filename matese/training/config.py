@@ -14,6 +14,7 @@ import yaml
 from msgspec import Meta
 
 from matese.errors import InputError
+from matese.merging import MergeMethod
 from matese.model.config import ModelConfig
 from matese.model.heads.settings import HeadSettings
 from matese.model.storage import checkpoint
@@ -102,7 +103,9 @@ class DataConfig:
         dev: files of ratings to validate on; empty with held_out.
         held_out: share of the sources of `train` that are validated on, and not learned from.
         rater: the rater whose ratings are used; null for all raters.
-        merge: "union" or "majority" to merge the ratings of a segment into one; null to use each rating.
+        prepare: raw ratings are prepared as in Perrella et al. 2022, section 2.1: the raters of a segment are merged
+            ("union" or "majority" of their errors), Critical is Major, errors that are not in the hypothesis are left
+            out, and the score is the mean of the raters'. Prepared ratings stay as they are. null to use each rating.
         texts: sources and references of test sets, for ratings whose file lacks them, such as raw MQM TSV. With several
             test sets, a rating belongs to the one that has its source.
         lang_pair: language pair of files that do not state it; null for none.
@@ -113,7 +116,7 @@ class DataConfig:
     dev: tuple[str, ...] = ("data/prepared/dev.jsonl",)
     held_out: ShareBelowOne = 0.0
     rater: str | None = None
-    merge: Literal["union", "majority"] | None = None
+    prepare: MergeMethod | None = "union"
     texts: tuple[TextsConfig, ...] = ()
     lang_pair: str | None = None
 

@@ -20,7 +20,7 @@ from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
 from matese.version import __version__
 
-VERSION = 4
+VERSION = 5
 """Of what is kept. Raise it with every change of the arrays or labels that the same files and settings give."""
 FEWEST_SEGMENTS = 10_000
 """Smaller data are read quickly, and are not kept."""
@@ -82,7 +82,7 @@ def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> 
     """Returns a digest of all that the training data depend on: files, settings, tokenizer and our versions."""
     learned = (config.model.texts.inputs, [(head.name, getattr(config.model.heads, head.name)) for head in heads])
     data = config.data
-    read = (data.rated, data.unrated, data.held_out, data.rater, data.merge, data.texts, data.lang_pair)
+    read = (data.rated, data.unrated, data.held_out, data.rater, data.prepare, data.texts, data.lang_pair)
     digest = hashlib.sha256(repr((VERSION, __version__, read, learned)).encode() + encoder.tokenization().encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
     for file in (*config.data.files, *texts):

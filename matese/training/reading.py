@@ -6,13 +6,14 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from matese import merging
+from matese import preparation
 from matese.annotation import Rating
 from matese.evaluation.systems import raters
 from matese.formats import detection, test_set_texts
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import RowIssue
 from matese.formats.test_set_texts import TestSetTexts
+from matese.merging import MergeMethod
 
 
 def read(
@@ -20,7 +21,7 @@ def read(
     *,
     hashes: tuple[float, float] = (0, 1),
     rater: str | None = None,
-    merge: merging.MergeMethod | None = None,
+    prepare: MergeMethod | None = None,
     report: Callable[[RowIssue], None] | None = None,
     lang_pair: str | None = None,
     texts: Sequence[TestSetTexts] = (),
@@ -33,11 +34,11 @@ def read(
         hashes: least hash of the sources whose ratings are yielded, and the hash above them; hashes are spread evenly
             from 0 to 1.
         rater: the rater whose ratings are yielded; None for all raters.
-        merge: how several raters' ratings of a segment are merged; None to yield each rating.
+        prepare: how the ratings are prepared, see `preparation.prepare`; None to yield each rating as it is.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
         lang_pair: of files that do not state it.
         texts: of test sets, whose sources and references are joined to the ratings.
-        notify: called with a sentence about segments that have no reference after the join.
+        notify: called with sentences about segments without a reference after the join, and about the preparation.
 
     Raises:
         InputError: if a file is in no known format, is faulty, lacks the rater, or belongs to no given test set.
@@ -50,8 +51,13 @@ def read(
             for notice in joined.notices():
                 notify(f"{path}: {notice}")
             ratings = joined.ratings
-        if rater is not None or merge is not None:
-            ratings = raters.one_per_segment(list(ratings), name=str(path), rater=rater, merge=merge).ratings
+        if rater is not None:
+            ratings = raters.one_per_segment(list(ratings), name=str(path), rater=rater).ratings
+        if prepare is not None:
+            prepared = preparation.prepare(ratings, merge=prepare)
+            for notice in prepared.notices(str(path)):
+                notify(notice)
+            ratings = prepared.ratings
         for rating in ratings:
             source = rating.segment.source or rating.segment.hypothesis
             if hashes[0] <= zlib.crc32(source.encode("utf-8", "surrogatepass")) / 2**32 < hashes[1]:

@@ -206,7 +206,7 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
     read_all = partial(
         read,
         rater=data.rater,
-        merge=data.merge,
+        prepare=data.prepare,
         lang_pair=data.lang_pair,
         texts=[one for one in joined if one is not None],
     )

@@ -106,6 +106,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("calibrate", "{tiny}", "ODD", "--output", "out"),
     ("calibrate", "ODD", "good.jsonl", "--output", "out"),
     ("export", "ODD", "--output", "out"),
+    ("prepare", "ODD", "--output", "out"),
     ("train", "--config", "ODD"),
     ("train", "--resume", "ODD"),
 )

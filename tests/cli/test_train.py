@@ -63,8 +63,8 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("--config", "c.yaml", *GOOD, "--output", "t.jsonl"), "t.jsonl is a file"),
         (("--config", "c.yaml", *GOOD, "--set", "data.held_out=0.1"), "must be files, or empty with held_out above 0"),
         (("--from", "nosuch", "t.jsonl"), "no model nosuch"),
-        (("--from", "mini"), "RATINGS: must be given with --from, and only then"),
-        (("t.jsonl", "--config", "c.yaml"), "RATINGS: must be given with --from, and only then"),
+        (("--from", "mini"), "no ratings: --from needs RATINGS"),
+        (("t.jsonl", "--config", "c.yaml", *GOOD), "RATINGS and --train are both given"),
         (("--from", "mini", "none.jsonl"), "data.train: no such file none.jsonl"),
         (("--resume", "full"), "full has no config.yaml"),
         (("--resume", "full", "--output", "out"), "options that replace settings, such as --train"),
@@ -114,9 +114,9 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     with (folder / "t.tsv").open("a", encoding="utf-8") as file:
         file.write("one field\n")
     given = ("--train", "t.tsv", "--dev", "t.tsv", "--output", "out", *BRIEF)
-    options = ("--set", "model.texts.inputs=[source]", "--set", "data.merge=union")
-    made = run("train", "--config", "c.yaml", *given, *options)
+    made = run("train", "--config", "c.yaml", *given, "--set", "model.texts.inputs=[source]")
     assert made.code == 0, made.err
+    assert "t.tsv: prepared 32 ratings" in made.err
     n_rated = sum(one.segment.source is not None for one in RATINGS)
     assert f"train: {n_rated} ratings" in made.err
     assert made.err.count("t.tsv: 1 row skipped") == 1

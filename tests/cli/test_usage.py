@@ -41,7 +41,6 @@ def test_long_examples_and_lists_of_options_keep_their_lines(run: Run, monkeypat
         (["compare", "a.jsonl", "b.jsonl", "--output", "x"], "unknown option --output"),
         (["tag", *FILES, "--html", "x"], "unknown option --html"),
         (["tag", "--input", "fr.po", "--output", "out.docx"], "out.docx: the name has no ending that stands for a"),
-        (["train", "--config", "a.yaml", "b"], "RATINGS: must be given with --from"),
         (["compare", "a", "--by", "spans", "b"], "unexpected 'b': matese compare takes all RATINGS one after the"),
         (["agreement", "a", "b"], "unexpected 'b': matese agreement takes RATINGS"),
         (["tag", *FILES, "--format", "jsnol"], "--format: unknown format 'jsnol', did you mean 'jsonl'"),

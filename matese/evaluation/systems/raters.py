@@ -16,7 +16,7 @@ from matese.errors import InputError, counted, one_of
 from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans.rating_pairs import counted_spans
-from matese.formats import span_projection
+from matese.text import span_projection
 
 if TYPE_CHECKING:  # it imports scipy, which takes longer than scoring many files
     from matese.evaluation.spans.evaluation import NamedRatings

@@ -46,13 +46,13 @@ from matese.annotation import (
 )
 from matese.errors import FormatError, one_of
 from matese.files import name_of, repeatable_lines
-from matese.formats import span_projection
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import csv_quoting, omission_marks
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.formats.signs import LEAST_MQM_COLUMNS, MQM_COLUMNS, mqm_names
 from matese.formats.tables import headings
+from matese.text import span_projection
 from matese.text.whole_numbers import parse_whole_number
 
 COLUMNS = MQM_COLUMNS

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.annotation import ErrorSpan, Severity, UnplacedError
-from matese.formats.span_projection import project, relocate
+from matese.text.span_projection import project, relocate
 
 texts = st.text("ab .\U0001f600", max_size=12)
 

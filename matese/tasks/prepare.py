@@ -1,0 +1,187 @@
+"""Training data from raw ratings of several raters, see `matese.preparation`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from matese import files, preparation
+from matese.annotation import Rating
+from matese.errors import counted
+from matese.merging import MergeMethod
+from matese.tasks import notices, rated, texts
+from matese.tasks.rated import RatingsOfSystems
+from matese.tasks.request import function, option
+from matese.tasks.texts import JoinedTexts, ReadingOptions, require
+from matese.tasks.values import File, OneOf, Share, Text, Whole
+
+if TYPE_CHECKING:
+    from matese.preparation import PreparedRatings
+    from matese.render.tables import Table
+    from matese.tasks.rated import AnyRatings
+
+REPORT = "report.json"
+
+
+@dataclass(frozen=True)
+class Request(ReadingOptions, JoinedTexts):
+    """Prepare ratings.
+
+    Attributes:
+        ratings: raw ratings, in any format that matese convert reads; the raters of a segment may be in several files.
+        output: folder to write, new or empty: train.jsonl, dev.jsonl, test.jsonl and report.json.
+        merge: errors of a segment that stay: those of any rater (union), or of more than half of them (majority).
+        dev: share of the sources in dev.jsonl.
+        test: share of the sources in test.jsonl.
+        splits: draw so many random splits, in split-1, split-2, ...
+        seed: random seed of the split.
+        unit: units whose tags the report counts: word, character, or a model for its tokens.
+        plot: draw how many translations have 0, 1, 2, ... error spans, as SVG, PNG or PDF.
+    """
+
+    ratings: AnyRatings = option((), RatingsOfSystems())
+    _: KW_ONLY
+    output: str = option("", File("DIR"))
+    merge: MergeMethod = option("union", OneOf("merging method", ("union", "majority")))
+    dev: float = option(0.1, Share())
+    test: float = option(0.0, Share())
+    splits: int | None = option(None, Whole(1))
+    seed: int = option(0, Whole(0))
+    unit: str = option("word", Text("UNIT"))
+    plot: str | None = option(None, File())
+
+
+@dataclass(frozen=True)
+class PreparationReport:
+    """What was prepared.
+
+    Attributes:
+        prepared: the ratings, and what was done.
+        files: the ratings in each file.
+        tags: number of units with each tag, by file and language pair: Table 1 of Perrella et al. 2022.
+    """
+
+    prepared: PreparedRatings
+    files: Mapping[str, Sequence[Rating]]
+    tags: Mapping[tuple[str, str], Mapping[str, int]]
+
+    @property
+    def spans(self) -> dict[str, list[int]]:
+        """Number of translations with 0, 1, 2, ... error spans in each file: Figure 2 of Perrella et al. 2022."""
+        found = {}
+        for name, part in self.files.items():
+            counts = Counter(len(rating.errors) for rating in part if rating.errors is not None)
+            found[name] = [counts[n] for n in range(max(counts, default=-1) + 1)]
+        return found
+
+    def to_json(self) -> dict[str, object]:
+        """Returns the report as an object."""
+        prepared = self.prepared
+        return {
+            "ratings": prepared.n_raw,
+            "raters": sorted(prepared.raters),
+            "merged_segments": prepared.n_merged,
+            "left_out": dict(prepared.left_out),
+            "changed": dict(prepared.changed),
+            "files": {name: len(part) for name, part in self.files.items()},
+            "spans": self.spans,
+            "tags": [{"file": file, "lang_pair": pair, **counts} for (file, pair), counts in self.tags.items()],
+        }
+
+
+def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
+    """Prepares ratings for training, and writes them in JSONL.
+
+    The report is written to `stream`, if there is one.
+
+    Raises:
+        InputError: if the ratings cannot be read, or the output is not new or empty.
+    """
+    require(bool(request.ratings), "no ratings: give one or more files")
+    require(bool(request.output), "no output: give --output DIR")
+    held_out = f"--dev {request.dev:g} and --test {request.test:g}"
+    require(request.dev + request.test < 1, f"{held_out}: must leave sources to train on")
+    output = Path(request.output)
+    is_new = not output.exists() or (output.is_dir() and not any(output.iterdir()))
+    require(is_new, f"--output {output}: must be a new or empty folder")
+    if request.plot is not None:
+        from matese.render import plots
+
+        plots.check_installed()
+    given = rated.as_systems(request.ratings)
+    name = ", ".join(rated.files_of(request.ratings)) or "ratings"
+    with texts.counting_issues(texts.read_options(request)) as how:
+        parts = given.values() if isinstance(given, Mapping) else given
+        raw = [rating for part in parts for rating in rated.named(part, name, how).ratings]
+        prepared = preparation.prepare(texts.with_texts(raw, request), merge=request.merge)
+    notices.info(
+        *(prepared.notices(name) or [f"{name}: prepared before: {counted(len(raw), 'rating')} stay as they are"])
+    )
+    shares = {part: share for part, share in (("dev", request.dev), ("test", request.test)) if share}
+    files_of_splits = {
+        f"{'' if request.splits is None else f'split-{number}/'}{part}.jsonl": chosen
+        for number in range(1, (request.splits or 1) + 1)
+        for part, chosen in preparation.split(prepared.ratings, shares, seed=request.seed, number=number).items()
+    }
+    report = PreparationReport(prepared, files_of_splits, _tags(files_of_splits, request.unit))
+    _write(output, report)
+    if request.plot is not None:
+        _plot(report, Path(request.plot))
+    if stream is not None:
+        stream.write(str(_table(report)))
+    return report
+
+
+prepare = function(Request, run)
+
+
+def _write(output: Path, report: PreparationReport) -> None:
+    from matese.formats.tables import jsonl
+
+    with files.replacing(output) as folder:
+        for name, part in report.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            files.write_lines(path, map(jsonl.dumps, part))
+        files.write_lines(folder / REPORT, [json.dumps(report.to_json(), indent=1, ensure_ascii=False)])
+
+
+def _tags(parts: Mapping[str, Sequence[Rating]], unit: str) -> dict[tuple[str, str], dict[str, int]]:
+    from matese.evaluation.spans import rating_pairs
+    from matese.tasks import tag_units
+
+    tagging = tag_units.tagging(unit)
+    counts: dict[tuple[str, str], Counter[int]] = defaultdict(Counter)
+    for name, part in parts.items():
+        for rating in (rating for rating in part if rating.errors is not None):
+            key = rating.segment.key
+            spans = rating_pairs.counted_spans(rating)
+            counts[name, (key and key.lang_pair) or ""].update(map(int, tagging.tag(rating.segment.hypothesis, spans)))
+    return {
+        place: {tag: counter[number] for number, tag in enumerate(tagging.names)}
+        for place, counter in sorted(counts.items())
+    }
+
+
+def _table(report: PreparationReport) -> Table:
+    from matese.render.tables import Table
+
+    names = list(next(iter(report.tags.values()), ()))
+    rows = [
+        [f"{file} {pair}".strip(), *(f"{counts[name]:,}" for name in names)]
+        for (file, pair), counts in report.tags.items()
+    ]
+    return Table(["tags", *names], rows)
+
+
+def _plot(report: PreparationReport, path: Path) -> None:
+    from matese.render import plots
+
+    lines = {
+        name: [(n, number / sum(counts)) for n, number in enumerate(counts)] for name, counts in report.spans.items()
+    }
+    plots.save([plots.Panel("Error spans", "spans", "share of translations", lines=lines)], path)
