@@ -69,7 +69,7 @@ def judge(
     """Returns the judges' values, the model's ratings with the source, and the candidates."""
     translations = [[gold.segment.hypothesis for gold in golds] for golds in groups]
     lists = make_candidates(translations, [golds[0].segment.source or "" for golds in groups])
-    ratings = [rated for _, rated in reranking.rated(lists, annotator.annotate_segments)]
+    ratings = [rated for _, rated in reranking.rated(lists, annotator)]
     segments = [
         Segment(gold.segment.hypothesis, None, gold.segment.references[:1]) for gold in chain.from_iterable(groups)
     ]

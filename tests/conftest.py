@@ -120,8 +120,8 @@ def tokenizer() -> Any:
 def make_config(**settings: Any) -> Any:
     """Returns the settings of a model from fields of its parts, such as inputs=("source",), extra=1, score={}.
 
-    A head is a mapping of its settings. Without `quality` or `ranking`, the model is a tagger. `decoding` may be a
-    mapping too, since it has a field with the name of a head.
+    A head is a mapping of its settings. Without `quality`, `ranking` or `preference`, the model is a tagger. `decoding`
+    may be a mapping too, since it has a field with the name of a head.
     """
     from matese.model.config import ModelConfig
     from matese.model.decoding import Decoding
@@ -138,7 +138,7 @@ def make_config(**settings: Any) -> Any:
             parts[own[name]][name] = value
         else:
             parts[name] = value
-    if not {"quality", "ranking"} & parts["heads"].keys():
+    if not {"quality", "ranking", "preference"} & parts["heads"].keys():
         parts["heads"].setdefault("tags", {})
     plain_values.check_keys(parts, ModelConfig)
     return plain_values.convert(plain_values.to_plain(parts), ModelConfig)

@@ -108,7 +108,7 @@ def pruning(
                 raise UsageError("pruning needs the sources of the candidates")
             yield candidates
 
-    for candidates, ratings in reranking.rated(checked(), annotator.annotate_segments):
+    for candidates, ratings in reranking.rated(checked(), annotator):
         scores = {rating.segment.hypothesis: mqm.ranking_score(rating) for rating in ratings}
         best = set(sorted(scores, key=lambda text: -scores[text])[:n_kept])
         yield candidates, [number for number, text in enumerate(candidates.texts) if text in best]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating, Segment
-from matese.choosing import choice
+from matese.choosing import choice, preferences
 from matese.choosing.choice import Choice
 from matese.errors import InputError, UsageError, unknown
 from matese.evaluation.metrics import chrf
@@ -22,9 +23,11 @@ from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.candidates import Candidates
 from matese.text.words import count_words
 
+if TYPE_CHECKING:
+    from matese.model.annotator import Annotator
+
 _MAX_PAIRS = 200
 _PENALTY = 1e-3
-AnnotateSegments = Callable[[Iterable[Segment]], Iterator[Rating]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def rerank(
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotator = load(model, n_segments=sum(map(len, candidates)))
     chosen = None if weights is None else make_weights(weights)
-    return [choose(*pair, chosen) for pair in rated(lists, annotator.annotate_segments)]
+    return [choose(*pair, chosen) for pair in rated(lists, annotator)]
 
 
 def tune_reranking(
@@ -114,7 +117,7 @@ def tune_reranking(
 
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotator = load(model, n_segments=sum(map(len, candidates)))
-    pairs = list(rated(lists, annotator.annotate_segments))
+    pairs = list(rated(lists, annotator))
     _, weights = keep_best(pairs, gold, tune(features(pairs), gold))
     return {name: value for name, value in asdict(weights).items() if value}
 
@@ -127,8 +130,13 @@ def make_weights(weights: Mapping[str, float]) -> FeatureWeights:
     return FeatureWeights(**weights)
 
 
-def rated(lists: Iterable[Candidates], annotate: AnnotateSegments) -> Iterator[tuple[Candidates, list[Rating]]]:
+def rated(lists: Iterable[Candidates], annotator: Annotator) -> Iterator[tuple[Candidates, list[Rating]]]:
     """Yields each list of candidates with their ratings, while further ones are annotated in the same batches."""
+    if preferences.compares(annotator):
+        every = list(lists)
+        groups = [candidates.segments() for candidates in every]
+        yield from zip(every, preferences.rate(annotator, groups), strict=True)
+        return
     waiting: deque[Candidates] = deque()
 
     def segments() -> Iterator[Segment]:
@@ -136,7 +144,7 @@ def rated(lists: Iterable[Candidates], annotate: AnnotateSegments) -> Iterator[t
             waiting.append(candidates)
             yield from candidates.segments()
 
-    ratings = annotate(segments())
+    ratings = annotator.annotate_segments(segments())
     for first in ratings:
         candidates = waiting.popleft()
         yield candidates, [first, *islice(ratings, len(candidates.texts) - 1)]

@@ -51,6 +51,8 @@ class ModelConfig:
             return self.texts.row_format
         if self.heads.ranking is not None:
             return "ranking"
+        if self.heads.preference is not None:
+            return "pairwise"
         if self.texts.layout != "alone":
             return "unified"
         return "referenceless" if self.texts.inputs == ("source",) else "estimator"

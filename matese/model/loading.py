@@ -153,9 +153,9 @@ def _read(directory: Path, config: StoredConfig | None = None) -> StoredModel:
         return original_matese.read(path)
     if checkpoint.is_metricx(directory):
         return metricx.read(directory)
-    if not (directory / checkpoint.RELEASED[0]).is_file():
+    if not checkpoint.is_comet(directory):
         ours = f"{checkpoint.CONFIG}, {checkpoint.TENSORS} and a tokenizer"
-        theirs = f"{' and '.join(checkpoint.RELEASED)} (COMET), or an mT5 (MetricX)"
+        theirs = f"{' and '.join(checkpoint.RELEASED)} (COMET, PEAR), or an mT5 (MetricX)"
         raise ModelError(
             f"{directory} has no {checkpoint.CONFIG}: a model directory must hold {ours}; a released model {theirs}"
         )

@@ -70,6 +70,8 @@ class Reading(NamedTuple):
         if layout == "alone":
             return tuple(Row((text,)) for text in (self.hypothesis, *self.contexts))
         inputs = self.inputs
+        if layout == "source-first":
+            return (Row((self.source or "", self.hypothesis, self.reference or ""), inputs),)
         own = Row((self.hypothesis, *self.contexts), inputs)
         if not is_combined(inputs, layout):
             return (own,)

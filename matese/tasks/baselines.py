@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from matese import mqm
+from matese.choosing import preferences
 from matese.errors import UsageError, check_list, one_of, unknown
 from matese.evaluation.metrics import lexical_metrics, sentinels
 from matese.evaluation.metrics.correlation_options import (
@@ -26,6 +27,7 @@ from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, 
 from matese.evaluation.statistics.arrays import FloatArray
 
 if TYPE_CHECKING:
+    from matese.annotation import Rating
     from matese.model.annotator import Annotator
     from matese.model.bertscore import BertScore, BertscoreVariant
 
@@ -212,13 +214,23 @@ def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str,
     from matese.model.annotator import load
 
     annotator = load(name, **{**loading, "weights": weights})  # type: ignore[arg-type]
-    return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems), annotator.can_read)
+    can_read = annotator.can_read if not preferences.compares(annotator) else lambda segment: segment.source is not None
+    return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems), can_read)
+
+
+def _rated(annotator: Annotator, systems: SystemTexts) -> dict[str, list[Rating]]:
+    """Returns the ratings of each system; a model that compares gets the other systems where references are missing."""
+    has_references = all(segment.references for segments in systems.values() for segment in segments)
+    if has_references or not preferences.compares(annotator):
+        return {system: list(annotator.annotate_segments(segments)) for system, segments in systems.items()}
+    of_segments = preferences.rate(annotator, list(zip(*systems.values(), strict=True)))
+    return {system: list(of_system) for system, of_system in zip(systems, zip(*of_segments, strict=True), strict=True)}
 
 
 def _score_by_model(
     annotator: Annotator, title: str, weights: mqm.Weights, systems: SystemTexts
 ) -> list[BaselineScores]:
-    ratings = {system: list(annotator.annotate_segments(segments)) for system, segments in systems.items()}
+    ratings = _rated(annotator, systems)
     every = [rating for of_system in ratings.values() for rating in of_system]
     signature = " ".join(dict.fromkeys(rating.rater or "" for rating in every))
     results = []

@@ -90,10 +90,11 @@ def _rated(request: Request) -> Iterator[tuple[Iterator[_Rated], int, str]]:
     require(all(candidates.source is not None for candidates in lists), no_source)
     n_texts = sum(len(candidates.texts) for candidates in lists)
     with annotators.loaded(request, n_texts) as annotator:
-        from matese.choosing import reranking
+        from matese.choosing import preferences, reranking
 
-        signature = annotator.signature(annotator.choose_inputs(lists[0].segments()[0]))
-        yield reranking.rated(lists, annotator.annotate_segments), len(lists), signature
+        compares = preferences.compares(annotator)
+        inputs = "source+reference" if compares else annotator.choose_inputs(lists[0].segments()[0])
+        yield reranking.rated(lists, annotator), len(lists), annotator.signature(inputs)
         notices.info(*annotator.counts.notices)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from matese.model.heads.categories.decoding import Categories
 from matese.model.heads.meaning.decoding import Meaning
 from matese.model.heads.omissions.decoding import Omissions
+from matese.model.heads.preference.decoding import Preference
 from matese.model.heads.quality.decoding import Quality
 from matese.model.heads.ranking.decoding import Ranking
 from matese.model.heads.score.decoding import Score
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from matese.model.heads.learning import HeadTargets
     from matese.model.heads.networks import HeadNetwork
 
-HEADS: tuple[type[Head], ...] = (Tags, Score, Omissions, Categories, Meaning, WordLabels, Quality, Ranking)
+HEADS: tuple[type[Head], ...] = (Tags, Score, Omissions, Categories, Meaning, WordLabels, Quality, Ranking, Preference)
 
 
 def heads(config: ModelConfig) -> tuple[Head, ...]:
@@ -36,6 +37,7 @@ def networks() -> dict[str, type[HeadNetwork]]:
     from matese.model.heads.categories.network import CategoryHead
     from matese.model.heads.meaning.network import MeaningHead
     from matese.model.heads.omissions.network import OmissionHead
+    from matese.model.heads.preference.network import PreferenceHead
     from matese.model.heads.quality.network import QualityHead
     from matese.model.heads.ranking.network import RankingHead
     from matese.model.heads.score.network import ScoreHead
@@ -51,6 +53,7 @@ def networks() -> dict[str, type[HeadNetwork]]:
         "word_labels": WordLabelHead,
         "quality": QualityHead,
         "ranking": RankingHead,
+        "preference": PreferenceHead,
     }
 
 
@@ -59,6 +62,7 @@ def targets(config: ModelConfig) -> tuple[HeadTargets, ...]:
     from matese.model.heads.categories.targets import CategoryTargets
     from matese.model.heads.meaning.targets import MeaningTargets
     from matese.model.heads.omissions.targets import OmissionTargets
+    from matese.model.heads.preference.targets import PreferenceTargets
     from matese.model.heads.quality.targets import QualityTargets
     from matese.model.heads.ranking.targets import RankingTargets
     from matese.model.heads.score.targets import ScoreTargets
@@ -67,7 +71,7 @@ def targets(config: ModelConfig) -> tuple[HeadTargets, ...]:
 
     kinds = (
         *(TagTargets, ScoreTargets, OmissionTargets, CategoryTargets, MeaningTargets),
-        *(WordLabelTargets, QualityTargets, RankingTargets),
+        *(WordLabelTargets, QualityTargets, RankingTargets, PreferenceTargets),
     )
     names = {head.name for head in heads(config)}
     return tuple(kind(config) for kind in kinds if kind.name in names)

@@ -8,6 +8,7 @@ from matese.errors import InputError, one_of
 from matese.model.heads.categories.settings import CategorySettings
 from matese.model.heads.meaning.settings import MeaningSettings
 from matese.model.heads.omissions.settings import OmissionSettings
+from matese.model.heads.preference.settings import PreferenceSettings
 from matese.model.heads.quality.settings import QualitySettings
 from matese.model.heads.ranking.settings import RankingSettings
 from matese.model.heads.score.settings import ScoreSettings
@@ -15,7 +16,7 @@ from matese.model.heads.tags.settings import TagSettings
 from matese.model.heads.word_labels.settings import WordLabelSettings
 from matese.model.texts.settings import TextSettings
 
-_MAIN = ("tags", "quality", "ranking")
+_MAIN = ("tags", "quality", "ranking", "preference")
 """Heads that judge the segment: a model has one of them."""
 
 
@@ -32,6 +33,7 @@ class HeadSettings:
         word_labels: marks errors by labels of severity, as models of the COMET family do.
         quality: scores the segment by feed-forward layers, as models of the COMET family do.
         ranking: scores the segment by distances of embeddings.
+        preference: scores the segment against another translation, as PEAR does.
     """
 
     tags: TagSettings | None = None
@@ -42,6 +44,7 @@ class HeadSettings:
     word_labels: WordLabelSettings | None = None
     quality: QualitySettings | None = None
     ranking: RankingSettings | None = None
+    preference: PreferenceSettings | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
-"""Released COMET models: `hparams.yaml` and `checkpoints/model.ckpt`, as the hub and unbabel-comet have them.
+"""Released models of COMET and PEAR: `hparams.yaml` and `checkpoints/model.ckpt`, as the hub has them.
 
 As in unbabel-comet 2.2.7 (`comet/models/__init__.py`), `hparams.yaml` names the class and the checkpoint holds the
-hyperparameters; missing ones have the defaults of the class. The encoder's configuration and tokenizer are not part of
-a checkpoint: `pretrained_model` names them.
+hyperparameters; missing ones have the defaults of the class. PEAR (pear-mt 1.1.1) has the same files, or the checkpoint
+alone; only its regression models with an antisymmetric head are known. The encoder's configuration and tokenizer are
+not part of a checkpoint: `pretrained_model` names them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,8 @@ from matese.errors import InputError, ModelError, one_of, unknown
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
 from matese.model.encoder.settings import LayerSettings, Mix, Pooling
-from matese.model.heads.quality.settings import QualitySettings
+from matese.model.heads.preference.settings import PreferenceSettings
+from matese.model.heads.quality.settings import ACTIVATIONS, QualitySettings
 from matese.model.heads.ranking.settings import RankingSettings
 from matese.model.heads.settings import HeadSettings
 from matese.model.heads.word_labels.settings import WordLabelSettings
@@ -61,18 +64,35 @@ _XCOMET = _UNIFIED | {
     "word_level_training": True,
     "error_labels": ["minor", "major", "critical"],
 }
+_PEAR = "pairwise_metric"
+_PAIRWISE = {
+    "encoder_model": "InfoXLM",
+    "pretrained_model": "microsoft/infoxlm-large",
+    "blend": "last",
+    "task": "regression",
+    "use_antisymmetric_head": True,
+    "layer_norm_before_head": False,
+    "score_alpha": 1.0,
+    "hidden_sizes": None,
+    "activations": "GELU",
+    "final_activation": None,
+}
+_ONLY = {"blend": "last", "task": "regression", "use_antisymmetric_head": True, "layer_norm_before_head": False}
+"""What pear-mt supports, and released models have."""
 CLASSES: dict[str, dict[str, Any]] = {
     "regression_metric": _DEFAULTS,
     "referenceless_regression_metric": _DEFAULTS | {"hidden_sizes": [2048, 1024]},
     "ranking_metric": _DEFAULTS | {"pretrained_model": "xlm-roberta-base"},
     "unified_metric": _UNIFIED,
     "xcomet_metric": _XCOMET,
+    _PEAR: _PAIRWISE,
 }
-"""Defaults of the hyperparameters of each class, from the constructors of unbabel-comet 2.2.7."""
+"""Defaults of the hyperparameters of each class, from the constructors of unbabel-comet 2.2.7 and pear-mt 1.1.1."""
 _SCORE_WEIGHTS = (0.12, 0.33, 0.33, 0.22)
 """`comet/models/multitask/xcomet_metric.py`."""
 _MODEL_TYPES = {
     "XLM-RoBERTa": "xlm-roberta",
+    "InfoXLM": "xlm-roberta",
     "XLM-RoBERTa-XL": "xlm-roberta-xl",
     "BERT": "bert",
     "MiniLM": "bert",
@@ -94,11 +114,13 @@ def read(directory: Path) -> StoredModel:
         ModelError: if it is incomplete, corrupt or of an unknown class, or its encoder is missing.
     """
     path = directory / _HPARAMS
-    named = _read_hparams(path)
+    named = _read_hparams(path) if path.is_file() else {"class_identifier": _PEAR}
     identifier = named.get("class_identifier")
     if identifier not in CLASSES:
         raise ModelError(f"{path}: {unknown('class_identifier', str(identifier), CLASSES)}")
     stored = foreign_checkpoint.load_checkpoint(directory / _CHECKPOINT)
+    if identifier == _PEAR and "span_proj.0.weight" not in stored["state_dict"]:
+        raise ModelError(f"{directory / _CHECKPOINT} is no model of PEAR: must have {_HPARAMS}, which names its class")
     hparams = {**CLASSES[identifier], **(stored.get("hyper_parameters") or named)}
     if named.get("layer_transformation") == "sparsemax_patch":
         # Such models were trained with softmax despite this setting: issue 244 of unbabel-comet.
@@ -122,7 +144,12 @@ def read(directory: Path) -> StoredModel:
         tokenizer = foreign_checkpoint.encoder_directory(
             directory, "xlm-roberta-base", named_in=_HPARAMS, needed="tokenizer"
         )
-    return StoredModel(config, encoder, _renamed(stored["state_dict"]), tokenizer, is_released=True)
+    tensors = _renamed(stored["state_dict"])
+    if identifier == _PEAR:
+        # Without a learned scale, the checkpoint has none: softplus makes the fixed one of this.
+        fixed = torch.tensor(math.log(math.expm1(float(hparams["score_alpha"]) - 1e-6)))
+        tensors.setdefault("preference_head.scale", fixed)
+    return StoredModel(config, encoder, tensors, tokenizer, is_released=True)
 
 
 def _renamed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -132,6 +159,7 @@ def _renamed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
     names = {"layerwise_attention.gamma": "mix.gamma", "hidden2tag.weight": "word_head.weight"}
     names["hidden2tag.bias"] = "word_head.bias"
+    names["_alpha_raw"] = "preference_head.scale"
     tensors = {}
     weights = {}
     for name, tensor in state.items():
@@ -141,10 +169,13 @@ def _renamed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         elif name.startswith("encoder.model.") and not rest.startswith("model.pooler."):
             if not name.endswith((".position_ids", ".token_type_ids")):
                 tensors["encoder." + rest.removeprefix("model.")] = tensor
-        elif head == "estimator":
+        elif head in ("estimator", "pair_head"):
             # Dropout layers are numbered there: 0, 3, 6 are 0, 2, 4 here.
             _, number, kind = rest.split(".")
-            tensors[f"quality_head.{int(number) // 3 * 2}.{kind}"] = tensor
+            place = "quality_head" if head == "estimator" else "preference_head.layers"
+            tensors[f"{place}.{int(number) // 3 * 2}.{kind}"] = tensor
+        elif head == "span_proj":
+            tensors[f"preference_head.projection.{rest}"] = tensor
         elif name in names:
             tensors[names[name]] = tensor
     if weights:
@@ -167,6 +198,8 @@ def _read_hparams(path: Path) -> dict[str, Any]:
 
 
 def _config(identifier: str, hparams: Mapping[str, Any]) -> ModelConfig:
+    if identifier == _PEAR:
+        return _pairwise_config(hparams)
     layer = hparams["sent_layer" if "sent_layer" in hparams else "layer"]
     if layer != "mix" and not isinstance(layer, int):
         raise InputError(f"layer {layer!r}: must be mix or a number")
@@ -206,3 +239,24 @@ def _config(identifier: str, hparams: Mapping[str, Any]) -> ModelConfig:
     texts = TextSettings(_INPUTS[segments], "combinations", has_token_types=hparams["encoder_model"] == "BERT")
     quality = replace(quality, pooling="cls", score_weights=_SCORE_WEIGHTS if is_xcomet else None)
     return ModelConfig(texts, layers, HeadSettings(word_labels=words, quality=quality), decoding)
+
+
+def _pairwise_config(hparams: Mapping[str, Any]) -> ModelConfig:
+    for name, only in _ONLY.items():
+        if hparams[name] != only:
+            raise InputError(f"{name} {hparams[name]!r}: must be {only!r}, as pear-mt needs it")
+    final = hparams["final_activation"]
+    head = PreferenceSettings(
+        hidden_sizes=tuple(hparams["hidden_sizes"] or (512, 256, 128)),
+        activation=_activation(hparams["activations"]),
+        final_activation=None if final is None else _activation(final),
+    )
+    texts = TextSettings(("source+reference",), "source-first")
+    layers = LayerSettings(mix="last", extra=0, dropout=0.0)
+    return ModelConfig(texts, layers, HeadSettings(preference=head), Decoding(min_confidence=None))
+
+
+def _activation(name: object) -> str:
+    """Returns torch's name of an activation, which pear-mt takes in any case; "swish" is another name of SiLU."""
+    wanted = str(name).strip().lower().replace("swish", "silu")
+    return next((known for known in ACTIVATIONS if known.lower() == wanted), str(name))

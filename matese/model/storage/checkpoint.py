@@ -114,7 +114,7 @@ def resolve(model: str | Path) -> Path:
 def download(hub_id: str, patterns: Sequence[str]) -> Path:
     """Returns the directory of a model of the hub with these patterns of files, from the local cache if it is there.
 
-    The id is "org/name", or the bare name of an old model.
+    The id is "org/name", or the bare name of an old model; "@" and a revision may follow (a branch, a tag or a commit).
 
     Raises:
         ModelError: if the hub does not provide it; the message says what to do.
@@ -123,8 +123,9 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
     no_model = f"no model {hub_id}: no such directory"
+    name, _, revision = hub_id.partition("@")
     try:
-        return Path(snapshot_download(hub_id, allow_patterns=list(patterns)))
+        return Path(snapshot_download(name, revision=revision or None, allow_patterns=list(patterns)))
     except GatedRepoError as error:
         todo = "accept its licence on its page at the hub, then run hf auth login with a token that has read access"
         raise ModelError(f"no access to model {hub_id}: {todo}") from error
@@ -132,7 +133,8 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
         todo = "check the path or the hub id; private models need hf auth login"
         raise ModelError(f"{no_model}, and no such model at the hub: {todo}") from error
     except LocalEntryNotFoundError as error:
-        todo = f"run hf download {hub_id} --local-dir DIR on a machine with network access and use DIR"
+        wanted = f"{name} --revision {revision}" if revision else name
+        todo = f"run hf download {wanted} --local-dir DIR on a machine with network access and use DIR"
         raise ModelError(f"{no_model}, and the hub cannot be reached: check the path, or {todo}") from error
     except Exception as error:  # the hub's client raises its own errors, its HTTP library's, and OSError
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
@@ -183,7 +185,13 @@ def is_ours(directory: Path) -> bool:
 
     So is one whose configuration is corrupt: the reason is given where it is loaded.
     """
-    return (directory / CONFIG).is_file() and not (directory / RELEASED[0]).is_file() and not is_metricx(directory)
+    return (directory / CONFIG).is_file() and not is_comet(directory) and not is_metricx(directory)
+
+
+def is_comet(directory: Path) -> bool:
+    """Returns whether a directory holds a released model of COMET or PEAR; the latter may be a checkpoint alone."""
+    hparams, weights = (directory / name for name in RELEASED)
+    return hparams.is_file() or (weights.is_file() and not has_format(directory))
 
 
 def is_tagger(directory: Path) -> bool:
@@ -321,7 +329,7 @@ def find_config(directory: Path) -> StoredConfig | None:
         ModelError: as `read_config`.
     """
     path = directory / CONFIG
-    if not path.is_file() or (directory / RELEASED[0]).is_file():
+    if not path.is_file() or is_comet(directory):
         return None
     values = read_json(path)
     return None if _is_metricx(values) else _stored_config(values, path)

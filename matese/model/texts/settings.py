@@ -8,9 +8,9 @@ from typing import Literal, get_args
 from matese.errors import InputError, one_of
 from matese.model.texts.encoding import InputKind
 
-Layout = Literal["together", "combinations", "alone"]
+Layout = Literal["together", "combinations", "alone", "source-first"]
 """How the texts of a reading are divided into rows: all in one; a row with the source, one with the reference and one
-with both; or each text in a row of its own."""
+with both; each text in a row of its own; or all in one after the source."""
 RowFormat = Literal["special-tokens", "metricx-23", "metricx-24"]
 _READ_ALONE: tuple[InputKind, ...] = ("source+reference", "reference", "source")
 """Kinds of input that models with separate embeddings can read; each model reads one of them."""
@@ -24,7 +24,8 @@ class TextSettings:
         inputs: what the model can read besides the hypothesis: reference, source, source+reference.
         layout: how texts become rows: together, all texts in one row; alone, each text in a row of its own, whose
             embeddings are compared (COMET: Rei et al. 2020); or combinations, all texts in one row or, for source and
-            reference, three rows: with the source, with the reference, and with both (UniTE: Wan et al. 2022).
+            reference, three rows: with the source, with the reference, and with both (UniTE: Wan et al. 2022); or
+            source-first, source, hypothesis and reference in one row (PEAR).
         max_tokens: longest input, including special tokens; longer texts are read in overlapping windows.
         row_format: how the texts of a row are told apart: by special tokens, or as in a released MetricX.
         has_token_types: whether the encoder gets token types that mark the hypothesis, as BERT does.

@@ -30,6 +30,7 @@ CASES: list[tuple[ModelConfig, list[str]]] = [
     (make_config(layout="alone", quality={"hidden_sizes": (8,)}), ["quality"]),
     (make_config(row_format="metricx-24", **SCORING), ["quality"]),
     (make_config(inputs=("source+reference",), layout="alone", ranking={}), ["ranking"]),
+    (make_config(inputs=("source+reference",), layout="source-first", preference={}), ["preference"]),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -31,14 +31,7 @@ class QualityHead(nn.Sequential, HeadNetwork):
         """Initialises the weights at random."""
         settings = config.heads.quality
         assert settings is not None
-        widths = [n_inputs, *settings.hidden_sizes]
-        layers: list[nn.Module] = []
-        for before, after in itertools.pairwise(widths):
-            layers += [nn.Linear(before, after), getattr(nn, settings.activation)()]
-        layers.append(nn.Linear(widths[-1], 1))
-        if settings.final_activation is not None:
-            layers.append(getattr(nn, settings.final_activation)())
-        super().__init__(*layers)
+        super().__init__(*feed_forward(n_inputs, settings.hidden_sizes, settings.activation, settings.final_activation))
         self._reads_alone = config.texts.layout == "alone"
         self._pooling = settings.pooling
         self._dropout = config.layers.dropout
@@ -77,6 +70,18 @@ class QualityHead(nn.Sequential, HeadNetwork):
             if (other := texts.get(role)) is not None:
                 features += [hypothesis * other, (hypothesis - other).abs()]
         return self.score(torch.cat(features, 1)).squeeze(1)
+
+
+def feed_forward(
+    n_inputs: int, hidden_sizes: Sequence[int], activation: str, final_activation: str | None
+) -> list[nn.Module]:
+    """Returns hidden layers, each before an activation, and a last layer with one output."""
+    widths = [n_inputs, *hidden_sizes]
+    layers: list[nn.Module] = []
+    for before, after in itertools.pairwise(widths):
+        layers += [nn.Linear(before, after), getattr(nn, activation)()]
+    layers.append(nn.Linear(widths[-1], 1))
+    return layers if final_activation is None else [*layers, getattr(nn, final_activation)()]
 
 
 def _n_features(config: ModelConfig) -> int:

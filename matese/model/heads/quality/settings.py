@@ -9,8 +9,17 @@ from matese.errors import InputError, one_of
 from matese.model.encoder.settings import Pooling, check_pooling
 from matese.model.texts.settings import TextSettings
 
-ACTIVATIONS = ("Tanh", "Sigmoid", "Softplus", "Softsign", "Hardtanh", "Mish")
-"""Activations of torch. COMET finds no others because it looks for the name in title case."""
+ACTIVATIONS = ("GELU", "ReLU", "SiLU", "Identity", "Tanh", "Sigmoid", "Softplus", "Softsign", "Hardtanh", "Mish")
+"""Activations of torch. Of these, COMET finds those in title case, and PEAR the first five."""
+
+
+def check_layers(hidden_sizes: Collection[int], activation: str, final_activation: str | None) -> None:
+    """Raises an InputError unless feed-forward layers have these widths and activations."""
+    if min(hidden_sizes, default=1) < 1:
+        raise InputError(f"hidden_sizes {list(hidden_sizes)}: must be integers of 1 or more")
+    for name, given in (("activation", activation), ("final_activation", final_activation)):
+        if given not in ACTIVATIONS and not (given is None and name == "final_activation"):
+            raise InputError(f"{name} {given!r}: must be {one_of(ACTIVATIONS)}")
 
 
 @dataclass(frozen=True)
@@ -37,11 +46,7 @@ class QualitySettings:
 
     def __post_init__(self) -> None:
         check_pooling(self.pooling)
-        if min(self.hidden_sizes, default=1) < 1:
-            raise InputError(f"hidden_sizes {list(self.hidden_sizes)}: must be integers of 1 or more")
-        for name, others in (("activation", ()), ("final_activation", (None,))):
-            if getattr(self, name) not in (*ACTIVATIONS, *others):
-                raise InputError(f"{name} {getattr(self, name)!r}: must be {one_of(ACTIVATIONS)}")
+        check_layers(self.hidden_sizes, self.activation, self.final_activation)
 
     def check(self, texts: TextSettings, heads: Collection[str]) -> None:
         """Raises an InputError for weights of errors that the model does not mark."""

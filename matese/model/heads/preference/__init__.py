@@ -1,0 +1,1 @@
+"""How much better the hypothesis is than another translation, as PEAR says it."""
