@@ -24,7 +24,9 @@ are compared on the sources that both translate.
 
 **Spans**, on the segments with people's spans: micro-F1 of MPP (`matese evaluate`) and of characters (WMT25), pairs of
 systems ordered right by the score of the spans, the share of Major among the marked spans, and its balance: 1 minus its
-distance from the raters' share.
+distance from the raters' share. Found and confirmed: F1 of the share of people's marks in MQM that a mark of the model
+hits, and of the model's marks that hit one of theirs (TSH and HSH). Two guards have no weight: the order of systems by
+spans must not fall below .74, and there must be between half and twice as many Major spans as people mark.
 
 **Meaning**: pairs of a correct and a wrong translation whose score is ordered right (ties count half), of
 `meaning_pairs.jsonl` and `contrast.jsonl`; of `meaning_pairs.jsonl` also the share of correct translations without any
@@ -33,15 +35,23 @@ with one of these languages, which no rating covers. STS: Spearman's correlation
 languages; by reference within a language, by source from English. CANNOT: paraphrases that score higher than sentences
 that say the opposite, against the same sentence.
 
-**Ruler score**: the weighted mean of these figures. Within a source .35, systems .20, spans .15, meaning .30:
+**Held-out contrasts** (`benchmarks.held_out`): of written ones, errors found, marks on an error, right texts without a
+mark, and pairs ordered right; of 4 and 10 joined sentences, errors found and right texts without a mark; minimal pairs
+and cheats ordered right.
+
+**Ruler score**: the weighted mean of these figures. Within a source .35, systems .20, spans .15, meaning and held-out
+contrasts .30:
 
 | | by reference | by source |
 |---|---|---|
 | acc*eq / Kendall / Pearson | .20 / .08 / .07 | .20 / .08 / .07 |
 | pairs of systems | .20 | .20 |
-| MPP / order of systems by spans / balance of severities | .06 / .06 / .03 | .06 / .06 / .03 |
-| meaning pairs / marks (unmarked and marked, half each) | .12 / .06 | .12 / .06 |
-| contrast / STS / CANNOT | .03 / .045 / .045 | .06 / .06 / - |
+| MPP / found and confirmed | .06 / .09 | .06 / .09 |
+| meaning pairs / marks (unmarked and marked, half each) | .04 / .02 | .04 / .02 |
+| contrast / STS / CANNOT | .02 / .02 / .02 | .02 / .02 / - |
+| written: found / right / unmarked / above | .04 / .02 / .04 / .03 | .04 / .02 / .04 / .03 |
+| joined: found / unmarked | .03 / .01 | .03 / .01 |
+| mined pairs / cheats | - / .01 | .02 / .01 |
 
 The score of a model is the mean of both. Without spans there is no ruler score.
 
@@ -68,7 +78,7 @@ import numpy as np
 import scipy.stats
 
 import matese
-from benchmarks import contrast, markdown, ruler_data, ruler_scores
+from benchmarks import contrast, held_out, markdown, ruler_data, ruler_scores
 from benchmarks.ruler_data import JUDGES, Pair, Part, Ruler, Similar
 from benchmarks.ruler_scores import Judgement
 from data_prep.store import Store
@@ -76,7 +86,7 @@ from matese.annotation import ErrorSpan, Segment, Severity
 from matese.errors import UsageError
 from matese.evaluation.metrics import correlation, pairwise_accuracy
 from matese.evaluation.metrics.lexical_metrics import Baseline
-from matese.evaluation.spans import character_f1, span_matching
+from matese.evaluation.spans import character_f1, span_hit, span_matching
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide, moments, pair_differences, pearson, row_means
@@ -94,14 +104,22 @@ _BOTH = {
     "Pearson": 0.07,
     "systems": 0.20,
     "spans MPP": 0.06,
-    "spans systems": 0.06,
-    "spans balance": 0.03,
-    "meaning pairs": 0.12,
-    "meaning marks": 0.06,
+    "spans found and confirmed": 0.09,
+    "meaning pairs": 0.04,
+    "meaning marks": 0.02,
+    "contrast": 0.02,
+    "STS": 0.02,
+    "written found": 0.04,
+    "written right": 0.02,
+    "written unmarked": 0.04,
+    "written above": 0.03,
+    "joined found": 0.03,
+    "joined unmarked": 0.01,
+    "cheats above": 0.01,
 }
 WEIGHTS: dict[InputKind, dict[str, float]] = {
-    "reference": _BOTH | {"contrast": 0.03, "STS": 0.045, "CANNOT": 0.045},
-    "source": _BOTH | {"contrast": 0.06, "STS": 0.06},
+    "reference": _BOTH | {"CANNOT": 0.02},
+    "source": _BOTH | {"mined above": 0.02},
 }
 """Weight of each figure in the ruler score."""
 SCORE = "ruler score"
@@ -232,7 +250,7 @@ def models(name: str, ruler: Ruler, inputs: Iterable[InputKind], *, cache: Path)
     for kind in inputs:
         if kind not in annotator.config.texts.inputs:
             continue
-        segments = [*ruler.segments()]
+        segments = [*ruler.segments(), *(one for case in _readable(ruler.cases, kind) for one in _texts(case))]
         if kind == "reference":
             segments += [one.segment for one in ruler.sts]
             segments += [segment for one in ruler.cannot for segment in (*one.paraphrases, *one.opposites)]
@@ -298,7 +316,7 @@ def _standard(values: FloatArray) -> FloatArray:
 
 def measure(ruler: Ruler, metric: Metric) -> Figures:
     """Returns all figures of a metric, and its ruler score if no figure is missing."""
-    figures = {**of_translations(ruler.parts, metric), **of_meaning(ruler, metric)}
+    figures = {**of_translations(ruler.parts, metric), **of_meaning(ruler, metric), **of_held_out(ruler.cases, metric)}
     weights = WEIGHTS[metric.inputs]
     if all(name in figures for name in weights):
         total = np.sum([weight * figures[name].samples for name, weight in weights.items()], axis=0)
@@ -422,6 +440,10 @@ def spans_of(part: Part, judgements: Sequence[Judgement], drawn: FloatArray) -> 
     of_segments = drawn[:, part.columns]
     matching = span_matching.statistic(pairs, span_matching.MatchingRules()).figures(of_segments)
     characters = character_f1.statistic(pairs).figures(of_segments)
+    hits = span_hit.statistic([span_hit.span_hit(pair.gold_spans, pair.predicted_spans) for pair in pairs])
+    shares = hits.figures(of_segments)
+    confirmed = np.nan_to_num(shares["hsh"])
+    found = np.nan_to_num(shares["tsh"])
     by_raters = _major(of_segments, [pair.gold_spans for pair in pairs])
     by_model = _major(of_segments, [pair.predicted_spans for pair in pairs])
     figures = {
@@ -431,6 +453,9 @@ def spans_of(part: Part, judgements: Sequence[Judgement], drawn: FloatArray) -> 
         "spans Major": by_model,
         "spans Major of raters": by_raters,
     }
+    if part.judge in ("mqm", "bio"):
+        f1 = divide(2 * confirmed * found, confirmed + found, empty=0.0)
+        figures |= {"spans found and confirmed": f1, "spans confirmed": confirmed, "spans found": found}
     return {name: Figure(values, len(pairs)) for name, values in figures.items()}
 
 
@@ -517,6 +542,61 @@ def _of_sts(sentences: Sequence[Similar], metric: Metric) -> Figure:
         products = moments(*(values - values.mean() for values in ranks))
         correlations.append(Figure(pearson(resample(len(own), "STS") @ products), len(own)))
     return mean(correlations)
+
+
+_HELD_OUT = {
+    "written": ("sentences", "app strings", "paragraphs"),
+    "joined": tuple(f"joined {number}" for number in held_out.N_JOINED),
+    "numbers": tuple(f"numbers {number}" for number in held_out.JOINED_NUMBERS),
+    "mined": ("mined",),
+    "cheats": tuple(f"cheat: {name}" for name in held_out.CHEATS),
+    "strings": ("strings",),
+}
+"""Sets of held-out contrasts that are measured as one."""
+
+
+def of_held_out(cases: Sequence[held_out.Case], metric: Metric) -> Figures:
+    """Returns the figures of held-out contrasts."""
+    figures: Figures = {}
+    readable = _readable(cases, metric.inputs)
+    for name, sets in _HELD_OUT.items():
+        own = [case for case in readable if case.name in sets]
+        # A metric that compares texts reads no text without a reference.
+        if own and (metric.judge is not None or all(case.right.references for case in own)):
+            figures |= {f"{name} {column}": figure for column, figure in _of_cases(name, own, metric).items()}
+    return figures
+
+
+def _of_cases(name: str, cases: Sequence[held_out.Case], metric: Metric) -> Figures:
+    drawn = resample(len(cases), name)
+    segments = [segment for case in cases for segment in _texts(case)]
+    scores = dict(zip(segments, metric.score(segments).tolist(), strict=True))
+    pairs = [(case.right, case.wrong) for case in cases]
+    orders = [np.nan if wrong is None else markdown.order(scores[right], scores[wrong]) for right, wrong in pairs]
+    figures = {"above": Figure(weighted(np.array(orders), drawn), len(cases))}
+    if metric.judge is None:
+        return figures
+    judged = dict(zip(segments, metric.judge(segments), strict=True))
+    unmarked = np.array([float(not judged[right].is_marked) for right, _ in pairs])
+    figures["unmarked"] = Figure(weighted(unmarked, drawn), len(cases))
+    hits = [[case.is_hit(start, end) for start, end, _ in _spans(judged, case)] for case in cases]
+    found = [float(any(own)) if case.spans else np.nan for case, own in zip(cases, hits, strict=True)]
+    figures["found"] = Figure(weighted(np.array(found), drawn), len(cases))
+    counts = np.array([(sum(own), len(own)) for own in hits], dtype=np.float64)
+    figures["right"] = Figure(divide(*(drawn @ counts).T, empty=0.0), len(cases))
+    return figures
+
+
+def _spans(judged: Mapping[Segment, Judgement], case: held_out.Case) -> Iterable[tuple[int, int, str]]:
+    return () if case.wrong is None or not case.spans else judged[case.wrong].spans or ()
+
+
+def _readable(cases: Iterable[held_out.Case], inputs: InputKind) -> list[held_out.Case]:
+    return [case for case in cases if case.can_be_read(inputs)]
+
+
+def _texts(case: held_out.Case) -> list[Segment]:
+    return [segment for segment in (case.right, case.wrong) if segment is not None]
 
 
 def score_models(measured: Mapping[tuple[str, InputKind], Figures]) -> Figures:

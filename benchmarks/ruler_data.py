@@ -20,7 +20,7 @@ from statistics import fmean
 import msgspec
 import numpy as np
 
-from benchmarks import contrast, quality
+from benchmarks import contrast, held_out, quality
 from data_prep import splits
 from data_prep.segment_scores import FOLDERS, system_name
 from data_prep.store import Store
@@ -39,6 +39,9 @@ N_STS = 100
 """Pairs of STS in each language."""
 N_CANNOT = 300
 """Anchors of CANNOT."""
+
+_EVERY_CASE = 2
+"""One in so many of the held-out contrasts is drawn."""
 
 GEMBA = "teachers/gemba-gpt4-wmt22"
 _GEMBA_PAIRS = ("en-de", "en-ru", "zh-en")
@@ -167,6 +170,7 @@ class Ruler:
     sts: tuple[Similar, ...]
     cross: tuple[Similar, ...]
     cannot: tuple[Anchor, ...]
+    cases: tuple[held_out.Case, ...]
 
     def segments(self) -> Iterator[Segment]:
         """Yields all segments with a source and a reference: those that are read by reference and by source."""
@@ -202,6 +206,7 @@ def read(store: Store, prepared: Path, pairs: Path, *, every: int = 1, is_all: b
         sts=tuple(sts),
         cross=tuple(cross),
         cannot=tuple(_anchors(store, chosen)),
+        cases=tuple(held_out.read(store, every=_EVERY_CASE * every)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,11 +14,11 @@ import numpy as np
 import pytest
 
 import matese
-from benchmarks import contrast, ruler, ruler_data, ruler_scores
+from benchmarks import contrast, held_out, ruler, ruler_data, ruler_scores
 from benchmarks.ruler import Metric
 from benchmarks.ruler_data import Anchor, Pair, Part, Ruler, Similar
 from benchmarks.ruler_scores import Judgement
-from data_prep import splits
+from data_prep import short_texts, splits
 from data_prep.segment_scores import FOLDERS
 from data_prep.splits import HeldOut
 from data_prep.store import Store
@@ -64,6 +65,14 @@ PAIR = Pair(
     span=(0, 3),
 )
 ITEM = next(item for item in contrast.read() if item.bad)
+_RIGHT = Segment("A pair of dogs is barking.", "Zwei Hunde bellen.", ("Two dogs bark.",))
+_WRONG = replace(_RIGHT, hypothesis="Ten dogs bark.")
+CASES = (
+    held_out.Case("sentences", "number", _RIGHT, _WRONG, ((0, 3),)),
+    held_out.Case("joined 4", "joined 4", _RIGHT, _WRONG, ((4, 8),)),
+    held_out.Case("mined", "mined", replace(_RIGHT, references=()), replace(_WRONG, references=()), ((0, 3),)),
+    held_out.Case("cheat: twice", "twice", _RIGHT, replace(_RIGHT, hypothesis="Two dogs bark. Two dogs bark.")),
+)
 
 
 def tiny_ruler(*parts: Part) -> Ruler:
@@ -74,7 +83,7 @@ def tiny_ruler(*parts: Part) -> Ruler:
     ]
     cross = [replace(one, lang_pair="en-de", segment=Segment("x" * one.row, "It rains.")) for one in sts]
     anchor = Anchor((Segment("It is dry.", None, ("Dry.",)),), (Segment("It is wet.", None, ("Dry.",)),))
-    return Ruler(parts, (PAIR, replace_pair(span=None)), (ITEM,), tuple(sts), tuple(cross), (anchor,))
+    return Ruler(parts, (PAIR, replace_pair(span=None)), (ITEM,), tuple(sts), tuple(cross), (anchor,), CASES)
 
 
 def replace_pair(**values: object) -> Pair:
@@ -148,7 +157,8 @@ def test_spans() -> None:
     drawn = ruler.resample(one.n_sources, one.name)
     right = [Judgement.of(rating) for rating in one.ratings]
     figures = ruler.spans_of(one, right, drawn)
-    assert {figures[name].value for name in ("spans MPP", "spans characters", "spans balance")} == {1}
+    names = ("spans MPP", "spans characters", "spans balance", "spans found and confirmed")
+    assert {figures[name].value for name in names} == {1}
     minor = [Judgement(0.0, 0.0, tuple((0, 2, "minor") for _ in own.spans or ()), True) for own in right]
     figures = ruler.spans_of(one, minor, drawn)
     assert figures["spans MPP"].value == 0
@@ -171,6 +181,18 @@ def test_meaning() -> None:
     assert [shown["wrong marked"], shown["meaning pairs, es/it/pt/ko"]] == [0, 1]
 
 
+def test_held_out_contrasts() -> None:
+    figures = ruler.of_held_out(CASES, metric({_WRONG.hypothesis: -1.0}))
+    shown = {name: figure.value for name, figure in figures.items()}
+    assert [shown[f"written {name}"] for name in ("found", "right", "unmarked", "above")] == [1, 1, 1, 1]
+    assert [shown[f"joined {name}"] for name in ("found", "right")] == [0, 0], "the mark is elsewhere"
+    assert shown["cheats above"] == 0.5
+    assert "mined above" not in shown, "without a reference"
+    assert ruler.of_held_out(CASES, metric({_WRONG.hypothesis: -1.0}, "source"))["mined above"].value == 1
+    chrf = replace(metric({}), judge=None)
+    assert set(ruler.of_held_out(CASES, chrf)) == {"written above", "joined above", "cheats above"}
+
+
 def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:
     annotator = matese.load("mini", threads=1)
     segments = [rating.segment for rating in part().ratings[:3]]
@@ -188,6 +210,33 @@ def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:
     scores = chrf.score([*segments, segments[0]])
     assert scores[0] == scores[3] == 100
     assert chrf.score([*segments, segments[0]]).tolist() == scores.tolist()
+
+
+def write_short_texts(folder: Path) -> None:
+    """Writes held-out contrasts, their references as parallel texts, and minimal pairs of these."""
+    folder.mkdir()
+    blocks = [
+        {
+            "lp": "de-en",
+            "text": "sentence",
+            "source": source,
+            "reference": f"It rained for {number} days.",
+            "correct": [f"There were {number} days of rain."],
+            "wrong": [{"kind": "related", "text": f"There were {number} days of snow.", "spans": []}],
+            "minor": [],
+            "missing": [],
+        }
+        for number, source in enumerate(f"Es regnete {number} Tage." for number in range(200))
+        if short_texts.is_held_out(source)
+    ]
+    for block in blocks:
+        entry = block["wrong"][0]  # type: ignore[index]
+        entry["spans"] = [[entry["text"].index("snow"), entry["text"].index("snow") + 4]]
+    (folder / "written.json.xz").write_bytes(lzma.compress(json.dumps(blocks).encode()))
+    rows = [{"lp": "de-en", "src": block["source"], "tgt": block["reference"]} for block in blocks]
+    (folder / "parallel.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    pairs = short_texts.minimal_pairs(short_texts.read_parallel(Store(folder.parent)), seed=0)
+    (folder / "pairs.jsonl").write_text("\n".join(map(short_texts.dumps, pairs)))
 
 
 @pytest.fixture
@@ -231,6 +280,9 @@ def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path = tmp_path / "raw" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_short_texts(tmp_path / "raw" / "short")
+    monkeypatch.setattr(held_out, "N_JOINED", {4: 2, 10: 2})
+    monkeypatch.setattr(held_out, "_N_NUMBERS", 2)
     (tmp_path / "prepared").mkdir()
     for judge, name in ruler_data.PREPARED.items():
         ratings = [human(system, number, test_set=judge) for system in SYSTEMS for number in range(N)]
@@ -258,6 +310,12 @@ def test_only_held_out_sources_are_drawn(raw: Path) -> None:
     assert len(data.sts) == 2 * len(data.cross) == 24
     (anchor,) = data.cannot
     assert [anchor.paraphrases[0].hypothesis, anchor.opposites[0].hypothesis] == ["It is not wet.", "It is wet."]
+    assert {"sentences", "joined 4", "joined 10", "numbers 16", "cheat: twice", "mined", "strings"} <= {
+        case.name for case in data.cases
+    }
+    for case in data.cases:
+        assert short_texts.is_held_out((case.right.source or "").partition(". ")[0].rstrip(".") + ".")
+        assert case.wrong is None or all(case.wrong.hypothesis[start:end].strip() for start, end in case.spans)
     third = ruler_data.read(Store(raw / "raw"), raw / "prepared", raw / "pairs.jsonl", every=3)
     assert third.parts[0].n_sources == 8
     assert {segment.source for segment in third.parts[0].segments} < {segment.source for segment in gpt4.segments}
