@@ -27,7 +27,8 @@ from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, 
 from matese.evaluation.statistics.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from matese.annotation import Rating
+    from matese.annotation import Rating, Segment
+    from matese.formats.corpora.score_files import MetricScores
     from matese.model.annotator import Annotator
     from matese.model.bertscore import BertScore, BertscoreVariant
 
@@ -51,7 +52,8 @@ def make_baselines(
     under its name. If it also gives an expected score, that is NAME.expected.
 
     Args:
-        metrics: `BASELINES`, embedded models, directories of models, or hub ids; metrics that are made already stay.
+        metrics: `BASELINES`, embedded models, directories of models, hub ids, or files of scores; metrics that are made
+            already stay.
             Those of sacrebleu may have parameters: "bleu:tok=intl,lc", "chrf:beta=3".
         encoder: for `bertscore`, `bertscore-idf` and `yisi`: a model, or a directory that transformers can load; None
             for the embedded model.
@@ -70,7 +72,7 @@ def make_baselines(
     Traceback (most recent call last):
     matese.errors.UsageError: unknown metric 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, wer, eed, \
 sentinel-src, sentinel-mt, sentinel-src-fit, sentinel-mt-fit, bertscore, bertscore-idf, yisi, \
-or a model: an embedded one, a directory or a hub id
+or a model: an embedded one, a directory or a hub id; or a file of scores
     """
     check_list(metrics=metrics)
     chosen = list(dict.fromkeys(metric for metric in metrics if isinstance(metric, str)))
@@ -80,7 +82,8 @@ or a model: an embedded one, a directory or a hub id
     for option, value in (("encoder", encoder), ("layer", layer)):
         if value is not None and not variants:
             raise UsageError(f"--{option} is for the metrics {one_of(list(EMBEDDING_BASELINES))} only")
-    models = [name for name in chosen if base_name(name) not in BASELINES]
+    files = [name for name in chosen if Path(name).is_file()]
+    models = [name for name in chosen if base_name(name) not in BASELINES and name not in files]
     for name in models:
         _check_model(name)
     made = [metric for metric in metrics if not isinstance(metric, str)]
@@ -88,6 +91,7 @@ or a model: an embedded one, a directory or a hub id
         made += [make(name, metric.partition(":")[2]) for metric in chosen if base_name(metric) == name]
     if variants:
         made.append(_of_encoder(encoder or "mini", layer, variants))
+    made += [_of_file(name) for name in files]
     for name, title in zip(models, titles(models), strict=True):
         made.append(_of_model(name, title, mqm.find_weights(weights), loading or {}))
     return made
@@ -147,6 +151,8 @@ def is_model(name: str) -> bool:
     """Whether a name may be that of a model; the hub is not asked."""
     from matese.model.storage import checkpoint
 
+    if Path(name).is_file():
+        return False
     return name in checkpoint.embedded() or "/" in name or (name != "" and Path(name).exists())
 
 
@@ -155,7 +161,7 @@ def _check_model(name: str) -> None:
     from matese.model.storage import checkpoint
 
     if not is_model(name):
-        allowed = f"{', '.join(BASELINES)}, or a model: an embedded one, a directory or a hub id"
+        allowed = f"{', '.join(BASELINES)}, or a model: an embedded one, a directory or a hub id; or a file of scores"
         raise UsageError(unknown("metric", name, [*BASELINES, *checkpoint.embedded()], allowed=allowed))
 
 
@@ -208,6 +214,38 @@ def _score_by_encoder(
     return [
         BaselineScores.of_means(variants[name], scorer.signature(name), of_system) for name, of_system in scores.items()
     ]
+
+
+def _of_file(path: str) -> Baseline:
+    """Returns the metric whose scores of segments are in a file, such as SYSTEM SCORE for each segment in order."""
+    from matese.formats.corpora import score_files
+
+    found = [scores for scores in score_files.read(path) if scores.segments]
+    if len(found) != 1:
+        raise UsageError(f"{path} has scores of segments of {len(found)} metrics and language pairs: must be of one")
+    (scores,) = found
+
+    def score(systems: SystemTexts) -> list[BaselineScores]:
+        values = {
+            system: np.array([_score_of(scores, system, place, segment) for place, segment in enumerate(segments)])
+            for system, segments in systems.items()
+        }
+        return [BaselineScores.of_means(scores.name, f"file:{Path(path).name}", values)]
+
+    return Baseline(scores.name, score)
+
+
+def _score_of(scores: MetricScores, system: str, place: int, segment: Segment) -> float:
+    """Returns the score of a segment in a file, by its number, its line or its place among those that are compared."""
+    if system not in scores.segments:
+        raise UsageError(f"{scores.name} has no scores of {system}: must have {one_of(list(scores.segments))}")
+    index = segment.key.index if segment.key is not None else None
+    line = None if segment.line is None else segment.line - 1
+    number = next(one for one in (index, line, place) if one is not None)
+    value = scores.segments[system].get(number)
+    if value is None:
+        raise UsageError(f"{scores.name} has no score of segment {number + 1} of {system}: must have one for each")
+    return value
 
 
 def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str, object]) -> Baseline:

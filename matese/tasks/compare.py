@@ -42,7 +42,8 @@ class Request(rated.Rated, Report):
         metrics: compute metrics from the texts: bleu, chrf or ter with sacrebleu, also with parameters
             (bleu:tok=intl,lc or chrf:beta=3); wer or eed with torchmetrics; bertscore, bertscore-idf or yisi with an
             encoder; sentinel-src or sentinel-mt, the length of one text; sentinel-src-fit or sentinel-mt-fit, a
-            regression on it (correlate only); or any model that scores (embedded, a directory or a hub id).
+            regression on it (correlate only); any model that scores (embedded, a directory or a hub id); or a file of
+            scores.
         html: write a page with charts and all segments.
     """
 

@@ -76,6 +76,24 @@ def test_other_metrics(folder: Path) -> None:
     assert refused.startswith("chrF needs references: segment 1 of old")
 
 
+def test_published_scores_are_a_metric(folder: Path) -> None:
+    """In the order of the segments; some segments may be left out."""
+    path = folder / "ReMedy.seg.score"
+    path.write_text("".join(f"{system}\t{score}\n" for system in ("old", "new") for score in (1, 2, 3, len(system))))
+    (scores,) = compared(metrics=[str(path)])["metrics"].values()
+    assert {name: found["score"] for name, found in scores["systems"].items()} == {"old": 2.25, "new": 2.25}
+    (some,) = compared(metrics=[str(path)], filter=["errors=1:"])["metrics"].values()
+    assert some["systems"]["old"]["score"] > 2.25
+    path.write_text("old\t1\nold\t2\n")
+    assert "ReMedy has no score of segment 3 of old" in refusal(
+        compare, metrics=[str(path)], ratings=["old.jsonl", "new.jsonl"]
+    )
+    path.write_text("new\t1\nnew\t2\n")
+    assert "has no scores of old: must have new" in refusal(
+        compare, metrics=[str(path)], ratings=["old.jsonl", "new.jsonl"]
+    )
+
+
 @pytest.mark.parametrize(
     ("option", "name", "n"),
     [
