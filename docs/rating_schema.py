@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import json
 import re
-from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+import matese.annotation
 import matese.formats
-from matese.annotation import Severity
+from matese.annotation import Rating, Segment, SegmentKey, Severity
 from matese.formats.tables import jsonl_keys
 from matese.render import result_keys
 from matese.validation.docstrings import attribute_docs
 
-_NEVER_NULL = ("references", "source_errors", "omissions", "unplaced", "text", "words")
-"""Keys that may be null when they are read and never are when they are written."""
+_NEVER_NULL = ("references", "source_errors", "omissions", "unplaced")
+"""Lists that may be null when they are read and never are when they are written."""
+_NOT_IN_EARLIER_VERSIONS = ("deviation",)
+_LINE = "A line of the JSONL of matese: how one rater, human or model, judged one translated segment."
+_OF_LINE = {
+    "score": "MQM score of the errors; null where `errors` is null.",
+    "expected_score": "value of the estimate, where it is an MQM score or a COMET model's own score.",
+    "segment_name": 'what the file that the segment comes from calls it, such as "unit title" or "id 17"; only where '
+    "that says more than the index.",
+    "tokens": "only on request: the model's scores of each token.",
+}
+_CHARACTERS = "the characters from `start` to `end`."
 
 
 def schema() -> dict[str, Any]:
-    """Returns the JSON Schema of the lines that are written: every key is required, except for some.
-
-    These are `tokens`, `segment_name`, `votes` and `rule`, and `words` of an error without a place.
-
-    Files of earlier versions are valid too: `deviation` is not required.
-    """
-    _, components = msgspec.json.schema_components([jsonl_keys.Line, jsonl_keys.Token], ref_template="#/$defs/{name}")
-    text = re.sub(r"(#/\$defs/\w+?)Keys\b", r"\1", json.dumps(components))
-    parts = {name.removesuffix("Keys"): _as_written(part) for name, part in json.loads(text).items()}
-    line = parts.pop("Line")
-    for name in ("tokens", "segment_name"):
-        line["required"].remove(name)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Rating", **line, "$defs": parts}
+    """Returns the JSON Schema of the lines that are written: keys are required if they are written without a value."""
+    _, parts = msgspec.json.schema_components([jsonl_keys.Line, jsonl_keys.Token], ref_template="#/$defs/{name}")
+    written = {name: _as_written(part) for name, part in parts.items()}
+    line = written.pop("Line")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Rating", **line, "$defs": written}
 
 
 def schema_of_results() -> dict[str, Any]:
@@ -55,34 +57,39 @@ def schema_of_results() -> dict[str, Any]:
 
 def _as_written(part: dict[str, Any]) -> dict[str, Any]:
     """Returns the schema of what is written, given that of what can be read."""
-    description = part["description"]
-    written = {"description": description.partition("\n")[0]}
+    title = part["title"]
     if "properties" not in part:
-        return written | {"enum": [severity.value for severity in Severity]}
-    documented = _attribute_docs(description)
+        first_line = (Severity.__doc__ or "").partition("\n")[0]
+        return {"description": first_line, "enum": [severity.value for severity in Severity]}
+    if title == "Line":
+        description = _LINE
+        documented = {**_documented(SegmentKey), **_documented(Segment), **_documented(Rating), **_OF_LINE}
+    else:
+        kind = getattr(jsonl_keys if title == "Token" else matese.annotation, title)
+        description = kind.__doc__.partition("\n")[0]
+        documented = dict.fromkeys(jsonl_keys.CHARACTERS.values(), _CHARACTERS) | _documented(kind)
     properties = {}
     for name, property_ in part["properties"].items():
         described = {"description": documented[name]} if name in documented else {}
         properties[name] = described | {key: value for key, value in property_.items() if key != "default"}
-        if name in _NEVER_NULL and "anyOf" in properties[name]:
-            alternatives = properties[name].pop("anyOf")
-            properties[name] |= next(one for one in alternatives if one != {"type": "null"})
-    texts = {"rule", *([] if "start" in properties else ["words"])} & properties.keys()
-    required = [name for name in properties if name not in ("votes", "deviation", *texts)]
-    if "votes" in properties:  # which are written only where there are some
-        properties["votes"] = {"description": documented["votes"], "$ref": "#/$defs/Votes"}
-    for name in sorted(texts):
-        properties[name] = {"description": documented[name], "type": "string"}
-    keys = {"type": "object", "required": required, "properties": properties}
-    is_line = "hypothesis" in properties  # which may have other columns
-    return written | ({} if is_line else {"additionalProperties": False}) | keys
+        is_characters = name in jsonl_keys.CHARACTERS.values() and "start" in part["properties"]
+        if "default" in property_ or name in _NEVER_NULL or is_characters:
+            alternatives = properties[name].pop("anyOf", [{}])
+            properties[name] |= alternatives[0]
+    required = [name for name, property_ in part["properties"].items() if "default" not in property_]
+    is_open = title == "Line"  # which may have other columns
+    written = {"description": description} | ({} if is_open else {"additionalProperties": False})
+    return written | {
+        "type": "object",
+        "required": [name for name in required if name not in _NOT_IN_EARLIER_VERSIONS],
+        "properties": properties,
+    }
 
 
-def _attribute_docs(docstring: str) -> dict[str, str]:
-    """Returns the description of each attribute in the docstring of a class."""
-    section = cleandoc(docstring).partition("Attributes:\n")[2]
-    entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", section, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in entries}
+def _documented(kind: type) -> dict[str, str]:
+    """Returns the description of each field in the terms of JSON."""
+    texts = attribute_docs(kind).items()
+    return {name: re.sub(r"\bNone\b", "null", text).replace("`()`", "`[]`") for name, text in texts}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 A :class:`Rating` is what a human rater marked and also what a model predicts. Offsets are half-open ranges of
 Unicode code points into the text exactly as given; nothing here strips, normalises or re-joins text.
+
+The keys of files, their schema and what formats lose follow from the fields of these types. The metadata "plural" of a
+field is what readers call its values where they are lost, if that is not its name and an "s".
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ import operator
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+from msgspec import Meta
 
 from matese.annotation import severities
 from matese.annotation.severities import Severity
@@ -20,6 +25,11 @@ Scale = Literal["mqm", "esa", "da", "z", "hter", "0-1", "comet"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1, and the own
 value of a COMET model, of which only the order is defined: higher is better."""
 _SCALES = get_args(Scale)
+Probability = Annotated[float, Meta(ge=0, le=1)]
+First = Annotated[int, Meta(ge=0)]
+"""The first character of a range, in code points, or the number of a reference."""
+End = Annotated[int, Meta(ge=1)]
+"""One past the last character of a range that is not empty."""
 
 
 class AnnotationError(ValueError):
@@ -35,8 +45,8 @@ class Votes:
         other_severity: of these predictions, share that give it another severity, 0 to 1.
     """
 
-    share: float
-    other_severity: float
+    share: Probability
+    other_severity: Probability
 
     def __post_init__(self) -> None:
         _make_plain(self, "share", "other_severity")
@@ -58,15 +68,19 @@ class ErrorSpan:
         votes: of several predictions (dropout passes, models, references); None for a single one.
         rule: the name of the rule-based check that found it, such as "numbers"; None for other marks. What a model
             marked, too, has its confidence beside it.
+        reason: why it is an error, in the words of who marked it; None where they gave none.
+        correction: what should stand in place of the marked words, "" for nothing; None where none was given.
     """
 
-    start: int
-    end: int
+    start: First
+    end: End
     severity: Severity | None
-    category: str | None = None
-    confidence: float | None = None
-    votes: Votes | None = None
-    rule: str | None = None
+    category: str | None = field(default=None, metadata={"plural": "categories"})
+    confidence: Probability | None = None
+    votes: Votes | None = field(default=None, metadata={"plural": "votes of several predictions"})
+    rule: str | None = field(default=None, metadata={"plural": "names of rules"})
+    reason: str | None = None
+    correction: str | None = None
 
     def __post_init__(self) -> None:
         # These conditions are quicker than calls, for many spans.
@@ -94,16 +108,18 @@ class Omission:
         category: as the rater's typology names it ("Accuracy/Omission"); None where there is none.
         confidence: of a prediction, 0 to 1; None for a human's mark.
         rule: the name of the rule-based check that found it; None for other marks.
+        reason: why it is an error, in the words of who marked it; None where they gave none.
     """
 
     text: Literal["source", "reference"]
-    reference: int | None
-    start: int
-    end: int
+    reference: First | None
+    start: First
+    end: End
     severity: Severity | None
-    category: str | None = None
-    confidence: float | None = None
-    rule: str | None = None
+    category: str | None = field(default=None, metadata={"plural": "categories"})
+    confidence: Probability | None = None
+    rule: str | None = field(default=None, metadata={"plural": "names of rules"})
+    reason: str | None = None
 
     def __post_init__(self) -> None:
         _make_whole(self, "reference", "start", "end")
@@ -149,9 +165,9 @@ class UnplacedError:
     """
 
     severity: Severity | None
-    category: str | None = None
-    words: str | None = None
-    rule: str | None = None
+    category: str | None = field(default=None, metadata={"plural": "categories"})
+    words: str | None = field(default=None, metadata={"plural": "words of errors without a place"})
+    rule: str | None = field(default=None, metadata={"plural": "names of rules"})
 
     def __post_init__(self) -> None:
         _check_severity(self.severity)
@@ -175,11 +191,11 @@ class SegmentKey:
         domain: what kind of text it is: "news", "speech".
     """
 
-    test_set: str | None = None
-    lang_pair: str | None = None
-    system: str | None = None
-    document: str | None = None
-    index: int | None = None
+    test_set: str | None = field(default=None, metadata={"plural": "names of test sets"})
+    lang_pair: str | None = field(default=None, metadata={"plural": "language pairs"})
+    system: str | None = field(default=None, metadata={"plural": "names of systems"})
+    document: str | None = field(default=None, metadata={"plural": "names of documents"})
+    index: int | None = field(default=None, metadata={"plural": "segment numbers"})
     domain: str | None = None
 
     def __post_init__(self) -> None:
@@ -323,7 +339,7 @@ class Estimate:
     scale: Scale
     low: float | None = None
     high: float | None = None
-    deviation: float | None = None
+    deviation: Annotated[float, Meta(ge=0)] | None = None
 
     def __post_init__(self) -> None:
         _make_plain(self, "value", "low", "high", "deviation")
@@ -346,7 +362,7 @@ class ErrorFree:
     """
 
     label: bool
-    probability: float | None = None
+    probability: Probability | None = None
 
     def __post_init__(self) -> None:
         if self.probability is not None and not 0 <= self.probability <= 1:
@@ -378,7 +394,7 @@ class Rating:
     unplaced: tuple[UnplacedError, ...] = ()
     overall: Overall | None = None
     estimate: Estimate | None = None
-    error_free: ErrorFree | None = None
+    error_free: ErrorFree | None = field(default=None, metadata={"plural": "error-free labels"})
 
     def __post_init__(self) -> None:
         if self.errors is not None:

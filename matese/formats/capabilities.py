@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, TypeVar, get_args
 
 from matese.annotation import (
     AnyError,
     ErrorSpan,
     Omission,
-    Placed,
     Rating,
     Scale,
     Segment,
     SegmentKey,
     UnplacedError,
     WholeJudgement,
-    quick,
     severities,
 )
 from matese.annotation.severities import Severity
 
-KeyField = Literal["test_set", "lang_pair", "system", "document", "index", "domain"]
+Kind = TypeVar("Kind", ErrorSpan, Omission, UnplacedError)
 RatingPart = Literal[
     "source",
     "rater",
@@ -42,28 +40,37 @@ RatingPart = Literal[
 ]
 Needed = Literal["system", "document", "index", "lang_pair", "source", "rater", "category"]
 
-ALL_KEY_FIELDS: tuple[KeyField, ...] = get_args(KeyField)
-KEY_FIELDS = ALL_KEY_FIELDS[:-1]
+ALL_KEY_FIELDS = tuple(field.name for field in fields(SegmentKey))
+KEY_FIELDS = tuple(name for name in ALL_KEY_FIELDS if name != "domain")
 """Those that name the place of a segment, which most formats hold."""
 TABS_AND_LINES = (("[\t\n]", " "),)
 """Separators of fields and rows in a TSV; a space in their place leaves offsets unchanged."""
 
 EXPECTED_SCORES = "expected scores"
 """What readers call the estimates that a format lacks."""
+_MARKS = (ErrorSpan, Omission, UnplacedError)
 _PLURALS = {
-    "test_set": "names of test sets",
-    "lang_pair": "language pairs",
-    "system": "names of systems",
-    "document": "names of documents",
-    "index": "segment numbers",
-    "domain": "domains",
+    field.name: field.metadata.get("plural", f"{field.name}s")
+    for kind in (SegmentKey, Rating, *_MARKS)
+    for field in fields(kind)
 }
+_WITH_PARTS_OF_THEIR_OWN = ("category", "confidence", "overall", "estimate")
+
+
+def _details(kind: type) -> tuple[str, ...]:
+    """Returns the fields of a rating or an error that may have no value."""
+    return tuple(field.name for field in fields(kind) if field.default is None)
+
+
+ALL_DETAILS = tuple(
+    dict.fromkeys(name for kind in (Rating, *_MARKS) for name in _details(kind) if name not in _WITH_PARTS_OF_THEIR_OWN)
+)
 _NO_KEY = SegmentKey()
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a format can hold; the defaults are everything but other columns, domains, votes, rules and error-free.
+    """What a format can hold; the defaults are everything but other columns, domains and details.
 
     Attributes:
         lacks: what it cannot hold. Without "no_spans", ratings whose spans were not annotated are left out, since they
@@ -77,23 +84,19 @@ class Capabilities:
         needs: fields that must have a value; a missing one is written as an empty text, an index as a count from 0.
         extra: whether other columns of a table.
         columns: other columns that it holds if not all.
-        votes: whether the votes of several predictions for an error.
-        rules: whether the names of the rule-based checks that found an error, and the words of one without a place.
-        error_free: whether a model's decision that a segment is free of errors.
+        details: fields of ratings and errors that need not have a value, besides those that `lacks` can name.
         replaced: (regular expression, replacement) for single characters that the format cannot write.
     """
 
     lacks: tuple[RatingPart, ...] = ()
-    key: tuple[KeyField, ...] = KEY_FIELDS
+    key: tuple[str, ...] = KEY_FIELDS
     references: int | None = None
     severities: tuple[Severity | None, ...] = severities.EVERY
     scales: tuple[Scale, ...] = get_args(Scale)
     needs: tuple[Needed, ...] = ()
     extra: bool = False
     columns: tuple[str, ...] = ()
-    votes: bool = False
-    rules: bool = False
-    error_free: bool = False
+    details: tuple[str, ...] = ()
     replaced: tuple[tuple[str, str], ...] = ()
 
     def holds(self, part: RatingPart) -> bool:
@@ -118,13 +121,14 @@ class Capabilities:
             number = omission.reference
             in_text = self.holds("source") if number is None else number in references
             if not (in_text and self.holds("omissions")):
-                others.append(UnplacedError(omission.severity, omission.category, rule=omission.rule))
+                others.append(UnplacedError(**{name: getattr(omission, name) for name in _COMMON}))
             else:
                 held.append(omission if number is None else replace(omission, reference=references.index(number)))
         return held, others
 
 
-EVERYTHING = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True)
+_COMMON = {field.name for field in fields(UnplacedError)} & {field.name for field in fields(Omission)}
+EVERYTHING = Capabilities(key=ALL_KEY_FIELDS, extra=True, details=ALL_DETAILS)
 """Of a format that loses nothing."""
 
 
@@ -145,11 +149,14 @@ class Reducer:
     _holds_everything: bool = field(init=False)
     _holds_keys: bool = field(init=False)
     _severities: frozenset[Severity | None] = field(init=False)
+    _lacked: Mapping[type, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         held = self.capabilities
         self._holds_keys = held.key == ALL_KEY_FIELDS and not held.needs and not held.replaced
         self._severities = frozenset(self.capabilities.severities)  # equal ones are found quicker than in a tuple
+        left_out = {*ALL_DETAILS} - {*held.details} | ({"confidence"} & {*held.lacks})
+        self._lacked = {kind: tuple(sorted(left_out.intersection(_details(kind)))) for kind in (Rating, *_MARKS)}
         self._holds_everything = self.capabilities == EVERYTHING and self.adapt is None
 
     def reduce(self, rating: Rating) -> Rating | None:
@@ -168,18 +175,18 @@ class Reducer:
         self._lose("errors in the source", len(rating.source_errors) - len(source_errors))
         self._lose("errors without a place", 0 if holds("unplaced") else len(rating.unplaced))
         self._lose(f"omissions{', written as errors without a place' if holds('unplaced') else ''}", len(others))
-        fitted = quick.rating(
-            self._segment(rating.segment),
-            self._held_name("rater", "names of raters", rating.rater),
-            None if rating.errors is None else self._placed(rating.errors),
-            self._placed(source_errors),
-            self._placed(omissions),
-            tuple(self._unplaced(unplaced)),
-            self._whole(rating.overall, "overall judgements"),
-            self._whole(rating.estimate, EXPECTED_SCORES, is_held=holds("estimate")),
-            rating.error_free if self.capabilities.error_free else None,
+        fitted = replace(
+            rating,
+            segment=self._segment(rating.segment),
+            rater=self._held_name("rater", "names of raters", rating.rater),
+            errors=None if rating.errors is None else self._marks(rating.errors),
+            source_errors=self._marks(source_errors),
+            omissions=self._marks(omissions),
+            unplaced=self._marks(unplaced),
+            overall=self._whole(rating.overall, "overall judgements"),
+            estimate=self._whole(rating.estimate, EXPECTED_SCORES, is_held=holds("estimate")),
+            **self._without_details(rating),
         )
-        self._lose("error-free labels", rating.error_free != fitted.error_free)
         return fitted if self.adapt is None else self.adapt(fitted, self.losses)
 
     def _lose(self, kind: str, count: int | bool = 1) -> None:
@@ -197,7 +204,7 @@ class Reducer:
             source = None
         references = [segment.references[number] for number in self.capabilities.held_references(segment)]
         self._lose("references", len(segment.references) - len(references))
-        return quick.segment(
+        return Segment(
             self._text(segment.hypothesis),
             self._name("source", "sources", source),
             tuple(map(self._text, references)),
@@ -222,7 +229,7 @@ class Reducer:
             group = key.lang_pair, key.system, key.document
             index = self._numbers[group]
             self._numbers[group] += 1
-        kept = quick.segment_key(**values, index=index)
+        kept = SegmentKey(**values, index=index)
         return None if index is None and kept == _NO_KEY else kept
 
     def _held_name(self, part: Literal["rater", "category"], kind: str, value: str | None) -> str | None:
@@ -242,41 +249,13 @@ class Reducer:
             return None
         return text
 
-    def _placed(self, errors: Iterable[Placed]) -> tuple[Placed, ...]:
-        kept = []
-        for error in errors:
-            if (kind := self._kind(error)) is None:
-                continue
-            confidence = error.confidence if self.capabilities.holds("confidence") else None
-            self._lose("confidences", error.confidence is not None and confidence is None)
-            held = error if self._holds_rule(error) else replace(error, rule=None)
-            if isinstance(error, ErrorSpan) and error.votes is not None and not self.capabilities.votes:
-                self._lose("votes of several predictions")
-                held = replace(held, votes=None)
-            severity, category = kind
-            if severity is not error.severity or category != error.category or confidence != error.confidence:
-                held = replace(held, severity=severity, category=category, confidence=confidence)
-            kept.append(held)
-        return tuple(kept)
+    def _marks(self, errors: Iterable[Kind]) -> tuple[Kind, ...]:
+        return tuple(held for error in errors if (held := self._mark(error)) is not None)
 
-    def _unplaced(self, errors: Iterable[UnplacedError]) -> Iterator[UnplacedError]:
-        for error in errors:
-            if (kind := self._kind(error)) is None:
-                continue
-            words = error.words if self.capabilities.rules else None
-            self._lose("words of errors without a place", words != error.words)
-            yield UnplacedError(*kind, words, error.rule if self._holds_rule(error) else None)
-
-    def _holds_rule(self, error: AnyError) -> bool:
-        if error.rule is None or self.capabilities.rules:
-            return True
-        self._lose("names of rules")
-        return False
-
-    def _kind(self, error: AnyError) -> tuple[Severity | None, str | None] | None:
-        """Returns severity and category as the format holds them; None for an error that is left out."""
-        severity = error.severity
+    def _mark(self, error: Kind) -> Kind | None:
+        """Returns an error as the format holds it; None for one that is left out."""
         held = self.capabilities.severities
+        severity = error.severity
         if not held:
             self._lose("severities", severity is not None)
             severity = None
@@ -287,7 +266,18 @@ class Reducer:
                 self._lose(f"{name} errors")
                 return None
             self._lose(f"severities {name}, written as {severity.value}")
-        return severity, self._held_name("category", "categories", error.category)
+        category = self._held_name("category", "categories", error.category)
+        changes: dict[str, Any] = self._without_details(error)
+        if severity is not error.severity or category != error.category:
+            changes |= {"severity": severity, "category": category}
+        return replace(error, **changes) if changes else error
+
+    def _without_details(self, holder: Rating | AnyError) -> dict[str, None]:
+        """Returns None for each detail of a rating or an error that the format lacks."""
+        lost = [name for name in self._lacked[type(holder)] if getattr(holder, name) is not None]
+        for name in lost:
+            self._lose(_PLURALS[name])
+        return dict.fromkeys(lost)
 
     def _whole(self, whole: WholeJudgement | None, kind: str, *, is_held: bool = True) -> WholeJudgement | None:
         if whole is None or (is_held and whole.scale in self.capabilities.scales):

@@ -49,14 +49,14 @@ class InvalidValueError(InputError):
         return self.problem
 
 
-def convert(value: object, kind: type[T]) -> T:
-    """Returns a plain value as a type.
+def convert(value: object, kind: type[T], *, from_attributes: bool = False) -> T:
+    """Returns a plain value as a type; with `from_attributes`, also an object that has its fields as attributes.
 
     Raises:
         InvalidValueError: if a value is missing or not allowed, or for a key that a struct forbids.
     """
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, kind, from_attributes=from_attributes)
     except msgspec.ValidationError as error:
         raise _explained(str(error), value, kind) from None
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 from hypothesis import strategies as st
 
 from matese.annotation import (
@@ -27,40 +30,48 @@ CATEGORIES = st.one_of(st.none(), st.sampled_from(["", "Accuracy/Omission", "a: 
 RATERS: list[list[str | None]] = [[None], ["r1"], ["r1", "r 2"], ["matese|model:mini@1a2b3c4d"]]
 CONFIDENCES = st.one_of(st.none(), st.floats(0, 1))
 ERROR_FREE = st.one_of(st.none(), st.builds(ErrorFree, st.booleans(), CONFIDENCES))
-RULES = st.sampled_from([None, None, "numbers"])
 VOTES = st.one_of(st.none(), st.builds(Votes, st.floats(0, 1), st.floats(0, 1)))
+RULES = st.sampled_from([None, None, "numbers"])
+OF_NAMES = {"category": CATEGORIES, "rule": RULES, "words": st.sampled_from([None, None, "<x 1>"])}
+OF_TYPES = {
+    "str": st.sampled_from([None, None, "", "a: b"]),
+    "Severity": SEVERITIES,
+    "Probability": CONFIDENCES,
+    "Votes": VOTES,
+    "ErrorFree": ERROR_FREE,
+}
+"""Values of the types that fields without a value may have."""
+
+
+def details(kind: type, *made: str) -> st.SearchStrategy[dict[str, Any]]:
+    """Values of the fields of a type that need not have one, except for those that are made elsewhere."""
+    kinds = {
+        field.name: str(field.type).removesuffix(" | None")
+        for field in dataclasses.fields(kind)
+        if str(field.type).endswith(" | None") and field.name not in made
+    }
+    return st.fixed_dictionaries({name: OF_NAMES.get(name, OF_TYPES[of_type]) for name, of_type in kinds.items()})
 
 
 @st.composite
-def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
-    if not text:
+def spans(draw: st.DrawFn, within: str, kind: type = ErrorSpan, /, **more: object) -> tuple[Any, ...]:
+    if not within:
         return ()
     spans = []
     for _ in range(draw(st.integers(0, 3))):
-        start = draw(st.integers(0, len(text) - 1))
-        end = draw(st.integers(start + 1, len(text)))
-        spans.append(
-            ErrorSpan(start, end, draw(SEVERITIES), draw(CATEGORIES), draw(CONFIDENCES), draw(VOTES), draw(RULES))
-        )
+        start = draw(st.integers(0, len(within) - 1))
+        end = draw(st.integers(start + 1, len(within)))
+        spans.append(kind(start=start, end=end, **more, **draw(details(kind, *more))))
     return tuple(spans)
 
 
 @st.composite
 def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
-    texts = [(None, segment.source), *enumerate(segment.references)]
+    texts = [("source", None, segment.source), *(("reference", *pair) for pair in enumerate(segment.references))]
     return tuple(
-        Omission(
-            "source" if number is None else "reference",
-            number,
-            span.start,
-            span.end,
-            span.severity,
-            span.category,
-            span.confidence,
-            rule=span.rule,
-        )
-        for number, text in texts
-        for span in draw(spans(text or ""))
+        omission
+        for name, number, text in texts
+        for omission in draw(spans(text or "", Omission, text=name, reference=number))
     )
 
 
@@ -100,12 +111,21 @@ def ratings(draw: st.DrawFn) -> list[Rating]:
         for rater in draw(st.sampled_from(RATERS)):
             errors = draw(st.one_of(st.none(), spans(segment.hypothesis)))
             source_errors = draw(spans(source or "")) if errors is not None else ()
-            words = st.sampled_from([None, None, "<x 1>"])
-            unplaced = draw(st.lists(st.builds(UnplacedError, SEVERITIES, CATEGORIES, words, RULES), max_size=2))
+            unplaced = [UnplacedError(**values) for values in draw(st.lists(details(UnplacedError), max_size=2))]
             omitted = draw(omissions(segment)) if errors is not None else ()
+            overall, estimate = draw(wholes())
+            of_rating = draw(details(Rating, "rater", "errors", "overall", "estimate"))
             made.append(
                 Rating(
-                    segment, rater, errors, source_errors, omitted, tuple(unplaced), *draw(wholes()), draw(ERROR_FREE)
+                    segment,
+                    rater,
+                    errors,
+                    source_errors,
+                    omitted,
+                    tuple(unplaced),
+                    overall,
+                    estimate,
+                    **of_rating,
                 )
             )
     return made

@@ -63,7 +63,7 @@ CAPABILITIES = Capabilities(
     references=0,
     severities=severities.MINOR_MAJOR,
     scales=("mqm", "esa", "da", "0-1"),
-    error_free=True,
+    details=("error_free",),
 )
 OMISSION = omission_marks.CATEGORY
 INSTRUCTION_FAULT = "Instructions"

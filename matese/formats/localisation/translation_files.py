@@ -58,7 +58,7 @@ CAPABILITIES = Capabilities(
     scales=(),
     needs=("source",),
     columns=(COMMENT, CONTEXT, CORRECTED),
-    rules=True,
+    details=("rule", "words"),
 )
 CAPABILITIES_vtt = Capabilities(
     lacks=("no_spans", "empty_texts", "source", "source_errors", "omissions"),
@@ -66,7 +66,7 @@ CAPABILITIES_vtt = Capabilities(
     references=0,
     scales=(),
     columns=(COMMENT, CORRECTED),
-    rules=True,
+    details=("rule", "words"),
 )
 
 _HEAD_BYTES = 1 << 12

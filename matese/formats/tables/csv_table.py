@@ -15,6 +15,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,13 @@ from typing import Any
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError
 from matese.files import head_of, name_of, not_utf8, open_binary
-from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
+from matese.formats.capabilities import EVERYTHING
 from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, headings, jsonl
 from matese.validation import plain_values
 
-CAPABILITIES = Capabilities(
-    lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, rules=True, error_free=True
-)
+CAPABILITIES = replace(EVERYTHING, lacks=("empty_texts",))
 
 _JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=jsonl.plain)

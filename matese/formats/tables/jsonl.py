@@ -1,7 +1,7 @@
 """Our JSONL: one Rating per line, as `matese tag --format jsonl` writes it; `rating.schema.json` describes it.
 
-A line is an object in UTF-8 and ends at a line feed. Our lines have all keys of `Line`, except for `tokens` and the
-`votes` and `rule` of errors, in its order. Missing values are null; lists without items are empty. Offsets are
+A line is an object in UTF-8 and ends at a line feed. Our lines have the keys of `jsonl_keys.Line`, in its
+order; those without a value are null or left out, as that module says; lists without items are empty. Offsets are
 half-open and count Unicode code points.
 
 A line from another program may omit every key except `hypothesis`. `read` ignores `tokens`, a `score` that can be
@@ -19,39 +19,32 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from matese import mqm
 from matese.annotation import (
-    AnnotationError,
-    ErrorFree,
     ErrorSpan,
-    Estimate,
     Omission,
     Rating,
     Segment,
     SegmentKey,
     TokenScores,
     UnplacedError,
-    Votes,
-    quick,
 )
 from matese.errors import InputError, one_of, unknown
 from matese.formats.row_issues import parse_lines
 from matese.formats.tables.jsonl_keys import (
-    ErrorFreeKeys,
-    EstimateKeys,
+    OF_KEY,
+    OF_RATING,
+    OF_SEGMENT,
     Line,
-    OmissionKeys,
-    OverallKeys,
-    SpanKeys,
     Token,
-    UnplacedKeys,
-    VotesKeys,
+    stored,
+    struct,
 )
 from matese.validation import plain_values
 
@@ -69,7 +62,19 @@ class _TokensOfLine(msgspec.Struct):
     tokens: tuple[Token, ...] | None = None
 
 
-KEYS = Line.__struct_fields__
+KEYS: tuple[str, ...] = Line.__struct_fields__
+_NO_KEY = SegmentKey()
+_NUMBER = (int, float)
+_DECODER = msgspec.json.Decoder(Line)
+_SPAN = struct(ErrorSpan)
+_OMISSION = struct(Omission)
+_UNPLACED = struct(UnplacedError)
+# One call for all fields is quicker than one each.
+_GET_KEY = attrgetter(*OF_KEY)
+_GET_SEGMENT = attrgetter(*OF_SEGMENT)
+_GET_RATING = attrgetter(*OF_RATING)
+_NAMES = (*OF_RATING, *OF_SEGMENT, *OF_KEY)
+_GET_REST = attrgetter(*_SPAN.__struct_fields__[3:])  # after start, end and text
 _LISTS = ("references", "errors", "source_errors", "omissions", "unplaced")
 
 
@@ -106,7 +111,7 @@ def complete(line: bytes, number: int | None = None) -> Rating | None:
     `line` is in UTF-8, or any other bytes. `number` is that of the line, for `Segment.line`.
 
     Raises:
-        InputError, AnnotationError: if its values contradict each other.
+        InputError: if its values contradict each other.
     """
     try:
         row = _DECODER.decode(line)
@@ -115,7 +120,7 @@ def complete(line: bytes, number: int | None = None) -> Rating | None:
         is_written = msgspec.json.encode(row) == msgspec.json.format(line, indent=-1)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return _rating(row, number=number) if is_written else None
+    return _rating(row, None, number) if is_written else None
 
 
 def parse(line: str) -> object:
@@ -142,7 +147,7 @@ def from_json(line: object, number: int | None = None) -> Rating:
         line = {name: value for name, value in line.items() if name not in extra}
     if isinstance(line, Mapping) and isinstance(index := line.get("index"), float) and index.is_integer():
         line = {**line, "index": int(index)}  # as pandas writes a column of which a part is missing
-    return _rating(plain_values.convert(line, Line), extra, number=number)
+    return _rating(plain_values.convert(line, Line), extra, number)
 
 
 def dumps(rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenScores | None = None) -> str:
@@ -199,37 +204,32 @@ def to_json(
     return line
 
 
-def _row(rating: Rating, weights: mqm.AnyWeights, *, with_name: bool) -> Line:
+def _row(rating: Rating, weights: mqm.AnyWeights, *, with_name: bool) -> Any:  # noqa: ANN401  (a `Line`)
     """Returns a line without its tokens and other columns."""
     segment = rating.segment
-    key = segment.key or _NO_KEY
-    errors = rating.errors
-    overall = rating.overall
-    free = rating.error_free
-    name = own_name(segment) if with_name else None
-    # Most ratings have few of these, and a call takes as long as a condition and the object together.
+    given = *_GET_RATING(rating), *_GET_SEGMENT(segment), *_GET_KEY(segment.key or _NO_KEY)
+    values = dict(zip(_NAMES, given, strict=True))
+    if rating.errors:
+        values["errors"] = _spans(rating.errors, segment.hypothesis)
+    if rating.source_errors:
+        values["source_errors"] = _spans(rating.source_errors, segment.source or "")
+    if rating.omissions:
+        values["omissions"] = tuple(
+            _OMISSION(**{name: getattr(omission, name) for name in stored(Omission)}, words=omission.words(segment))
+            for omission in rating.omissions
+        )
+    if rating.unplaced:
+        values["unplaced"] = tuple(msgspec.convert(error, _UNPLACED, from_attributes=True) for error in rating.unplaced)
     return Line(
-        index=key.index,
-        system=key.system,
-        hypothesis=segment.hypothesis,
-        source=segment.source,
-        references=segment.references,
-        score=None if errors is None else mqm.score(rating, weights),
+        **values,
+        score=None if rating.errors is None else mqm.score(rating, weights),
         expected_score=mqm.expected_score(rating),
-        errors=None if errors is None else _span_keys(errors, segment.hypothesis),
-        source_errors=_span_keys(rating.source_errors, segment.source or "") if rating.source_errors else (),
-        omissions=tuple([_omission_keys(one, one.words(segment)) for one in rating.omissions]),
-        unplaced=tuple([_unplaced_keys(one) for one in rating.unplaced]),
-        overall=None if overall is None else OverallKeys(overall.value, overall.scale),
-        estimate=None if rating.estimate is None else _estimate_keys(rating.estimate),
-        rater=rating.rater,
-        test_set=key.test_set,
-        lang_pair=key.lang_pair,
-        document=key.document,
-        domain=key.domain,
-        error_free=None if free is None else ErrorFreeKeys(free.label, free.probability),
-        segment_name=UNSET if name is None else name,
+        segment_name=own_name(segment) if with_name else None,
     )
+
+
+def _spans(spans: Iterable[ErrorSpan], text: str) -> tuple[Any, ...]:
+    return tuple([_SPAN(span.start, span.end, text[span.start : span.end], *_GET_REST(span)) for span in spans])
 
 
 def with_all_columns(ratings: Iterable[Rating]) -> list[Rating]:
@@ -272,28 +272,18 @@ def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
             raise InputError(unknown("key", name, missing, allowed=one_of(KEYS)))
 
 
-def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:
-    domain = None if row.domain is UNSET else row.domain
-    key = quick.segment_key(row.test_set, row.lang_pair, row.system, row.document, row.index, domain)
-    overall = row.overall
-    estimate = row.estimate
-    known_key = None if row.index is None and key == _NO_KEY else key
-    if foreign := _foreign_scores(row):
-        extra = {**(extra or {}), **foreign}
-    name = None if row.segment_name is UNSET else row.segment_name
-    segment = quick.segment(row.hypothesis, row.source, row.references or (), known_key, extra, number, name)
-    # Most ratings have few of these, and a call takes as long as a condition and the object together.
-    return quick.rating(
-        segment,
-        row.rater,
-        None if row.errors is None else _spans(row.errors, row.hypothesis, "errors"),
-        _spans(row.source_errors, row.source or "", "source_errors") if row.source_errors else (),
-        tuple([_omission(one, number, segment) for number, one in enumerate(row.omissions)]) if row.omissions else (),
-        tuple([_unplaced(error) for error in row.unplaced]) if row.unplaced else (),
-        None if overall is None else quick.overall(overall.value, overall.scale),
-        None if estimate is None else _estimate(estimate),
-        _error_free(row.error_free) if row.error_free else None,
-    )
+def _rating(row: Any, extra: Mapping[str, object] | None, number: int | None) -> Rating:  # noqa: ANN401
+    """Returns the Rating of a `Line`."""
+    foreign = _foreign_scores(row)
+    row.extra = {**(extra or {}), **foreign} if foreign else extra
+    row.line = number
+    row.name = row.segment_name
+    for name in _LISTS:
+        if name != "errors" and getattr(row, name) is None:
+            setattr(row, name, ())
+    rating = plain_values.convert(row, Rating, from_attributes=True)
+    _check_characters(row)
+    return rating
 
 
 def _foreign_scores(row: Line) -> dict[str, object] | None:
@@ -307,60 +297,21 @@ def _foreign_scores(row: Line) -> dict[str, object] | None:
     return given if expected_follows else {**given, "expected_score": row.expected_score}
 
 
-def _estimate(row: EstimateKeys) -> Estimate:
-    deviation = None if row.deviation is UNSET else row.deviation
-    return quick.estimate(row.value, row.scale, row.low, row.high, deviation)
+def _check_characters(row: Any) -> None:  # noqa: ANN401  (a `Line`)
+    """Raises InputError if the characters of a mark are not those at its place: its offsets have another unit."""
+    for name, spans, text in (("errors", row.errors, row.hypothesis), ("source_errors", row.source_errors, row.source)):
+        for number, span in enumerate(spans or ()):
+            if span.text is not None and span.text != text[span.start : span.end]:
+                raise _other_characters(f"{name}[{number}].text", span.text, text, span)
+    for number, omission in enumerate(row.omissions):
+        text = row.source if omission.reference is None else row.references[omission.reference]
+        if omission.words is not None and omission.words != text[omission.start : omission.end]:
+            raise _other_characters(f"omissions[{number}].words", omission.words, text, omission)
 
 
-def _error_free(row: ErrorFreeKeys | UnsetType | None) -> ErrorFree | None:
-    return ErrorFree(row.label, row.probability) if isinstance(row, ErrorFreeKeys) else None
-
-
-_NO_KEY = SegmentKey()
-_NUMBER = (int, float)
-_DECODER = msgspec.json.Decoder(Line)
-
-
-def _spans(rows: Sequence[SpanKeys], text: str, name: str) -> tuple[ErrorSpan, ...]:
-    return tuple([_span(row, text, name, number) for number, row in enumerate(rows)])
-
-
-def _span(row: SpanKeys, text: str, name: str, number: int) -> ErrorSpan:
-    start = row.start
-    end = row.end
-    rule = None if row.rule is UNSET else row.rule
-    try:
-        votes = Votes(row.votes.share, row.votes.other_severity) if isinstance(row.votes, VotesKeys) else None
-        span = quick.error_span(start, end, row.severity, row.category, row.confidence, votes, rule)
-    except AnnotationError as error:
-        raise InputError(f"{name}[{number}]: {error}") from None
-    # Rating reports offsets beyond the text, with the text's length.
-    if row.text is not None and row.text != text[start:end] and end <= len(text):
-        raise _other_text(f"{name}[{number}].text", row.text, text[start:end], f"text at {start}..{end}")
-    return span
-
-
-def _omission(row: OmissionKeys, number: int, segment: Segment) -> Omission:
-    name = f"omissions[{number}]"
-    try:
-        rule = None if row.rule is UNSET else row.rule
-        place = row.text, row.reference, row.start, row.end
-        omission = Omission(*place, row.severity, row.category, row.confidence, rule)
-    except AnnotationError as error:
-        raise InputError(f"{name}: {error}") from None
-    # Rating reports a text that is not there, and offsets beyond it.
-    if row.words is not None and row.words != (words := omission.words(segment)) and len(words) == row.end - row.start:
-        raise _other_text(f"{name}.words", row.words, words, f"{omission.text_name} at {row.start}..{row.end}")
-    return omission
-
-
-def _unplaced(row: UnplacedKeys) -> UnplacedError:
-    words = None if row.words is UNSET else row.words
-    return UnplacedError(row.severity, row.category, words, None if row.rule is UNSET else row.rule)
-
-
-def _other_text(name: str, marked: str, text: str, place: str) -> InputError:
-    return InputError(f"{name} is {marked!r}: must be {text!r}, the {place} in Unicode code points")
+def _other_characters(name: str, characters: str, text: str, mark: Any) -> InputError:  # noqa: ANN401
+    right = f"must be {text[mark.start : mark.end]!r}, the text at {mark.start}..{mark.end} in Unicode code points"
+    return InputError(f"{name} is {characters!r}: {right}")
 
 
 def token_scores(line: str) -> TokenScores | None:
@@ -376,36 +327,3 @@ def token_scores(line: str) -> TokenScores | None:
             name = f"tokens[{number}]: start {token.start} and end {token.end}"
             raise InputError(f"{name}: must have 0 <= start <= end <= {len(row.hypothesis)}")
     return TokenScores(tuple((token.start, token.end) for token in row.tokens), tuple(token.p for token in row.tokens))
-
-
-def _span_keys(spans: Iterable[ErrorSpan], text: str) -> tuple[SpanKeys, ...]:
-    return tuple([_one_span_keys(span, text[span.start : span.end]) for span in spans])
-
-
-def _one_span_keys(span: ErrorSpan, text: str) -> SpanKeys:
-    votes = UNSET if span.votes is None else VotesKeys(span.votes.share, span.votes.other_severity)
-    rule = UNSET if span.rule is None else span.rule
-    return SpanKeys(span.start, span.end, text, span.severity, span.category, span.confidence, votes, rule)
-
-
-def _omission_keys(omission: Omission, words: str) -> OmissionKeys:
-    return OmissionKeys(
-        text=omission.text,
-        reference=omission.reference,
-        start=omission.start,
-        end=omission.end,
-        words=words,
-        severity=omission.severity,
-        category=omission.category,
-        confidence=omission.confidence,
-        rule=UNSET if omission.rule is None else omission.rule,
-    )
-
-
-def _unplaced_keys(error: UnplacedError) -> UnplacedKeys:
-    words = UNSET if error.words is None else error.words
-    return UnplacedKeys(error.severity, error.category, words, UNSET if error.rule is None else error.rule)
-
-
-def _estimate_keys(estimate: Estimate) -> EstimateKeys:
-    return EstimateKeys(estimate.value, estimate.scale, estimate.low, estimate.high, estimate.deviation)

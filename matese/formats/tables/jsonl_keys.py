@@ -1,133 +1,37 @@
 """The keys of a line of our JSONL, as types that msgspec reads; see `matese.formats.tables.jsonl`.
 
-Only keys whose default is UNSET may be absent from a line that we wrote.
+They follow from the fields of the types of `matese.annotation`. An object of such a type has a key for each field, and
+beside a place in a text also the characters there. A line has the fields of a rating, of its segment and of its key.
+What may be None may be absent where it is read. Our lines have it as null if it is one of `_NULLS`, which readers of
+our files rely on; other fields are only written where they have a value.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import functools
+import operator
+import types
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
-from matese.annotation import Scale, Severity
+from matese.annotation import ErrorFree, ErrorSpan, Estimate, Omission, Overall, Rating, Segment, SegmentKey, Votes
+from matese.annotation.rating import First, Probability
 
-_Probability = Annotated[float, Meta(ge=0, le=1)]
-
-
-class VotesKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """How far several predictions for one segment agree on an error span.
-
-    Attributes:
-        share: share of the predictions that mark at least part of the span.
-        other_severity: of these predictions, share that give it another severity.
-    """
-
-    share: _Probability
-    other_severity: _Probability
-
-
-class SpanKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An error span.
-
-    Attributes:
-        start: first character.
-        end: one past the last character.
-        text: the characters at these offsets.
-        severity: null where the rater left it undecided.
-        category: as the rater's typology names it.
-        confidence: of a prediction.
-        votes: only of several predictions, see `matese tag --uncertainty`.
-        rule: only of a rule-based check: its name.
-    """
-
-    start: Annotated[int, Meta(ge=0)]
-    end: Annotated[int, Meta(ge=1)]
-    text: str | None = None
-    severity: Severity | None = None
-    category: str | None = None
-    confidence: _Probability | None = None
-    votes: VotesKeys | UnsetType | None = UNSET
-    rule: str | UnsetType | None = UNSET
-
-
-class OmissionKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
-    """Words of the source or of a reference that the hypothesis lacks.
-
-    Attributes:
-        text: which text the words stand in.
-        reference: the number of the reference, from 0; null for the source.
-        start: first character in that text.
-        end: one past the last character.
-        words: the characters at these offsets.
-        severity: null where the rater left it undecided.
-        category: as the rater's typology names it.
-        confidence: of a prediction.
-        rule: only of a rule-based check: its name.
-    """
-
-    text: Literal["source", "reference"]
-    reference: Annotated[int, Meta(ge=0)] | None = None
-    start: Annotated[int, Meta(ge=0)]
-    end: Annotated[int, Meta(ge=1)]
-    words: str | None = None
-    severity: Severity | None = None
-    category: str | None = None
-    confidence: _Probability | None = None
-    rule: str | UnsetType | None = UNSET
-
-
-class UnplacedKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An error without a place.
-
-    Attributes:
-        severity: null where the rater left it undecided.
-        category: as the rater's typology names it.
-        words: only of a rule-based check: what is wrong, such as an inline code that the translation lost.
-        rule: only of a rule-based check: its name.
-    """
-
-    severity: Severity | None = None
-    category: str | None = None
-    words: str | UnsetType | None = UNSET
-    rule: str | UnsetType | None = UNSET
-
-
-class OverallKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A person's judgement of the whole segment."""
-
-    value: float
-    scale: Scale
-
-
-class EstimateKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A model's estimate of the quality of the whole segment.
-
-    Attributes:
-        value: on the scale.
-        scale: what the value means.
-        low: lower end of the 95 % interval, which may be cut at the end of the scale.
-        high: upper end, likewise.
-        deviation: standard deviation that the interval was made from.
-    """
-
-    value: float
-    scale: Scale
-    low: float | None = None
-    high: float | None = None
-    deviation: Annotated[float, Meta(ge=0)] | UnsetType | None = UNSET
-
-
-class ErrorFreeKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A model's decision whether nothing in the translation needs correcting.
-
-    Attributes:
-        label: the decision.
-        probability: that nothing needs correcting; null where only the decision is known.
-    """
-
-    label: bool
-    probability: _Probability | None = None
+CHARACTERS = {ErrorSpan: "text", Omission: "words"}
+"""The key with the characters at `start` and `end`, which it follows."""
+_LIMIT = "end"
+_ORDER = (
+    *("index", "system", "hypothesis", "source", "references", "score", "expected_score", "errors", "source_errors"),
+    *("omissions", "unplaced", "overall", "estimate", "rater", "test_set", "lang_pair", "document", "domain"),
+    "error_free",
+)
+"""The first keys of a line; those of fields that are not named here follow."""
+_NULLS = {*_ORDER, "severity", "category", "confidence", "reference"}
+_WITH_ALL_FIELDS = (Votes, Overall, Estimate, ErrorFree)
+"""Types whose objects have all keys."""
 
 
 class Token(msgspec.Struct, forbid_unknown_fields=True):
@@ -139,9 +43,9 @@ class Token(msgspec.Struct, forbid_unknown_fields=True):
         p: probabilities of the tags O, B-Minor, I-Minor, B-Major, I-Major.
     """
 
-    start: Annotated[int, Meta(ge=0)]
-    end: Annotated[int, Meta(ge=0)]
-    p: Annotated[tuple[_Probability, ...], Meta(min_length=5, max_length=5)]
+    start: First
+    end: First
+    p: Annotated[tuple[Probability, ...], Meta(min_length=5, max_length=5)]
 
 
 # `read` ignores the values of these keys, so that any is allowed; the schema describes what is written.
@@ -149,53 +53,85 @@ _Score = Annotated[Any, Meta(extra_json_schema={"type": ["number", "null"], "max
 _ExpectedScore = Annotated[Any, Meta(extra_json_schema={"type": ["number", "null"]})]
 _Tokens = Annotated[Any, Meta(extra_json_schema={"type": "array", "items": {"$ref": "#/$defs/Token"}})]
 
+Key = tuple[str, Any] | tuple[str, Any, Any]
+"""A name, a type and, if it may be absent, a default."""
 
-class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A line of the JSONL of matese: how one rater, human or model, judged one translated segment.
 
-    Attributes:
-        index: number of the segment, from 0, in its test set, or in its document if numbers start again in each.
-        system: the system that made the hypothesis; for a text file its name without the last suffix.
-        hypothesis: the translation, character for character.
-        source: its source.
-        references: any number of them.
-        score: MQM score of the errors; null where `errors` is null.
-        expected_score: value of the estimate, where it is an MQM score or a COMET model's own score.
-        errors: in the hypothesis; []: judged free of errors, null: spans were not annotated.
-        source_errors: in the source.
-        omissions: words of the source or of a reference that the hypothesis lacks.
-        unplaced: errors without a place.
-        overall: a person's judgement of the whole segment.
-        estimate: a model's estimate of the whole segment.
-        rater: who judged: an identifier, or the signature of a model.
-        test_set: for example "newstest2020".
-        lang_pair: source and target language, "en-de".
-        document: the document's name.
-        domain: what kind of text it is: "news".
-        error_free: a model's decision whether nothing needs correcting, see `matese tag --error-free`.
-        segment_name: what the file that the segment comes from calls it, such as "unit title" or "id 17"; only where
-            that says more than the index.
-        tokens: only on request: the model's scores of each token.
-    """
+def stored(kind: type, *, but: str = "") -> tuple[str, ...]:
+    """Returns the names of the fields that files hold: those that tell two values apart."""
+    return tuple(field.name for field in fields(kind) if field.compare and field.name != but)
 
-    index: int | None = None
-    system: str | None = None
-    hypothesis: str
-    source: str | None = None
-    references: tuple[str, ...] | None = ()
-    score: _Score = None
-    expected_score: _ExpectedScore = None
-    errors: tuple[SpanKeys, ...] | None = None
-    source_errors: tuple[SpanKeys, ...] | None = ()
-    omissions: tuple[OmissionKeys, ...] | None = ()
-    unplaced: tuple[UnplacedKeys, ...] | None = ()
-    overall: OverallKeys | None = None
-    estimate: EstimateKeys | None = None
-    rater: str | None = None
-    test_set: str | None = None
-    lang_pair: str | None = None
-    document: str | None = None
-    domain: str | UnsetType | None = UNSET
-    error_free: ErrorFreeKeys | UnsetType | None = UNSET
-    segment_name: str | UnsetType | None = UNSET
-    tokens: _Tokens = UNSET
+
+OF_KEY = stored(SegmentKey)
+OF_SEGMENT = stored(Segment, but="key")
+OF_RATING = stored(Rating, but="segment")
+_GET_KEY = operator.attrgetter(*OF_KEY)
+_NO_KEY = _GET_KEY(SegmentKey())
+
+
+@functools.cache
+def struct(kind: type) -> Any:  # noqa: ANN401  (a type that is made here)
+    """Returns the type of the objects that stand for an annotation."""
+    keys: list[Key] = []
+    for name in stored(kind):
+        keys.append(_key(kind, name))
+        if name == _LIMIT:
+            keys.append((CHARACTERS[kind], str | None, _written(None)))
+    return _made(kind.__name__, keys)
+
+
+def _made(name: str, keys: list[Key], attributes: dict[str, object] | None = None) -> Any:  # noqa: ANN401
+    may_be_absent = [len(key) > len(("name", "type")) for key in keys]
+    return msgspec.defstruct(
+        name,
+        keys,
+        module=__name__,
+        namespace=attributes,
+        dict=attributes is not None,
+        kw_only=may_be_absent != sorted(may_be_absent),  # positional arguments are quicker
+        omit_defaults=True,
+        forbid_unknown_fields=True,
+        gc=attributes is not None,
+    )
+
+
+def _key(kind: type, name: str) -> Key:
+    hint = get_type_hints(kind, include_extras=True)[name]
+    type_ = _with_structs(hint)
+    wrapped = _written if name in _NULLS or kind in _WITH_ALL_FIELDS else lambda default: default
+    if get_origin(hint) is tuple:
+        return name, type_ | None, wrapped(())
+    return (name, type_, wrapped(None)) if type(None) in get_args(hint) else (name, type_)
+
+
+def _written(default: object) -> Any:  # noqa: ANN401
+    """Returns a default that msgspec writes, as it does with what a factory makes."""
+    return msgspec.field(default_factory=lambda: default)
+
+
+def _with_structs(hint: Any) -> Any:  # noqa: ANN401  (any annotation)
+    """Returns a type with the structs of all annotations in it."""
+    if isinstance(hint, type) and is_dataclass(hint):
+        return struct(hint)
+    if get_origin(hint) is tuple:
+        return tuple[tuple(map(_with_structs, get_args(hint)))]  # type: ignore[misc]
+    if get_origin(hint) in (Union, types.UnionType):
+        return functools.reduce(operator.or_, map(_with_structs, get_args(hint)))
+    return hint
+
+
+def _line() -> Any:  # noqa: ANN401
+    parts = ((SegmentKey, OF_KEY), (Segment, OF_SEGMENT), (Rating, OF_RATING))
+    keys = {name: _key(kind, name) for kind, names in parts for name in names}
+    keys["score"] = ("score", _Score, _written(None))
+    keys["expected_score"] = ("expected_score", _ExpectedScore, _written(None))
+    first = [keys.pop(key) for key in _ORDER]
+    last = [("segment_name", str | None, None), ("tokens", _Tokens, None)]
+    # A line has the attributes of its segment and of the segment's key, too, so that msgspec makes a rating of it.
+    attributes: dict[str, object] = {field.name: field.default for field in fields(Segment) if not field.compare}
+    attributes["segment"] = property(lambda line: line)
+    attributes["key"] = property(lambda line: None if _GET_KEY(line) == _NO_KEY else line)
+    return _made("Line", [*first, *keys.values(), *last], attributes)
+
+
+Line = _line()

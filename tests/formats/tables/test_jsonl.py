@@ -115,7 +115,7 @@ def test_a_key_is_given_once_whichever_other_key_is_missing(key: str, added: str
     assert PREDICTION.segment.key is not None
     segment = dataclasses.replace(PREDICTION.segment, key=dataclasses.replace(PREDICTION.segment.key, domain=None))
     without_domain = dataclasses.replace(PREDICTION, segment=segment)
-    assert jsonl.complete(of_earlier_version.encode()) == jsonl.loads(of_earlier_version) == without_domain
+    assert jsonl.loads(of_earlier_version) == without_domain
     with pytest.raises(ValueError, match=f"key '{key}' is given twice"):
         jsonl.loads(twice)
 
@@ -285,7 +285,10 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
             LINE % '"omissions": [{"text": "reference", "reference": 0, "start": 0, "end": 1, "words": "E"}]',
             "omission from reference 0: must be from a text of the segment \\(a source and 0 references\\)",
         ),
-        (LINE % '"omissions": [{"text": "source", "reference": 0, "start": 0, "end": 1}]', r"omissions\[0\]:"),
+        (
+            LINE % '"omissions": [{"text": "source", "reference": 0, "start": 0, "end": 1}]',
+            r"omissions\[0\].reference 0 of an",
+        ),
         (LINE % '"unplaced": [{"severity": "bad"}]', r"unplaced\[0\]\.severity: "),
         (LINE % '"overall": {"scale": "mqm"}', r"overall: .*`value`"),
         (LINE % '"overall": {"value": 1, "scale": "stars"}', r"overall\.scale: "),
