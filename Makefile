@@ -86,7 +86,7 @@ ensemble: have-data $(addsuffix /result.json,$(MODELS))
 
 runs/$(ENSEMBLE)-%/result.json: $(SPLITS)/report.json | runs
 	$(BIN)/matese train $(if $(wildcard runs/$(ENSEMBLE)-$*/last.ckpt),--resume runs/$(ENSEMBLE)-$*,\
-	    --config configs/$(ENSEMBLE).yaml --train $(SPLITS)/split-$*/train.jsonl --dev $(SPLITS)/split-$*/dev.jsonl \
+	    --config configs/matese/$(ENSEMBLE).yaml --train $(SPLITS)/split-$*/train.jsonl --dev $(SPLITS)/split-$*/dev.jsonl \
 	    --output runs/$(ENSEMBLE)-$*)
 
 # The report is written last.

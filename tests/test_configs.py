@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,19 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "intfloat/multilingual-e5-small": {**_XLM_R, "model_type": "bert", "type_vocab_size": 2},
     "mini": _XLM_R,
 }
+LISTINGS = {
+    # A.1 and A.2, but the learning rates and what is frozen, which are those of Rei et al. 2020, section 4.1
+    "comet-da": ("FacebookAI/xlm-roberta-base", 0.3, True, 1e-5, 3e-5, 1.0),
+    "comet-rank": ("FacebookAI/xlm-roberta-base", 0.0, False, 1e-5, 1e-5, 1.0),
+    "wmt22-comet-da": ("FacebookAI/xlm-roberta-large", 0.3, True, 1e-6, 1.5e-5, 0.95),  # A.3
+    "cometkiwi": ("microsoft/infoxlm-large", 0.3, True, 1e-6, 1.5e-5, 0.95),  # A.4
+    "unite": ("FacebookAI/xlm-roberta-large", 0.3, True, 1e-6, 1.5e-5, 0.95),  # A.5
+}
+"""Encoder, frozen epochs, frozen embeddings, learning rates, decay: the thesis of Rei, appendix A."""
 # tests/training/test_finetuning.py tests the other one, which begins with a finished model.
-NAMES = sorted(path.stem for path in CONFIGS.glob("*.yaml") if path.stem != "finetune")
+NAMES = sorted(
+    str(path.relative_to(CONFIGS).with_suffix("")) for path in CONFIGS.rglob("*.yaml") if path.stem != "finetune"
+)
 
 
 def save_small(hub_id: str, directory: Path) -> Path:
@@ -86,6 +98,29 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("gemba", "contrasts"):  # whose raw files are not in the tests' data
         shutil.copy(made / "rewordings.jsonl", made / f"{name}.jsonl")
     return folder
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "/" in name])
+def test_each_number_has_a_source_or_is_our_choice(name: str) -> None:
+    lines = (CONFIGS / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+    values = [line for line in lines if re.search(r"^[^#]*[:\[,] *-?[0-9]", line)]
+    assert [line for line in values if "  # " not in line] == []
+
+
+def test_recipes_of_the_listings() -> None:
+    shipped = {name: config.load(CONFIGS / "comet" / f"{name}.yaml") for name in LISTINGS}
+    found = {
+        name: (
+            one.encoder,
+            one.training.frozen_epochs,
+            one.training.freeze_embeddings,
+            one.training.encoder_learning_rate or one.training.learning_rate,
+            one.training.learning_rate,
+            one.training.layer_decay,
+        )
+        for name, one in shipped.items()
+    }
+    assert found == LISTINGS
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -112,7 +147,7 @@ def test_config_trains(name: str, data: Path, tmp_path: Path, monkeypatch: pytes
     elif shipped.model.heads.word_labels is not None:
         overrides.append(("model.heads.word_labels.layer", "2"))
     chosen = config.load(path, overrides=overrides)
-    assert shipped.output == f"runs/{name}"
+    assert shipped.output == f"runs/{name.replace('small/', 'small-').rpartition('/')[2]}"
     result = run.train(chosen)
     if shipped.model.heads.tags is None:
         assert matese.load(result.directory).config == chosen.model

@@ -9,8 +9,8 @@ from matese.tasks import train
 from matese.tasks.train import Request
 
 EPILOG = """examples:
-  matese train raw.tsv --config configs/xlmr-large.yaml --output runs/large
-  matese train --config configs/comet-da.yaml --dev dev.jsonl
+  matese train raw.tsv --config configs/matese/xlmr-large.yaml --output runs/large
+  matese train --config configs/comet/comet-da.yaml --dev dev.jsonl
   matese train --from mini ratings.jsonl --output runs/ours
   matese train --resume runs/large
 

@@ -164,5 +164,6 @@ def inspections(segment: Segment, annotator: Annotator) -> Iterator[Inspection]:
         raise ModelError("this method needs the weights in torch: load the model with engine='torch'")
     if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
         raise ModelError("this method needs float32, but the model computes in bf16: load it with precision='float32'")
-    for reading in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:
+    languages = predictor.text_encoder.languages(segment)
+    for reading in ModelInput.of(segment, annotator.choose_inputs(segment), languages=languages).readings:
         yield Inspection(predictor.module, predictor.text_encoder, reading)

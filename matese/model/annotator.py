@@ -26,7 +26,7 @@ from matese.model.operating_point import OperatingPoint
 from matese.model.prediction import TagProbabilities
 from matese.model.predictor import PredictedRating, Predictor
 from matese.model.storage import checkpoint
-from matese.model.texts.encoding import InputKind
+from matese.model.texts.encoding import InputKind, LanguageCodes
 from matese.model.training_data import TestSetPlace, TrainingData
 from matese.render.rating_list import Ratings
 from matese.version import __version__
@@ -40,6 +40,7 @@ _SPECIAL = {
     "may contradict the marked errors; split such texts into paragraphs",
     "blank": "hypotheses are blank: each is one Non-translation error",
     "blank_texts": "segments have a blank source or reference, which counts as missing",
+    "without_code": "segments are read as English: they state no language pair, or the model has no code of a language",
 }
 _Frame = TypeVar("_Frame")
 
@@ -53,6 +54,7 @@ class Counts:
         windowed: segments that are too long to be read at once.
         blank: hypotheses without text, of a text.
         blank_texts: segments with a source or reference without text, which was left out.
+        without_code: segments with a text of which a model that reads codes of languages knows no code.
         read: segments by the texts that they were read with, such as "source" or "2 references".
         untrained: language pairs and scripts that the model was not trained on.
         few_ratings: language pairs that the model learned from few ratings by people.
@@ -64,6 +66,7 @@ class Counts:
     windowed: int = 0
     blank: int = 0
     blank_texts: int = 0
+    without_code: int = 0
     read: Mapping[str, int] = field(default_factory=dict)
     untrained: tuple[str, ...] = ()
     few_ratings: tuple[str, ...] = ()
@@ -100,6 +103,7 @@ class _Tally:
         self._windowed = before.windowed
         self._blank = before.blank
         self._blank_texts = before.blank_texts
+        self._without_code = before.without_code
         self._read = Counter(before.read)
         self._untrained = dict.fromkeys(before.untrained)
         self._few_ratings = dict.fromkeys(before.few_ratings)
@@ -113,6 +117,7 @@ class _Tally:
         self._n_segments += 1
         self._windowed += prediction.is_windowed
         self._blank_texts += has_blank
+        self._without_code += any(None in (reading.languages or ()) for reading in result.model_input.readings)
         if prediction.is_blank:
             self._blank += any(text.strip() for text in (segment.source or "", *segment.references))
         self._read[_read_texts(result.model_input.inputs, len(segment.references))] += 1
@@ -130,6 +135,7 @@ class _Tally:
             windowed=self._windowed,
             blank=self._blank,
             blank_texts=self._blank_texts,
+            without_code=self._without_code,
             read=dict(self._read),
             untrained=tuple(self._untrained),
             few_ratings=tuple(self._few_ratings),
@@ -441,12 +447,13 @@ class Annotator:
         """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""
         return Annotator(self.predictor, decoding, weights=self.weights, name=self.name, origin=self._origin)
 
-    def signature(self, inputs: InputKind, n_references: int = 1) -> str:
+    def signature(self, inputs: InputKind, n_references: int = 1, languages: LanguageCodes | None = None) -> str:
         """Returns a text that names everything that can change a prediction, in the manner of sacreBLEU."""
         fields = {
             "model": self.name,
             "inputs": inputs,
             "refs": n_references if inputs != "source" else 0,
+            **({} if languages is None else {"languages": self.predictor.text_encoder.code_names(languages)}),
             **self.predictor.settings(inputs, self.decoding),
             "weights": self.weights.name,
             "version": __version__,
@@ -545,7 +552,9 @@ class Annotator:
                 read = segment.without_blanks()
                 has_blanks.append(read is not segment)
                 kind = self._inputs(read, number)
-                yield ModelInput.of(read, kind, signature(kind, len(read.references)))
+                languages = self.predictor.text_encoder.languages(read)
+                rater = signature(kind, len(read.references), languages)
+                yield ModelInput.of(read, kind, rater, languages)
 
         for result in self.predictor.annotate(inputs(), self.decoding):
             self._tally.add(result, has_blank=has_blanks.popleft())

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from matese.annotation import Segment
 from matese.errors import UsageError
-from matese.model.texts.encoding import InputKind
+from matese.model.texts.encoding import InputKind, LanguageCodes
 from matese.model.texts.settings import Layout
 
 
@@ -27,10 +27,12 @@ class Row(NamedTuple):
     Attributes:
         texts: the hypothesis and the texts beside it, the source before the reference; or one text alone.
         inputs: which texts are beside the hypothesis; None for a text that is read alone.
+        languages: their languages, for a model that reads codes of languages.
     """
 
     texts: tuple[str, ...]
     inputs: InputKind | None = None
+    languages: LanguageCodes | None = None
 
 
 class Reading(NamedTuple):
@@ -42,6 +44,7 @@ class Reading(NamedTuple):
     hypothesis: str
     source: str | None = None
     reference: str | None = None
+    languages: LanguageCodes | None = None
 
     @property
     def contexts(self) -> tuple[str, ...]:
@@ -72,7 +75,7 @@ class Reading(NamedTuple):
         inputs = self.inputs
         if layout == "source-first":
             return (Row((self.source or "", self.hypothesis, self.reference or ""), inputs),)
-        own = Row((self.hypothesis, *self.contexts), inputs)
+        own = Row((self.hypothesis, *self.contexts), inputs, self.languages)
         if not is_combined(inputs, layout):
             return (own,)
         of_source = self._replace(reference=None)
@@ -96,11 +99,14 @@ class ModelInput(NamedTuple):
     rater: str | None = None
 
     @classmethod
-    def of(cls, segment: Segment, inputs: InputKind, rater: str | None = None) -> ModelInput:
+    def of(
+        cls, segment: Segment, inputs: InputKind, rater: str | None = None, languages: LanguageCodes | None = None
+    ) -> ModelInput:
         """Returns the input for a segment: one reading for each reference if references are read."""
         source = None if inputs == "reference" else segment.source
         references = [None] if inputs == "source" else segment.references
-        return cls(segment, inputs, tuple([Reading(segment.hypothesis, source, text) for text in references]), rater)
+        readings = tuple([Reading(segment.hypothesis, source, text, languages) for text in references])
+        return cls(segment, inputs, readings, rater)
 
     @property
     def n_tokens(self) -> int:

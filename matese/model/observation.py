@@ -154,7 +154,7 @@ def _rows(module: Network, text_encoder: TextEncoder, reading: Reading) -> tuple
     if module.config.texts.layout == "alone":
         rows = [text_encoder.join(text, [], None) for text in tokens]
     else:
-        rows = [text_encoder.join(tokens[0], tokens[1:], reading.inputs)]
+        rows = [text_encoder.join(tokens[0], tokens[1:], reading.inputs, reading.languages)]
     if any(window.is_cut for windows in rows for window in windows):
         raise LongTextError(
             f"segment {reading.hypothesis[:40]!r} is longer than the model reads at once; explain it by "

@@ -145,7 +145,7 @@ class Predictor:
         return self._prepare({row for reading in readings for row in self.interpreter.rows(reading)}, model_inputs)
 
     def _prepare(self, rows: Collection[Row], model_inputs: Sequence[ModelInput]) -> Prepared:
-        distinct = sorted(rows, key=lambda row: (row.texts[0], row.texts[1:], row.inputs or ""))
+        distinct = sorted(rows, key=lambda row: (row.texts[0], row.texts[1:], row.inputs or "", str(row.languages)))
         texts = sorted({text for row in distinct for text in row.texts})
         with self._lock:
             tokens = dict(zip(texts, self.text_encoder.tokenize(texts), strict=True))
@@ -156,7 +156,9 @@ class Predictor:
             hypothesis, *others = [tokens[text] for text in row.texts]
             is_skipped = "blank" in self.overrides and is_blank(row.texts[0], hypothesis)
             if row not in remembered and not is_skipped:
-                windows = self.interpreter.windows(self.text_encoder.join(hypothesis, others, row.inputs))
+                windows = self.interpreter.windows(
+                    self.text_encoder.join(hypothesis, others, row.inputs, row.languages)
+                )
                 computed += [row] * len(windows)
                 encodings += windows
         return Prepared(model_inputs, remembered, computed, self.engine.prepare(encodings))

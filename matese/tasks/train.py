@@ -29,7 +29,7 @@ class Request(JoinedTexts):
 
     Attributes:
         ratings: ratings to train on; without other ratings to validate on, a tenth of their sources is held out.
-        config: YAML file of settings, for example configs/xlmr-base.yaml.
+        config: YAML file of settings, for example configs/matese/xlmr-base.yaml.
         start: a finished model that learns from further ratings.
         resume: resume the run in this directory, with its settings.
         settings: list all settings with their defaults and exit.

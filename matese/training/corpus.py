@@ -14,7 +14,7 @@ from matese.annotation import Rating
 from matese.model.arrays import Ints
 from matese.model.config import ModelConfig
 from matese.model.heads.learning import ExampleWindow, HeadTargets, LabelColumns, Ragged
-from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
+from matese.model.texts.encoding import Encoding, InputKind, LanguageCodes, TextEncoder, Tokens
 from matese.model.training_data import TestSetPlace
 from matese.training.targets import Example
 
@@ -75,6 +75,8 @@ class Corpus:
         texts: texts of the segments.
         heads: what the model learns.
         labels: labels of the segments, by name, see the `columns` of the heads.
+        languages: (segments, 2), source's and target's code of a model that reads such codes, -1 for unknown ones;
+            no row for other models.
         rater_groups: (segments,), see `Example.rater_group`.
         read_as: (segments,), ANY where any kind of input may be read; else the only kind that may be read, as an index
             into `inputs`, or NOT_YET for a translation that nobody rated and the model has not yet scored.
@@ -91,6 +93,7 @@ class Corpus:
     texts: SegmentTexts
     heads: tuple[HeadTargets, ...]
     labels: LabelColumns
+    languages: Ints
     rater_groups: Ints
     read_as: Ints
     groups: Ints
@@ -133,7 +136,9 @@ class Corpus:
     def windows(self, draw: Draw) -> list[Encoding]:
         """Returns the model inputs of a segment; a long segment has several."""
         hypothesis, *contexts = map(self.texts.tokens, self.read(draw))
-        return self.encoder.join(hypothesis, contexts, self.inputs[draw.inputs])
+        codes = self.languages[draw.segment : draw.segment + 1].tolist()
+        languages = LanguageCodes(*(None if code < 0 else code for code in codes[0])) if codes else None
+        return self.encoder.join(hypothesis, contexts, self.inputs[draw.inputs], languages)
 
     @property
     def config(self) -> ModelConfig:
@@ -167,7 +172,7 @@ class Corpus:
         arrays = {f"{name}.values": rows.values for name, rows in ragged.items()}
         arrays |= {f"{name}.starts": rows.starts for name, rows in ragged.items()}
         arrays |= {"hypotheses": texts.hypotheses, "sources": texts.sources, "rater_groups": self.rater_groups}
-        arrays["read_as"] = self.read_as
+        arrays |= {"read_as": self.read_as, "languages": self.languages}
         arrays |= {"groups": self.groups, "originals": self.originals}
         return arrays | {name: rows for name, rows in self.labels.items() if not isinstance(rows, Ragged)}
 
@@ -204,6 +209,7 @@ def corpus_from_arrays(
         encoder=encoder,
         texts=texts,
         heads=tuple(heads),
+        languages=left.pop("languages"),
         rater_groups=left.pop("rater_groups"),
         read_as=left.pop("read_as"),
         groups=left.pop("groups"),

@@ -104,6 +104,7 @@ def build(
         texts=texts,
         heads=tuple(heads),
         labels=labels,
+        languages=_languages(kept, encoder),
         rater_groups=np.array([lesson.rater_group for lesson in lessons], dtype=np.int64),
         read_as=np.array([NOT_YET if lesson.is_unrated else ANY for lesson in lessons], dtype=np.int64),
         groups=groups,
@@ -171,6 +172,13 @@ def _numbered(values: Iterable[Hashable]) -> Ints:
     """Returns a number for each value, the same for equal values."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
+def _languages(ratings: Sequence[Rating], encoder: TextEncoder) -> Ints:
+    """Returns the codes of each segment's languages, see `Corpus.languages`."""
+    of_segments = [encoder.languages(rating.segment) for rating in ratings]
+    known = [[-1 if code is None else code for code in codes] for codes in of_segments if codes is not None]
+    return np.array(known, dtype=np.int64).reshape(-1, 2)
 
 
 def _system(rating: Rating) -> str:

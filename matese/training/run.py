@@ -236,14 +236,21 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
     )
     for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
         reporter.tell(message)
+    _tell_what_is_read(train, dev, reporter)
+    return _Data(train, dev, frozenset(kept))
+
+
+def _tell_what_is_read(train: Corpus, dev: Corpus, reporter: Reporter) -> None:
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())
         reporter.tell(f"{name}: {counted(len(corpus), 'rating')}{skipped}")
-    for kind in inputs:
+    if n_without := int((train.languages < 0).any(axis=1).sum()):
+        stated = "they state no language pair, or the tokenizer has no code of a language"
+        reporter.tell(f"train: {counted(n_without, 'rating')} read as English: {stated}")
+    for kind in dev.inputs:
         if kind not in dev.usable_inputs():
             lacking = "no rating of data.dev has: add a source or reference to these files"
             reporter.tell(f"dev: the input {kind} is not validated, since it needs texts that {lacking}")
-    return _Data(train, dev, frozenset(kept))
 
 
 def _lessons(data: DataConfig, read_file: Callable[..., Iterator[Rating]]) -> Iterator[Lesson]:

@@ -71,7 +71,8 @@ def dev_batch(corpus: Corpus, draws: Sequence[Draw]) -> DevBatch:
     """Returns a batch of segments with all their windows, read with each of their references as `matese tag` does."""
     ratings = tuple(corpus.ratings[draw.segment] for draw in draws)
     model_inputs = tuple(
-        ModelInput.of(rating.segment, corpus.inputs[draw.inputs]) for rating, draw in zip(ratings, draws, strict=True)
+        ModelInput.of(rating.segment, corpus.inputs[draw.inputs], languages=corpus.encoder.languages(rating.segment))
+        for rating, draw in zip(ratings, draws, strict=True)
     )
     readings = [
         draw._replace(reference=number)

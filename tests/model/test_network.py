@@ -132,6 +132,8 @@ def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
     assert frozen
     assert all("embed" in name or "shared" in name for name in frozen)
     assert not any(".layer." in name or ".layers." in name for name in frozen)
+    norms = {name for name in names.values() if "embedding" in name.casefold() and "norm" in name.casefold()}
+    assert norms <= frozen
 
 
 SCORING: dict[str, Any] = {"quality": {}}

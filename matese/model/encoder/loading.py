@@ -97,5 +97,9 @@ def plain_config(encoder: Any) -> dict[str, Any]:  # noqa: ANN401  (an encoder o
 
 def embedding_modules(model: nn.Module) -> list[nn.Module]:
     """Returns the modules that embed tokens and positions, which `freeze_embeddings` freezes."""
-    named = [module for name, module in model.named_modules() if name.rpartition(".")[2] == "embeddings"]
-    return named or [module for module in model.modules() if isinstance(module, nn.Embedding)]
+    named = [(name.rpartition(".")[2], module) for name, module in model.named_modules()]
+    together = [module for name, module in named if name == "embeddings"]
+    # mBART has its embeddings, and the norm after them, one by one.
+    return together or [
+        module for name, module in named if isinstance(module, nn.Embedding) or name == "layernorm_embedding"
+    ]

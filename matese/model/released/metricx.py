@@ -27,7 +27,7 @@ from matese.model.network_output import NetworkOutput
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
 from matese.model.stored_model import StoredModel
-from matese.model.texts.encoding import ROLES, Encoding, InputKind, TextEncoder, Tokens
+from matese.model.texts.encoding import ROLES, Encoding, InputKind, LanguageCodes, TextEncoder, Tokens
 from matese.model.texts.settings import TextSettings
 
 if TYPE_CHECKING:
@@ -153,7 +153,13 @@ class MarkedTextEncoder(TextEncoder):
         self._order = _ORDERS[config.texts.row_format]
         self._max_tokens = config.texts.max_tokens - sum(map(len, self._marks.values()))
 
-    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
+    def join(
+        self,
+        hypothesis: Tokens,
+        contexts: Sequence[Tokens],
+        inputs: InputKind | None,
+        languages: LanguageCodes | None = None,
+    ) -> list[Encoding]:
         """Returns the model's input: one row, or overlapping windows if the texts are too long for one."""
         used = ("hypothesis", *(inputs or "").split("+"))
         roles = [role for role in self._order if role in used]

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from matese.annotation import Segment
 from matese.errors import InputError, ModelError
 from matese.model.arrays import Int32Array
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.windows import Window, plan
+from matese.text.languages import languages_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -61,6 +63,13 @@ class ContextPart(NamedTuple):
     start: int
     ranges: Int32Array
     reference: int | None
+
+
+class LanguageCodes(NamedTuple):
+    """The ids of the languages of a segment; None where the tokenizer has no code of a language, or it is unknown."""
+
+    source: int | None
+    target: int | None
 
 
 class Encoding(NamedTuple):
@@ -130,9 +139,16 @@ class TextEncoder:
         self._is_separate = is_separate
         around = tokenizers.template(tokenizer, is_pair=not self.has_decoder)
         self._prefix, self._separator, self._suffix = (np.array(ids, np.int32) for ids in around)
-        if is_separate:
+        self._codes = tokenizers.language_codes(tokenizer) if self.has_decoder else {}
+        special = itertools.chain.from_iterable(around)
+        self._usual_code = next((number for number in special if number in self._codes.values()), None)
+        if is_separate or self._usual_code is not None:
             self._separator = np.concatenate([self._suffix, self._prefix])
         decoder_prefix = [] if decoder_start is None else [decoder_start]
+        if self._usual_code is not None:
+            # mBART-25 reads "X </s> code" and "code X </s>", mBART-50 "code X </s>" and "</s> code X </s>".
+            begins_with_end = self._usual_code in self._prefix
+            decoder_prefix = [*([tokenizers.token_id(tokenizer, "eos")] if begins_with_end else []), self._usual_code]
         decoder_suffix = [] if decoder_start is None else [tokenizers.token_id(tokenizer, "eos")]
         self._decoder_prefix = np.array(decoder_prefix, np.int32)
         self._decoder_suffix = np.array(decoder_suffix, np.int32)
@@ -151,6 +167,17 @@ class TextEncoder:
     def longest(self) -> int:
         """Most tokens of a model input, including those of the decoder."""
         return self._max_tokens * (2 if self.has_decoder else 1)
+
+    def languages(self, segment: Segment) -> LanguageCodes | None:
+        """Returns the codes of a segment's languages; None for a model without such codes."""
+        if self._usual_code is None:
+            return None
+        source, target = languages_of(segment.key)
+        return LanguageCodes(self._codes.get(source), self._codes.get(target))
+
+    def code_names(self, languages: LanguageCodes) -> str:
+        """Returns the codes that are read, such as "en_XX-de_DE"."""
+        return "-".join(self._backend.id_to_token(self._usual_code if code is None else code) for code in languages)
 
     def tokenization(self) -> str:
         """Returns the tokenizer's vocabulary and rules: if they are equal, two models tokenise alike."""
@@ -185,10 +212,20 @@ class TextEncoder:
             ranges[own] = np.reshape(_trimmed(texts[number], places[own]), (-1, 2))
         return [Tokens(ids[start:end], ranges[start:end]) for start, end in itertools.pairwise(starts)]
 
-    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
+    def join(
+        self,
+        hypothesis: Tokens,
+        contexts: Sequence[Tokens],
+        inputs: InputKind | None,
+        languages: LanguageCodes | None = None,
+    ) -> list[Encoding]:
         """Returns the model's input: one row, or overlapping windows if the texts are too long for one.
 
-        Contexts are the tokens of the other texts, the source before the reference, and inputs their kind, if any.
+        Args:
+            hypothesis: the tokens of the hypothesis.
+            contexts: those of the other texts, the source before the reference.
+            inputs: their kind, if any.
+            languages: see `languages`.
         """
         lengths = [len(context.ids) for context in contexts]
         room = self._capacity(1 + len(lengths))
@@ -198,7 +235,17 @@ class TextEncoder:
             context_room = self._capacity(len(lengths))
         windows = plan(len(hypothesis.ids), lengths, room=room, context_room=context_room)
         roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
-        return [self._encoding(hypothesis, contexts, roles, window) for window in windows]
+        encodings = [self._encoding(hypothesis, contexts, roles, window) for window in windows]
+        return encodings if languages is None else [self._in(languages, inputs, encoding) for encoding in encodings]
+
+    def _in(self, languages: LanguageCodes, inputs: InputKind | None, encoding: Encoding) -> Encoding:
+        """Returns the encoding with the code of its own language beside each text."""
+        source, target = (self._usual_code if code is None else code for code in languages)
+        ids = encoding.ids.copy()
+        names = (inputs or "reference").split("+")
+        ids[ids == self._usual_code] = [source if name == "source" else target for name in names]
+        decoder_ids = encoding.decoder_ids
+        return encoding._replace(ids=ids, decoder_ids=np.where(decoder_ids == self._usual_code, target, decoder_ids))
 
     def _encoding(
         self, hypothesis: Tokens, contexts: Sequence[Tokens], context_roles: Sequence[int], window: Window

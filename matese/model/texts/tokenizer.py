@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _SPECIAL = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 _ROBERTA_TOKENS = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>"}
 _BERT_TOKENS = {"eos": "[SEP]", "unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]"}
+_LANGUAGE_CODE = re.compile("([a-z]{2,3})_[A-Z]{2}")
 _KNOWN_SETTINGS = {f"{name}_token" for name in _SPECIAL} | {
     "backend",
     "clean_up_tokenization_spaces",
@@ -137,6 +139,13 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
     if Path(source).is_dir():  # or else transformers 5 takes large vocabularies for those of an old Mistral, and warns
         options["fix_mistral_regex"] = False
     return AutoTokenizer.from_pretrained(str(source), **options)
+
+
+def language_codes(tokenizer: Tokenizer) -> dict[str, int]:
+    """Returns the ids of an mBART tokenizer's language codes, such as "de_DE", by language; no code for others."""
+    added = tokenizer.backend_tokenizer.get_added_tokens_decoder()
+    matches = {number: _LANGUAGE_CODE.fullmatch(token.content) for number, token in added.items()}
+    return {match[1]: number for number, match in matches.items() if match is not None}
 
 
 def special_ids(tokenizer: Tokenizer) -> tuple[frozenset[int], int]:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
 import numpy as np
 import pytest
+import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matese.annotation import Segment, SegmentKey
 from matese.model.texts import encoding
 from matese.model.texts.encoding import InputKind, TextEncoder, Tokens
 from tests.conftest import make_tokenizer
@@ -94,7 +97,55 @@ def test_join_uses_the_tokenizers_own_layout() -> None:
     assert (row.decoder_ids.tolist(), row.first) == ([2, 10, 11, 2], 1)
 
 
-@pytest.mark.parametrize("encoder", [ENCODER, DECODER])
+def mbart(name: str) -> TextEncoder:
+    """The text encoder of mBART with the tokenizer class of transformers and a small vocabulary."""
+    pieces = json.loads(make_tokenizer().backend_tokenizer.to_str())["model"]["vocab"]
+    tokenizer = getattr(transformers, name)(vocab=list(map(tuple, pieces)))
+    return TextEncoder(tokenizer, max_tokens=32, decoder_start=2)
+
+
+MBART = mbart("MBartTokenizer")
+MBART_50 = mbart("MBart50Tokenizer")
+
+
+def shown(encoder: TextEncoder, ids: Any) -> str:
+    tokens = [encoder._backend.id_to_token(number) for number in ids]
+    return " ".join(token if token == "</s>" or "_" in token else "X" for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "inputs", "lang_pair", "read", "decoded"),
+    [
+        (MBART, "source", "en-de", "X </s> en_XX", "de_DE X </s>"),
+        (MBART, "reference", "en-de", "X </s> de_DE", "de_DE X </s>"),
+        (MBART, "source+reference", "zh_Hans-de_AT", "X </s> zh_CN X </s> de_DE", "de_DE X </s>"),
+        (MBART, "reference", "de-sw", "X </s> en_XX", "en_XX X </s>"),
+        (MBART, "source", None, "X </s> en_XX", "en_XX X </s>"),
+        (MBART_50, "source", "en-de", "en_XX X </s>", "</s> de_DE X </s>"),
+        (MBART_50, "source+reference", "zh-de", "zh_CN X </s> de_DE X </s>", "</s> de_DE X </s>"),
+    ],
+)
+def test_mbart_reads_each_text_in_its_language_as_in_pretraining(
+    encoder: TextEncoder, inputs: InputKind, lang_pair: str | None, read: str, decoded: str
+) -> None:
+    segment = Segment("a", "b", ("c",), SegmentKey(lang_pair=lang_pair))
+    contexts = [some_tokens(1)] * len(inputs.split("+"))
+    (row,) = encoder.join(some_tokens(1), contexts, inputs, encoder.languages(segment))
+    assert row.decoder_ids is not None
+    assert row.context is not None
+    assert (shown(encoder, row.ids), shown(encoder, row.decoder_ids)) == (read, decoded)
+    assert shown(encoder, row.ids[[row.context.first]]) == shown(encoder, row.decoder_ids[[row.first]]) == "X"
+
+
+def test_codes_of_languages_are_named_and_missing_ones_are_known() -> None:
+    languages = MBART.languages(Segment("a", key=SegmentKey(lang_pair="en-sw")))
+    assert languages is not None
+    assert (languages.target, MBART.code_names(languages)) == (None, "en_XX-en_XX")
+    assert ENCODER.languages(Segment("a")) is None
+    assert DECODER.languages(Segment("a")) is None
+
+
+@pytest.mark.parametrize("encoder", [ENCODER, DECODER, MBART, MBART_50])
 @given(st.integers(0, 200), st.lists(st.integers(0, 200), min_size=1, max_size=2))
 def test_windows_lose_no_token_and_fit(encoder: TextEncoder, n_tokens: int, lengths: list[int]) -> None:
     hypothesis = some_tokens(n_tokens)
