@@ -53,7 +53,7 @@ IMPORTED = (
         "matese.cli.tag",
         "matese.formats.registry",
         "matese.formats.writing",
-        "matese.tasks.journal",
+        "matese.finished_work",
     ),
     *("matese.render.report_page", "matese.serving.server", "matese.training.run", "matese.cluster.pipeline"),
     *("data_prep.__main__", "data_prep.download", "pooch", "requests", "pyarrow.parquet", "ray.data"),

@@ -26,9 +26,9 @@ def annotate_segments(segments: Iterable[Segment], chosen: Sequence[Rule] = rule
 def check(segment: Segment, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
     """Returns the findings of some rules in a segment. The rater names the rules and the languages that they assume.
 
-    >>> rating = check(Segment("Es kostet 15 €.", "It costs €17."))
+    >>> rating = check(Segment("Es kostet 15 €.", "It costs €17."), [numbers.RULE])
     >>> rating.rater.split("|")[1], [(error.rule, error.category) for error in rating.errors]
-    ('checks:all', [('numbers', 'Accuracy/Mistranslation/Number')])
+    ('checks:numbers', [('numbers', 'Accuracy/Mistranslation/Number')])
     """
     rater = f"matese|{_signature(segment, chosen)}|version:{__version__}"
     findings = list(_findings(segment, chosen))
@@ -59,20 +59,6 @@ def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating
         omissions=_joined(rating.segment, _without_changed(rating, findings), findings.omissions),
         unplaced=(*rating.unplaced, *_new_unplaced(rating, findings)),
     )
-
-
-def n_new(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> int:
-    """Returns the number of findings on words that a rating does not mark, or of errors without a place that it lacks.
-
-    >>> from matese.annotation import ErrorSpan, Severity
-    >>> segment = Segment("Es kostet 15 €.", "It costs €17.")
-    >>> n_new(Rating(segment, "r", ())), n_new(Rating(segment, "r", (ErrorSpan(10, 14, Severity.MAJOR),)))
-    (1, 0)
-    """
-    findings = check(rating.segment, chosen)
-    errors = [error for error in findings.errors or () if not _same(rating.segment, error, rating.errors or ())]
-    omissions = [one for one in findings.omissions if not _same(rating.segment, one, rating.omissions)]
-    return len(errors) + len(omissions) + len(_new_unplaced(rating, findings))
 
 
 def _new_unplaced(rating: Rating, findings: Rating) -> tuple[UnplacedError, ...]:
@@ -139,10 +125,10 @@ def _is_same_missing(segment: Segment, span: Placed, finding: Placed) -> bool:
 
 def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:
     pair = (segment.key and segment.key.lang_pair) or ""
-    names = "all" if len(chosen) == len(rules.TABLE) else "+".join(rule.name for rule in chosen)
-    # With py3langid, more languages are told apart.
-    has_language = pair and any(rule.name == language.RULE.name for rule in chosen) and language.is_available()
-    return f"checks:{names}{'+language' if has_language and names == 'all' else ''}|lang_pair:{pair or 'unknown'}"
+    names = [rule.name for rule in chosen]
+    if pair and language.RULE.name in names and language.is_available():  # which tells more languages apart
+        names.append("py3langid")
+    return f"checks:{'+'.join(names)}|lang_pair:{pair or 'unknown'}"
 
 
 def _findings(segment: Segment, chosen: Sequence[Rule]) -> Iterator[AnyError]:

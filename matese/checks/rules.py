@@ -1,9 +1,9 @@
-"""All rules, in the order in which they are documented and run, and the choice of some of them."""
+"""All rules, in the order in which they are documented and run; and which of them can say nothing about some texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from matese.annotation import Segment
 from matese.checks import (
@@ -20,7 +20,6 @@ from matese.checks import (
     scripts,
 )
 from matese.checks.rule import Rule
-from matese.errors import UsageError, one_of
 
 TABLE: tuple[Rule, ...] = tuple(
     replace(rule, silent=measured.SILENT.get(rule.name, {}))
@@ -38,48 +37,6 @@ TABLE: tuple[Rule, ...] = tuple(
 )
 NAMES = tuple(rule.name for rule in TABLE)
 """The names of all rules."""
-ALSO = "also"
-ONLY = "only"
-NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class ChosenRules:
-    """The rules that run, and whether a model runs, too.
-
-    Attributes:
-        rules: in the order of the table; none if nothing is checked.
-        has_model: whether they run beside a model.
-    """
-
-    rules: tuple[Rule, ...]
-    has_model: bool = True
-
-
-def choose(text: str) -> ChosenRules:
-    """Returns the choice of an option or argument: words that are separated by commas.
-
-    `also` and `only` stand for all rules, beside a model or without it; names of rules choose some of them, beside a
-    model or, with `only`, without it; `none` for no rule.
-
-    >>> [[rule.name for rule in choose(text).rules] for text in ("none", "codes,numbers", "only,blank")]
-    [[], ['numbers', 'codes'], ['blank']]
-    >>> choose("numbers").has_model, choose("only,numbers").has_model, len(choose("also").rules) == len(TABLE)
-    (True, False, True)
-
-    Raises:
-        UsageError: at an unknown word, and at `none` or `also` beside others.
-    """
-    words = [word.strip() for word in text.split(",")]
-    allowed = one_of((ALSO, ONLY, NONE, *NAMES))
-    if unknown := [word for word in words if word not in (ALSO, ONLY, NONE, *NAMES)]:
-        raise UsageError(f"unknown value {unknown[0]!r}, must be {allowed}; several are separated by commas")
-    if NONE in words and len(words) > 1:
-        raise UsageError("none stands alone")
-    if ALSO in words and ONLY in words:
-        raise UsageError("also (beside a model) or only (without it), not both")
-    named = tuple(rule for rule in TABLE if rule.name in words)
-    return ChosenRules(() if NONE in words else named or TABLE, ONLY not in words)
 
 
 def idle(rules: Sequence[Rule], segments: Iterable[Segment]) -> tuple[Rule, ...]:
@@ -95,7 +52,7 @@ def idle(rules: Sequence[Rule], segments: Iterable[Segment]) -> tuple[Rule, ...]
 def why_silent(rules: Sequence[Rule], lang: str) -> str:
     """Returns which rules do not run in a language, or only in part, because they were wrong there too often.
 
-    >>> why_silent(choose("repetition,blank").rules, "fj"), why_silent(TABLE, "")
+    >>> why_silent([repetition.RULE, TABLE[-1]], "fj"), why_silent(TABLE, "")
     ('repetition: not reliable in Fijian, not run', '')
     """
     names = []

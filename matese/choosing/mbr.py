@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from matese.choosing import choice, reranking, utilities
 from matese.choosing.choice import Choice
 from matese.errors import UsageError, check_least
 from matese.formats.candidates import Candidates
+from matese.streams import grouped
 
 if TYPE_CHECKING:
     from matese.choosing.utilities import Utility, WeightedTexts
@@ -69,16 +69,13 @@ def choose(lists: Iterable[tuple[Candidates, Sequence[int]]], utility: Utility) 
         lists: the candidates of each source, and the numbers of those that are compared.
         utility: what is maximised.
     """
-    waiting: deque[tuple[Candidates, Sequence[int], WeightedTexts]] = deque()
 
-    def sources() -> Iterator[WeightedTexts]:
+    def sources() -> Iterator[tuple[tuple[Candidates, Sequence[int], WeightedTexts], list[WeightedTexts]]]:
         for candidates, kept in lists:
             translations = utilities.weighted_texts([candidates.texts[number] for number in kept], candidates.source)
-            waiting.append((candidates, kept, translations))
-            yield translations
+            yield (candidates, kept, translations), [translations]
 
-    for expected in utility.expected(sources()):
-        candidates, kept, translations = waiting.popleft()
+    for (candidates, kept, translations), (expected,) in grouped(utility.expected, sources()):
         by_text = dict(zip(translations.texts, expected.tolist(), strict=True))
         compared = set(kept)
         scores = [by_text[text] if number in compared else None for number, text in enumerate(candidates.texts)]

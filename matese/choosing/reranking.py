@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import islice
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -14,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from matese import mqm
-from matese.annotation import Rating, Segment
+from matese.annotation import Rating
 from matese.choosing import choice, preferences
 from matese.choosing.choice import Choice
 from matese.errors import InputError, UsageError, unknown
 from matese.evaluation.metrics import chrf
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.candidates import Candidates
+from matese.streams import grouped
 from matese.text.words import count_words
 
 if TYPE_CHECKING:
@@ -137,17 +136,7 @@ def rated(lists: Iterable[Candidates], annotator: Annotator) -> Iterator[tuple[C
         groups = [candidates.segments() for candidates in every]
         yield from zip(every, preferences.rate(annotator, groups), strict=True)
         return
-    waiting: deque[Candidates] = deque()
-
-    def segments() -> Iterator[Segment]:
-        for candidates in lists:
-            waiting.append(candidates)
-            yield from candidates.segments()
-
-    ratings = annotator.annotate_segments(segments())
-    for first in ratings:
-        candidates = waiting.popleft()
-        yield candidates, [first, *islice(ratings, len(candidates.texts) - 1)]
+    yield from grouped(annotator.annotate_segments, ((candidates, candidates.segments()) for candidates in lists))
 
 
 def choose(candidates: Candidates, ratings: Sequence[Rating], weights: FeatureWeights | None = None) -> Choice:

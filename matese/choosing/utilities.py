@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +15,7 @@ from matese.annotation import Segment, is_blank
 from matese.errors import ModelError
 from matese.evaluation.metrics import chrf
 from matese.evaluation.statistics.arrays import FloatArray
+from matese.streams import grouped
 
 if TYPE_CHECKING:
     from matese.model.annotator import Annotator
@@ -92,26 +93,24 @@ def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
 
 def _expected_by_pairs(annotator: Annotator, sources: Iterable[WeightedTexts]) -> Iterator[FloatArray]:
     """Yields the expected utility of the texts of each source. Pairs of several sources share batches."""
-    waiting: deque[WeightedTexts] = deque()
 
-    def pairs() -> Iterator[Segment]:
+    def pairs() -> Iterator[tuple[WeightedTexts, list[Segment]]]:
         for translations in sources:
             _check_reads_reference(annotator, translations)
-            waiting.append(translations)
-            for text in translations.texts:
-                for reference in _references(translations):
-                    yield Segment(text, translations.source, (reference,))
+            references = _references(translations)
+            yield (
+                translations,
+                [
+                    Segment(text, translations.source, (reference,))
+                    for text in translations.texts
+                    for reference in references
+                ],
+            )
 
-    scores: list[float] = []
-    for rating in annotator.annotate_segments(pairs()):
-        scores.append(mqm.ranking_score(rating))
-        n_texts = len(waiting[0].texts)
-        references = _references(waiting[0])
-        if len(scores) == n_texts * len(references):
-            weights = np.array(list(references.values()))
-            yield np.array(scores).reshape(n_texts, len(references)) @ (weights / weights.sum())
-            waiting.popleft()
-            scores = []
+    for translations, ratings in grouped(annotator.annotate_segments, pairs()):
+        scores = np.array(list(map(mqm.ranking_score, ratings))).reshape(len(translations.texts), -1)
+        weights = np.array(list(_references(translations).values()))
+        yield scores @ (weights / weights.sum())
 
 
 def _references(translations: WeightedTexts) -> dict[str, float]:

@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     groups.add_texts(parser, Request, has_test_sets=True)
     fields.add(parser, Request, "ignore_references")
     output = parser.add_argument_group("output")
-    fields.add(output, Request, "format", "output", "only_errors", "sort", "limit", "tokens")
+    fields.add(output, Request, "format", "output", "only_errors", "sort", "limit", "tokens", "cache")
     large = parser.add_argument_group("large jobs", "docs/operation.md compares the two ways")
     fields.add(large, Request, "shard")
     text = "annotate the files of a folder on a cluster: ray"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -13,6 +12,7 @@ import numpy as np
 from matese.annotation import Rating, Segment, is_blank
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray
 from matese.explanation.method import LEAVE_ONE_OUT
+from matese.streams import grouped
 from matese.text.words import word_ranges
 
 Rate = Callable[[Iterable[Segment]], Iterable[Rating]]
@@ -82,22 +82,21 @@ def weights(
         read: segments and their texts that have words.
         rate: the model.
     """
-    waiting: deque[list[BoolArray]] = deque()
 
-    def variants() -> Iterator[Segment]:
+    def variants() -> Iterator[tuple[list[BoolArray], list[Segment]]]:
         for segment, parts in read:
             draws = [_draw(by, words) for words in parts]
-            waiting.append(draws)
-            yield segment
-            for words, kept in zip(parts, draws, strict=True):
-                yield from (words.without(segment, np.flatnonzero(~row).tolist()) for row in kept)
+            changed = [
+                words.without(segment, np.flatnonzero(~row).tolist())
+                for words, kept in zip(parts, draws, strict=True)
+                for row in kept
+            ]
+            yield draws, [segment, *changed]
 
-    ratings = iter(rate(variants()))
-    for rating in ratings:
-        score = _score(rating)
-        scores = [(kept, np.array(list(map(_score, islice(ratings, len(kept)))))) for kept in waiting.popleft()]
-        weigh = _leave_one_out if by == LEAVE_ONE_OUT else _lime
-        yield rating, [weigh(kept, rated, score) for kept, rated in scores]
+    weigh = _leave_one_out if by == LEAVE_ONE_OUT else _lime
+    for draws, (rating, *others) in grouped(rate, variants()):
+        scores = iter(map(_score, others))
+        yield rating, [weigh(kept, np.array(list(islice(scores, len(kept)))), _score(rating)) for kept in draws]
 
 
 def _score(rating: Rating) -> float:

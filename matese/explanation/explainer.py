@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from matese.explanation.method import BLACK_BOX, TAGS, Method
 from matese.formats.segments import of_texts
 from matese.model.annotator import Annotator, load
 from matese.model.model_input import ModelInput
+from matese.streams import grouped
 
 if TYPE_CHECKING:
     from matese.explanation.white_box import Inspection
@@ -101,20 +102,17 @@ def _text_weights(
 
 
 def _from_outside(segments: Iterable[Segment], annotator: Annotator, by: Method, *, only_hypothesis: bool) -> Explained:
-    waiting = deque[tuple[Segment, list[TextWords]]]()
-
-    def texts() -> Iterator[tuple[Segment, list[TextWords]]]:
+    def texts() -> Iterator[tuple[tuple[Segment, list[TextWords]], list[tuple[Segment, list[TextWords]]]]]:
         for segment in segments:
             read = as_read(segment, annotator)
             parts = [text for text in black_box.texts_of(read) if text.ranges]
             if is_blank(segment.hypothesis):
                 parts = []
             parts = parts[:1] if only_hypothesis else parts
-            waiting.append((segment, parts))
-            yield read, parts
+            yield (segment, parts), [(read, parts)]
 
-    for rating, weights in black_box.weights(by.name, texts(), annotator.annotate_segments):
-        segment, parts = waiting.popleft()
+    weigh = partial(black_box.weights, by.name, rate=annotator.annotate_segments)
+    for (segment, parts), ((rating, weights),) in grouped(weigh, texts()):
         yield (
             replace(rating, segment=segment),
             [

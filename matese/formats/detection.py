@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -50,8 +50,8 @@ def detect(path: str | Path) -> str:
     raise FormatError(name_of(path), line, f"format not recognised: must be {one_of(READ)}")
 
 
-def cues(path: str) -> Sequence[str] | None:
-    """Returns the segments of a file that is given as a text file, if it is one of subtitles; None for lines of text.
+def form_of_cues(path: str) -> str | None:
+    """Returns the format of a file that is given as a text file, if its cues are segments; None for lines of text.
 
     Raises:
         FormatError: if it is in another format, whose markup would be read as text.
@@ -60,13 +60,9 @@ def cues(path: str) -> Sequence[str] | None:
     name = name_of(path)
     if other := signs.other_document(head):
         raise FormatError(name, None, f"{other[0]}, not one segment per line: {other[1]}")
-    form = next((form for form in TABLE if form.matches(head)), None)
-    if form is None or not signs.is_no_text(head):
-        return None
-    if form.stands_for_lines and form.read is not None:
-        return [
-            rating.segment.hypothesis for rating in form.read(path, ReadOptions(untranslated=True, only_texts=True))
-        ]
+    form = next((form for form in TABLE if form.matches(head)), None) if signs.is_no_text(head) else None
+    if form is None or form.stands_for_lines:
+        return None if form is None else form.name
     what = form.title.partition(",")[0]
     raise FormatError(
         name, None, f"is in the format {form.name} ({what}), not one segment per line: give it with --input"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import stat
 import sys
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import count, islice, repeat
-from operator import itemgetter
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import count, islice
 
 from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, counted
@@ -24,82 +21,109 @@ from matese.text import languages
 
 
 @dataclass(frozen=True, slots=True)
-class SystemSegments:
-    """The segments that one system translated.
+class GivenSegments:
+    """Segments of one or several systems in the order of their files, which can be read again.
+
+    Those of tables are in memory. Text files are read again each time, so that memory does not grow with them.
 
     Attributes:
-        name: of the system, unique among all.
-        n_segments: their number.
-        read: returns them; each call reads the files again.
-        places: of the segments among those of all systems of a file, ascending; None if each system has its own file.
+        counts: number of segments of each system, by its name (`system_of`).
+        read: returns the segments.
+        forms: the format of each file that is not lines of text.
+        is_table: whether the segments are of files that hold all their texts, and not of parallel text files.
     """
 
-    name: str
-    n_segments: int
+    counts: Mapping[str, int]
     read: Callable[[], Iterable[Segment]]
-    places: Sequence[int] | None = None
+    forms: Mapping[str, str] = field(default_factory=dict)
+    is_table: bool = False
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment], forms: Mapping[str, str]) -> GivenSegments:
+        """Returns the segments of tables."""
+        return cls(Counter(map(system_of, segments)), lambda: segments, forms, is_table=True)
+
+    def __iter__(self) -> Iterator[Segment]:
+        return iter(self.read())
+
+    def __len__(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def form(self) -> str | None:
+        """The format of the files, if it is the same of all."""
+        return next(iter(self.forms.values())) if len(set(self.forms.values())) == 1 else None
+
+    def where(self, is_kept: Callable[[Segment], bool]) -> GivenSegments:
+        """Returns the segments that meet a condition; a system may have none."""
+        kept = replace(self, read=lambda: filter(is_kept, self.read()))
+        return replace(kept, counts={**dict.fromkeys(self.counts, 0), **Counter(map(system_of, kept))})
+
+    def part(self, number: int, n_parts: int) -> GivenSegments:
+        """Returns one of several parts, from 1, which together hold every segment once and in order."""
+        start = len(self) * (number - 1) // n_parts
+        stop = len(self) * number // n_parts
+        part = replace(self, read=lambda: islice(self.read(), start, stop))
+        return replace(part, counts=Counter(map(system_of, part)))
+
+    def first(self, limit: int | None) -> GivenSegments:
+        """Returns the first segments of each system; all without a limit."""
+        if limit is None:
+            return self
+
+        def read() -> Iterator[Segment]:
+            n_left = dict.fromkeys(self.counts, limit)
+            for segment in self.read():
+                if n_left[system := system_of(segment)]:
+                    n_left[system] -= 1
+                    yield segment
+
+        return replace(self, counts={name: min(n, limit) for name, n in self.counts.items()}, read=read)
+
+    def by_system(self) -> Iterable[Segment]:
+        """Returns the segments with systems that follow one another, as those of text files do."""
+        if not self.is_table or len(self.counts) < 2:
+            return self
+        place = {name: number for number, name in enumerate(self.counts)}
+        return sorted(self, key=lambda segment: place[system_of(segment)])
+
+    def without_references(self) -> GivenSegments:
+        """Returns the segments without their references."""
+        return replace(self, read=lambda: (replace(segment, references=()) for segment in self.read()))
 
 
-def in_order(systems: Iterable[SystemSegments]) -> Iterator[tuple[SystemSegments, Segment]]:
-    """Yields the segments of all systems in the order of their file, each with its system.
-
-    Systems that have their own files follow one another.
-    """
-    apart = [system for system in systems if system.places is None]
-    together = [system for system in systems if system.places is not None]
-    for system in apart:
-        yield from ((system, segment) for segment in system.read())
-    placed = (zip(system.places or (), repeat(system), system.read(), strict=False) for system in together)
-    for _, system, segment in heapq.merge(*placed, key=itemgetter(0)):
-        yield system, segment
+def system_of(segment: Segment) -> str:
+    """Returns the name of the system that translated a segment; without a name, it is named after its file."""
+    if segment.key is not None and segment.key.system is not None:
+        return segment.key.system
+    return "" if segment.file is None else _short_name(segment.file)
 
 
-def part(systems: Sequence[SystemSegments], number: int, count: int) -> list[SystemSegments]:
-    """Returns one of several parts, which together hold every segment once and in order (see `in_order`).
-
-    Args:
-        systems: all of them, either of one file or each of its own. One without a segment in the part is left out,
-            unless all are.
-        number: of the part, from 1.
-        count: number of parts.
-    """
-    n_segments = sum(system.n_segments for system in systems)
-    start = n_segments * (number - 1) // count
-    stop = n_segments * number // count
-    every_place = sorted(place for system in systems for place in system.places or ())
-    parts = []
-    n_before = 0
-    for system in systems:
-        if system.places is None:
-            first = start - n_before
-            end = stop - n_before
-        else:
-            first = bisect_left(system.places, every_place[start]) if start < n_segments else system.n_segments
-            end = bisect_left(system.places, every_place[stop]) if stop < n_segments else system.n_segments
-        parts.append(_between(system, max(first, 0), min(max(end, 0), system.n_segments)))
-        n_before += system.n_segments
-    return [system for system in parts if system.n_segments > 0] or parts[:1]
-
-
-def _between(system: SystemSegments, first: int, end: int) -> SystemSegments:
-    places = None if system.places is None else system.places[first:end]
-    n_segments = max(end - first, 0)
-    return replace(system, n_segments=n_segments, read=lambda: islice(system.read(), first, end), places=places)
-
-
-def without_references(system: SystemSegments) -> SystemSegments:
-    """Returns the segments of a system without their references."""
-    return replace(system, read=lambda: (replace(segment, references=()) for segment in system.read()))
+@lru_cache(maxsize=1 << 10)
+def _short_name(path: str) -> str:
+    return short_names([path])[0]
 
 
 @dataclass(frozen=True, slots=True)
 class _TextFile:
-    """A text file that was read once without an error; `lines` is None if it can be read again."""
+    """A text file that was read once without an error.
+
+    Attributes:
+        path: of the file.
+        n_lines: its lines, or the cues of subtitles.
+        lines: they; None if the file can be read again.
+        form: the format of subtitles; None for lines of text.
+    """
 
     path: str
     n_lines: int
     lines: Sequence[str] | None = None
-    unit: str = "line"
+    form: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """What a line of it is called."""
+        return "line" if self.form is None else "cue"
 
     def read(self) -> Iterator[str]:
         number = 0
@@ -119,8 +143,8 @@ def from_texts(
     lang_pair: str | None = None,
     test_set: str | None = None,
     system: str | None = None,
-) -> list[SystemSegments]:
-    """Returns the segments of each system; all files are read to their end first, and again when segments are read.
+) -> GivenSegments:
+    """Returns the segments of systems; all files are read to their end first, and again when segments are read.
 
     Args:
         hypotheses: one text file per system, one segment per line; "-" is standard input, here and below. A folder
@@ -141,7 +165,6 @@ def from_texts(
             raise InputError(f"{path} is given {times} times: each system must be given once")
     systems = [_open(path) for path in hypotheses]
     context = [_open(path) for path in (*references, *([] if source is None else [source]))]
-    pair = lang_pair and languages.parse(lang_pair)
     first = systems[0]
     for other in (*systems, *context):
         if other.n_lines != first.n_lines:
@@ -149,78 +172,77 @@ def from_texts(
             others = counted(other.n_lines, other.unit) if other.unit != first.unit else f"{other.n_lines:,}"
             allowed = f"{first.unit} i of each must be one segment"
             raise InputError(f"{has} and {name_of(other.path)} {others}: {allowed}")
-
-    def read(name: str, system: _TextFile) -> Iterator[Segment]:
-        lines = zip(*(file.read() for file in (system, *context)), strict=True)
-        for index, (hypothesis, *others) in enumerate(lines):
-            of_source = None if source is None else others.pop()
-            key = SegmentKey(test_set, pair, name, index=index)
-            yield Segment(
-                hypothesis,
-                of_source,
-                tuple(others),
-                key,
-                line=index + 1,
-                file=system.path,
-                name=f"{system.unit} {index + 1}",
-            )
-
     if system is not None and len(systems) > 1:
         raise InputError(f"{counted(len(systems), 'system')}: {system} can name only one")
     names = short_names(hypotheses) if system is None else [system]
-    named = zip(names, systems, strict=True)
-    return [SystemSegments(name, file.n_lines, partial(read, name, file)) for name, file in named]
+    key = SegmentKey(test_set, lang_pair and languages.parse(lang_pair))
+    return _parallel(
+        dict(zip(names, systems, strict=True)), context[: len(references)], context[len(references) :], key
+    )
 
 
-def from_file(
-    path: str, options: ReadOptions | None = None, *, name: str | None = None
-) -> tuple[list[SystemSegments], str]:
+def _parallel(
+    systems: Mapping[str, _TextFile], references: Sequence[_TextFile], sources: Sequence[_TextFile], key: SegmentKey
+) -> GivenSegments:
+    """Returns the segments of text files of the same length, with at most one source; the key has test set and pair."""
+
+    def read() -> Iterator[Segment]:
+        for name, file in systems.items():
+            of_segment = replace(key, system=name)
+            lines = zip(*(each.read() for each in (file, *references, *sources)), strict=True)
+            for index, (hypothesis, *others) in enumerate(lines):
+                yield Segment(
+                    hypothesis,
+                    others.pop() if sources else None,
+                    tuple(others),
+                    replace(of_segment, index=index),
+                    line=index + 1,
+                    file=file.path,
+                    name=f"{file.unit} {index + 1}",
+                )
+
+    forms = {file.path: file.form for file in systems.values() if file.form is not None}
+    return GivenSegments({name: file.n_lines for name, file in systems.items()}, read, forms)
+
+
+def from_file(path: str, options: ReadOptions | None = None, *, name: str | None = None) -> GivenSegments:
     """Returns the segments of a file of ratings or translations, each once however many raters it has.
 
     Args:
-        path: a file in any format that can be read. A system without a name is named after it. Translations without an
-            index get the numbers, from 0, that no other one of the system has.
+        path: a file in any format that can be read. Translations without an index get the numbers, from 0, that no
+            other one of the system has.
         options: how it is read; None to stop at the first faulty row.
         name: of the format; None to detect it.
-
-    Returns:
-        The segments of each system, and the name of the format.
 
     Raises:
         FormatError: if the file cannot be read, or two translations have the same place.
     """
     name = name or detection.detect(path)
-    systems: dict[str, dict[object, Segment]] = {}
-    places: dict[str, list[int]] = {}
+    segments: dict[tuple[str, object], Segment] = {}
+    n_of_system = Counter[str]()
     columns: dict[str, None] = {}
     how = replace(options or STRICT, only_texts=True)
-    for number, rating in enumerate(detection.read(path, how, name=name)):
+    for rating in detection.read(path, how, name=name):
         segment = replace(rating.segment, file=path)
         key = segment.key or SegmentKey()
-        system = key.system or short_names([path])[0]
-        of_system = systems.setdefault(system, {})
+        system = system_of(segment)
         place: object = segment
         if rating.errors is None and rating.rater is None:
-            place = key if key.index is not None else (key, len(of_system))
+            place = key if key.index is not None else (key, n_of_system[system])
             segment = replace(segment, key=key)
-            if place in of_system:
+            if (system, place) in segments:
                 allowed = "must differ in system, document, language pair or index"
                 way = "of a table, name the column that does, as in --columns document=file"
                 problem = f"two translations of {_describe(key, segment.label)}: {allowed}; {way}"
                 raise FormatError(name_of(path), None, problem)
-        if place not in of_system:  # else another rater's
-            places.setdefault(system, []).append(number)
-        of_system[place] = segment
+        n_of_system[system] += (system, place) not in segments  # else another rater's
+        segments[system, place] = segment
         columns |= dict.fromkeys(segment.extra or ())
-    for of_system in systems.values():
-        _number(of_system)
+    _number(segments)
     if columns:  # a row of JSON may lack some
-        for of_system in systems.values():
-            for place, segment in of_system.items():
-                of_system[place] = replace(segment, extra={**columns, **(segment.extra or {})})
-    return [
-        SystemSegments(system, len(segments), segments.values, places[system]) for system, segments in systems.items()
-    ], name
+        for where, segment in segments.items():
+            segments[where] = replace(segment, extra={**columns, **(segment.extra or {})})
+    return GivenSegments.of(list(segments.values()), {path: name})
 
 
 def from_files(
@@ -230,11 +252,10 @@ def from_files(
     sources: Sequence[str] = (),
     references: Sequence[str] = (),
     needs_context: bool = True,
-) -> tuple[list[SystemSegments], str | None]:
-    """Returns the segments of each system in several files, and the format if all files have the same one.
+) -> GivenSegments:
+    """Returns the segments of several files, one after the other.
 
-    Segments of one system in several files follow one another; each file is a document of its own unless it names its
-    documents. See `from_file`.
+    If a system is in several files, each file is a document of its own unless it names its documents. See `from_file`.
 
     Args:
         paths: files in any format that can be read, and text files (`.txt`) with one translation per line.
@@ -250,44 +271,44 @@ def from_files(
     for path, times in Counter(paths).items():
         if times > 1:
             raise InputError(f"{path} is given {times} times; give it once")
+    forms = {path: _form_of(path) for path in paths}
+    cues = [path for path, form in forms.items() if form is not None and BY_NAME[form].stands_for_lines]
     is_in_pairs = bool(sources or references)
-    texts = [path for path in paths if _is_text(path) or (is_in_pairs and _stands_for_lines(path))]
-    if needs_context and not is_in_pairs and (alone := next(filter(_stands_for_lines, paths), None)) is not None:
-        raise InputError(_needs_context(alone, "cues"))
-    context = _Context(texts, sources, references)
-    if not texts and len(paths) == 1:
-        return from_file(paths[0], options)
-    parts: dict[str, list[tuple[str, int, SystemSegments]]] = {}
-    formats = set()
-    n_before = 0
-    for path, document in zip(paths, short_names(paths), strict=True):
-        if path in texts:
-            systems = context.read(path, options, needs_context=needs_context)
-            form = detection.detect(path) if _stands_for_lines(path) else "text"
-        else:
-            systems, form = from_file(path, options)
-        formats.add(form)
-        for system in systems:
-            parts.setdefault(system.name, []).append((document, n_before, system))
-        n_before += sum(len(system.places or ()) for system in systems)
-    joined = [_joined(name, of_system) for name, of_system in parts.items()]
-    return joined, formats.pop() if len(formats) == 1 else None
+    if needs_context and not is_in_pairs and cues:
+        raise InputError(_needs_context(cues[0], "cues"))
+    texts = [path for path, form in forms.items() if form is None or (is_in_pairs and path in cues)]
+    if not texts and is_in_pairs:
+        option = "--src" if sources else "--ref"
+        raise InputError(f"{option} is for text files; of --input, each file holds all of its texts itself")
+    files = {path: _open(path) for path in (*texts, *sources, *references)}
+    _check_context(files, texts, (*sources, *references))
+    how = options or STRICT
+    parts = []
+    for path, form in forms.items():
+        if path not in texts:
+            parts.append(from_file(path, options, name=form))
+            continue
+        of_source = [files[other] for other in sources if files[other].n_lines == files[path].n_lines]
+        of_reference = [files[other] for other in references if files[other].n_lines == files[path].n_lines]
+        if len(of_source) > 1:
+            twice = " and ".join(source.path for source in of_source)
+            raise InputError(f"{twice} have as many lines as {path}: must be one source")
+        if needs_context and not of_source and not of_reference:
+            raise InputError(_needs_context(path, "lines"))
+        key = SegmentKey(how.test_set, how.lang_pair and languages.parse(how.lang_pair))
+        parts.append(_parallel({how.system or _short_name(path): files[path]}, of_reference, of_source, key))
+    return parts[0] if len(parts) == 1 else _joined(parts, short_names(paths))
 
 
-def _is_text(path: str) -> bool:
-    """Whether a file holds one translation per line: it is called so and in no other format."""
-    if not path.removesuffix(".gz").lower().endswith(".txt") or not os.path.isfile(path):
-        return False
+def _form_of(path: str) -> str | None:
+    """Returns the format of a file; None if it has one translation per line: it is called so and in no other format."""
+    is_called_text = path.removesuffix(".gz").lower().endswith(".txt") and os.path.isfile(path)
     try:
-        detection.detect(path)
+        return detection.detect(path)
     except FormatError:
-        return True
-    return False
-
-
-def _stands_for_lines(path: str) -> bool:
-    """Whether a file is one of subtitles, whose cues are segments."""
-    return os.path.isfile(path) and not _is_text(path) and BY_NAME[detection.detect(path)].stands_for_lines
+        if is_called_text:
+            return None
+        raise
 
 
 def _needs_context(path: str, units: str) -> str:
@@ -298,63 +319,40 @@ def _needs_context(path: str, units: str) -> str:
     )
 
 
-class _Context:
-    """The sources and references of text files, which fit where they have as many lines."""
-
-    def __init__(self, texts: Sequence[str], sources: Sequence[str], references: Sequence[str]) -> None:
-        if not texts and (sources or references):
-            option = "--src" if sources else "--ref"
-            raise InputError(f"{option} is for text files; of --input, each file holds all of its texts itself")
-        lengths = {path: _open(path).n_lines for path in (*texts, *sources, *references)}
-        for path in (*sources, *references):
-            if lengths[path] not in [lengths[text] for text in texts]:
-                others = ", ".join(f"{text} {lengths[text]:,}" for text in texts)
-                has = f"{path} has {counted(lengths[path], 'line')} and {others}"
-                raise InputError(f"{has}: line i of a source or reference must belong to line i of a text file")
-        self._sources = {text: [path for path in sources if lengths[path] == lengths[text]] for text in texts}
-        self._references = {text: [path for path in references if lengths[path] == lengths[text]] for text in texts}
-
-    def read(self, path: str, options: ReadOptions | None, *, needs_context: bool) -> list[SystemSegments]:
-        """Returns the segments of the system in a text file."""
-        sources = self._sources[path]
-        references = self._references[path]
-        if len(sources) > 1:
-            raise InputError(f"{' and '.join(sources)} have as many lines as {path}: must be one source")
-        if needs_context and not sources and not references:
-            raise InputError(_needs_context(path, "lines"))
-        how = options or STRICT
-        (system,) = from_texts(
-            [path],
-            references,
-            sources[0] if sources else None,
-            lang_pair=how.lang_pair,
-            test_set=how.test_set,
-            system=how.system,
-        )
-        return [replace(system, places=range(system.n_segments))]
+def _check_context(files: Mapping[str, _TextFile], texts: Sequence[str], context: Sequence[str]) -> None:
+    """Raises an InputError if a source or a reference has as many lines as no text file."""
+    for path in context:
+        if files[path].n_lines not in [files[text].n_lines for text in texts]:
+            others = ", ".join(f"{text} {files[text].n_lines:,}" for text in texts)
+            has = f"{path} has {counted(files[path].n_lines, 'line')} and {others}"
+            raise InputError(f"{has}: line i of a source or reference must belong to line i of a text file")
 
 
-def _joined(name: str, parts: Sequence[tuple[str, int, SystemSegments]]) -> SystemSegments:
-    """Returns the segments of a system in several files: of each, its document, its first place, and its segments."""
+def _joined(parts: Sequence[GivenSegments], documents: Sequence[str]) -> GivenSegments:
+    """Returns the segments of several files; `documents` are names for those of systems that are in several."""
+    n_files = Counter(system for part in parts for system in part.counts)
 
     def read() -> Iterator[Segment]:
-        for document, _, part in parts:
-            for segment in part.read():
+        for part, document in zip(parts, documents, strict=True):
+            for segment in part:
                 key = segment.key or SegmentKey()
-                is_named = len(parts) == 1 or key.document is not None
+                is_named = n_files[system_of(segment)] == 1 or key.document is not None
                 yield segment if is_named else replace(segment, key=replace(key, document=document))
 
-    places = [n_before + place for _, n_before, part in parts for place in part.places or ()]
-    return SystemSegments(name, sum(part.n_segments for *_, part in parts), read, places)
+    counts = sum((Counter(part.counts) for part in parts), Counter[str]())
+    forms = {path: form for part in parts for path, form in part.forms.items()}
+    return GivenSegments(counts, read, forms, is_table=True)
 
 
-def _number(segments: dict[object, Segment]) -> None:
-    """Gives numbers to the translations of a system that have none."""
-    used = {segment.key.index for segment in segments.values() if segment.key is not None}
-    free = (number for number in count() if number not in used)
-    for place, segment in segments.items():
+def _number(segments: dict[tuple[str, object], Segment]) -> None:
+    """Gives numbers to the translations that have none: those that no other one of the system has."""
+    used: dict[str, set[object]] = {}
+    for (system, _), segment in segments.items():
+        used.setdefault(system, set()).add(segment.key and segment.key.index)
+    free = {system: (number for number in count() if number not in used[system]) for system in used}
+    for (system, place), segment in segments.items():
         if isinstance(place, tuple) and segment.key is not None:
-            segments[place] = replace(segment, key=replace(segment.key, index=next(free)))
+            segments[system, place] = replace(segment, key=replace(segment.key, index=next(free[system])))
 
 
 def _describe(key: SegmentKey, label: str) -> str:
@@ -386,8 +384,11 @@ def _open(path: str) -> _TextFile:
     """
     if path == "-" and (sys.stdin is None or sys.stdin.closed):
         raise FormatError(name_of(path), None, "is closed; give a text file with one segment per line")
-    if (cues := detection.cues(path)) is not None:
-        file = _TextFile(path, len(cues), cues, "cue")
+    form = detection.form_of_cues(path)
+    if form is not None:
+        how = ReadOptions(untranslated=True, only_texts=True)
+        cues = [rating.segment.hypothesis for rating in detection.read(path, how, name=form)]
+        file = _TextFile(path, len(cues), cues, form)
     elif path != "-" and stat.S_ISREG(os.stat(path).st_mode):
         file = _TextFile(path, sum(1 for _ in read_lines(path)))
     else:

@@ -9,22 +9,23 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from matese import mqm
+from matese import finished_work, mqm
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import ModelError, UsageError, check_least, counted, unknown
+from matese.files import user_cache
 from matese.language_model import answers, judgements, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
-from matese.language_model.cache import AnswerCache
 from matese.language_model.client import Client, Completion, RefusedRequestError, RunLimits
 from matese.language_model.prompts import PROMPTS, Prompt, PromptName
 from matese.render.rating_list import Ratings
+from matese.validation import plain_values
 from matese.version import __version__
 
 OPENAI = "https://api.openai.com/v1"
@@ -51,14 +52,12 @@ class Settings(RunLimits):
         steps: 2 to ask for the score of "esa" in a second request, which shows the errors.
         judgements: how often each segment is judged.
         parameters: of each request.
-        cache: directory of answers.
     """
 
     prompt: PromptName = "mqm"
     steps: int = 1
     judgements: int = 1
     parameters: dict[str, Any] = field(default_factory=dict)
-    cache: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +205,7 @@ class LanguageModel:
         self._limits = limits
         self._weights = mqm.find_weights(weights)
         self._parameters = dict(parameters or {})
-        self._cache = AnswerCache(cache_directory)
+        self._finished = finished_work.in_folder(cache_directory or user_cache("answers"))
 
     def annotate(
         self,
@@ -353,7 +352,8 @@ class LanguageModel:
         """
         body = self._body(prompt)
         place = body if number == 0 else {**body, "judgement": number}
-        known = self._cache.get(self._base_url, place)
+        line = self._finished.get(self._base_url, place)
+        known = None if line is None else plain_values.from_json(line, Completion)
         problem = AnswerError("not asked")
         for attempt in range(_N_ATTEMPTS):
             is_cached = known is not None and attempt == 0
@@ -366,7 +366,7 @@ class LanguageModel:
                 problem = error
                 continue
             if not is_cached:
-                self._cache.put(self._base_url, place, completion)
+                self._finished.put(json.dumps(asdict(completion)), self._base_url, place)
             return completion, is_cached, result
         raise problem
 

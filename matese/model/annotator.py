@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, agreeing, check_least
+from matese.formats.tables import jsonl
 from matese.model import copy_and_blank, operating_point, trained_languages, training_data
 from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
@@ -29,9 +30,11 @@ from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind, LanguageCodes
 from matese.model.training_data import TestSetPlace, TrainingData
 from matese.render.rating_list import Ratings
+from matese.streams import completed, grouped
 from matese.version import __version__
 
 if TYPE_CHECKING:
+    from matese.finished_work import FinishedWork
     from matese.model.uncertainty import Uncertainty
 
 _SPECIAL = {
@@ -94,33 +97,24 @@ class Counts:
 
 
 class _Tally:
-    """Counts segments one by one, on top of those that were counted before."""
+    """Counts segments one by one."""
 
-    def __init__(self, config: ModelConfig, data: TrainingData, before: Counts) -> None:
+    def __init__(self, config: ModelConfig, data: TrainingData) -> None:
         self._config = config
         self._data = data
-        self._n_segments = before.n_segments
-        self._windowed = before.windowed
-        self._blank = before.blank
-        self._blank_texts = before.blank_texts
-        self._without_code = before.without_code
-        self._read = Counter(before.read)
-        self._untrained = dict.fromkeys(before.untrained)
-        self._few_ratings = dict.fromkeys(before.few_ratings)
-        self._learned = before.learned
+        self._n_segments = 0
+        self._special = Counter[str]()
+        self._read = Counter[str]()
+        self._untrained = dict[str, None]()
+        self._few_ratings = dict[str, None]()
         self._places = set[TestSetPlace]()
 
-    def add(self, result: PredictedRating, *, has_blank: bool) -> None:
-        """Counts a result; `has_blank` is whether a blank text of its segment was left out."""
-        segment = result.rating.segment
-        prediction = result.prediction
+    def add(self, read: ModelInput, special: Iterable[str]) -> None:
+        """Counts what was read of a segment, and in which special ways (`_SPECIAL`)."""
+        segment = read.segment
         self._n_segments += 1
-        self._windowed += prediction.is_windowed
-        self._blank_texts += has_blank
-        self._without_code += any(None in (reading.languages or ()) for reading in result.model_input.readings)
-        if prediction.is_blank:
-            self._blank += any(text.strip() for text in (segment.source or "", *segment.references))
-        self._read[_read_texts(result.model_input.inputs, len(segment.references))] += 1
+        self._special.update(special)
+        self._read[_read_texts(read.inputs, len(segment.references))] += 1
         if (language := trained_languages.untrained(segment, self._config.lang_pairs)) is not None:
             self._untrained[language] = None
         if (sparse := trained_languages.with_few_ratings(segment, self._config.few_ratings)) is not None:
@@ -132,14 +126,11 @@ class _Tally:
         """Returns the counts so far."""
         return Counts(
             n_segments=self._n_segments,
-            windowed=self._windowed,
-            blank=self._blank,
-            blank_texts=self._blank_texts,
-            without_code=self._without_code,
+            **{name: self._special[name] for name in _SPECIAL},
             read=dict(self._read),
             untrained=tuple(self._untrained),
             few_ratings=tuple(self._few_ratings),
-            learned=tuple(dict.fromkeys((*self._learned, *self._data.about(self._places)))),
+            learned=self._data.about(self._places),
             lowered_batch_tokens=lowered_batch_tokens,
         )
 
@@ -423,7 +414,7 @@ class Annotator:
         self.name = name
         self.config = predictor.config
         self._origin = origin
-        self.count_on(Counts())
+        self._tally = _Tally(self.config, training_data_of(() if origin is None else origin.models))
 
     def __repr__(self) -> str:
         return f"<Annotator {self.name}, reads {' or '.join(self.config.texts.inputs)}>"
@@ -437,11 +428,6 @@ class Annotator:
     def counts(self) -> Counts:
         """How many segments were handled in a special way so far."""
         return self._tally.counts(self.predictor.lowered_batch_tokens)
-
-    def count_on(self, counts: Counts) -> None:
-        """Continues from the counts of an earlier run, whose segments are not annotated again."""
-        models = () if self._origin is None else self._origin.models
-        self._tally = _Tally(self.config, training_data_of(models), counts)
 
     def with_decoding(self, decoding: Decoding) -> Annotator:
         """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""
@@ -533,32 +519,98 @@ class Annotator:
 
         Segments are taken some batches ahead of what is yielded; memory does not grow with their number.
         """
-        return (result.rating for result in self.annotate_results(segments))
+        return (rating for rating, _ in self.annotate_kept(segments))
 
     def annotate_tokens(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
         """Yields a rating and the tag probabilities for each segment, as `annotate_segments` does."""
-        for result in self.annotate_results(segments):
-            if result.prediction.outputs.get(TagProbabilities) is None:
-                raise UsageError(f"model {self.name} has no tag probabilities; use a tagger")
-            yield result.rating, result.prediction.token_scores()
+        for rating, tokens in self.annotate_kept(segments, has_tokens=True):
+            assert tokens is not None
+            yield rating, tokens
+
+    def annotate_kept(
+        self, segments: Iterable[Segment], finished: FinishedWork | None = None, *, has_tokens: bool = False
+    ) -> Iterator[tuple[Rating, TokenScores | None]]:
+        """Yields a rating for each segment, as `annotate_segments` does, with tag probabilities if they are wanted.
+
+        Args:
+            segments: that are annotated.
+            finished: ratings are taken from it, and others are added.
+            has_tokens: whether the tag probabilities are wanted.
+
+        Raises:
+            UsageError: if the model has no tag probabilities.
+        """
+        if finished is None:
+            for result, _ in self._results(segments):
+                yield result.rating, self._tokens(result) if has_tokens else None
+            return
+        signature = cache(self.signature)
+        how = (repr(self.decoding), repr(self.weights), has_tokens)
+
+        def dependencies(read: ModelInput) -> tuple[object, ...]:
+            segment = read.segment
+            lang_pair = segment.key and segment.key.lang_pair
+            return (read.rater, *how, lang_pair, segment.hypothesis, segment.source, segment.references)
+
+        def find(segment: Segment) -> tuple[Rating, TokenScores | None] | None:
+            read = self._input(segment, signature) if self.can_read(segment) else None
+            known = None if read is None else finished.get(*dependencies(read))
+            if read is None or known is None:
+                return None
+            special, _, line = known.partition("\n")
+            self._tally.add(read, special.split())
+            return replace(jsonl.loads(line), segment=read.segment), jsonl.token_scores(line)
+
+        def make(segments: Iterator[Segment]) -> Iterator[tuple[Rating, TokenScores | None]]:
+            for result, special in self._results(segments):
+                rating = result.rating
+                read = rating.segment
+                tokens = self._tokens(result) if has_tokens else None
+                bare = replace(rating, segment=Segment(read.hypothesis, read.source, read.references))
+                line = f"{' '.join(special)}\n{jsonl.dumps(bare, tokens=tokens)}"
+                finished.put(line, *dependencies(result.model_input))
+                yield rating, tokens
+
+        yield from completed(find, make, segments)
 
     def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating]:
         """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
-        has_blanks: deque[bool] = deque()  # of the segments that were taken some batches ahead
+        return (result for result, _ in self._results(segments))
+
+    def _results(self, segments: Iterable[Segment]) -> Iterator[tuple[PredictedRating, list[str]]]:
+        """Yields a result for each segment, and in which special ways it was handled (`_SPECIAL`)."""
         signature = cache(self.signature)
 
-        def inputs() -> Iterator[ModelInput]:
+        def inputs() -> Iterator[tuple[bool, list[ModelInput]]]:
             for number, segment in enumerate(segments, start=1):
-                read = segment.without_blanks()
-                has_blanks.append(read is not segment)
-                kind = self._inputs(read, number)
-                languages = self.predictor.text_encoder.languages(read)
-                rater = signature(kind, len(read.references), languages)
-                yield ModelInput.of(read, kind, rater, languages)
+                read = self._input(segment, signature, number)
+                yield read.segment is not segment, [read]
 
-        for result in self.predictor.annotate(inputs(), self.decoding):
-            self._tally.add(result, has_blank=has_blanks.popleft())
-            yield result
+        for has_blank, (result,) in grouped(partial(self.predictor.annotate, decoding=self.decoding), inputs()):
+            read = result.model_input
+            prediction = result.prediction
+            is_special = {
+                "windowed": prediction.is_windowed,
+                "blank": prediction.is_blank
+                and any(map(str.strip, (read.segment.source or "", *read.segment.references))),
+                "blank_texts": has_blank,
+                "without_code": any(None in (reading.languages or ()) for reading in read.readings),
+            }
+            special = [name for name, is_so in is_special.items() if is_so]
+            self._tally.add(read, special)
+            yield result, special
+
+    def _input(self, segment: Segment, signature: Callable[..., str], number: int | None = None) -> ModelInput:
+        """Returns what is read of a segment; `number` is its place among those given."""
+        read = segment.without_blanks()
+        kind = self._inputs(read, number)
+        languages = self.predictor.text_encoder.languages(read)
+        return ModelInput.of(read, kind, signature(kind, len(read.references), languages), languages)
+
+    def _tokens(self, result: PredictedRating) -> TokenScores:
+        if result.prediction.outputs.get(TagProbabilities) is None:
+            raise UsageError(f"model {self.name} has no tag probabilities; use a tagger")
+        return result.prediction.token_scores()
 
     def check_texts(self, segment: Segment) -> None:
         """Raises a ModelError if a segment lacks a text that the model needs."""

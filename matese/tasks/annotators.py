@@ -1,38 +1,37 @@
-"""What annotates: a model, a language model, or checks; beside each other, and resumed.
-
-All have one protocol, `Marker`. `beside_checks` and `resumed` return such an annotator around another one.
-"""
+"""What annotates: a model, a language model, or checks, alone or beside each other."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from matese.annotation import Segment
-from matese.errors import FormatError, InputError, check_installed, counted
+from matese.annotation import Rating, Segment, TokenScores
+from matese.checks import chosen
+from matese.checks.chosen import ChosenRules
+from matese.errors import InputError, check_installed, counted
 from matese.files import beside
 from matese.tasks import notices
-from matese.tasks.request import Checked, changing_ratings, option
+from matese.tasks.request import Checked, option
 from matese.tasks.texts import Reads, require
-from matese.tasks.values import POSITIVE, PROBABILITY, Device, OneOf, Several, Text, Whole
+from matese.tasks.values import POSITIVE, PROBABILITY, Device, File, OneOf, Several, Text, Whole
 from matese.tasks.weights import Weighted
-from matese.version import __version__
+from matese.text.languages import languages_of
 
 if TYPE_CHECKING:
     from matese.checks.rule import Rule
-    from matese.formats.segments import SystemSegments
+    from matese.finished_work import FinishedWork
+    from matese.formats.segments import GivenSegments
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator
-    from matese.tasks.journal import AnnotatedSegments, Journal
 
 PRECISIONS = ("auto", "bf16", "float32")
 _PREFIX = "openai:"
 _MOST_LOOKED_AT = 2_000
-"""Segments whose findings are counted where nothing was said about rules."""
+"""Segments whose languages are looked at."""
 _FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own."""
 
@@ -93,16 +92,14 @@ class Model(DecodingOptions, Weighted):
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules that run, as `matese.checks.rules.choose` describes: a text, or several words."""
+    """The rules that run, as `matese.checks.chosen.choose` describes: a text, or several words."""
 
     metavar: str = "RULES"
 
     def take(self, given: object) -> str:
         """Returns the words, separated by commas."""
-        from matese.checks import rules
-
         text = given if isinstance(given, str) else ",".join(given) if isinstance(given, tuple | list) else str(given)
-        rules.choose(text)
+        chosen.choose(text)
         return ",".join(word.strip() for word in text.split(","))
 
 
@@ -119,22 +116,14 @@ class Checking(Model):
     checks: str | None = option(None, Rules())
 
     @property
+    def chosen_rules(self) -> ChosenRules:
+        """The rules that run."""
+        return chosen.DEFAULT if self.checks is None else chosen.choose(self.checks)
+
+    @property
     def is_only_checks(self) -> bool:
         """Whether rules alone annotate, without a model."""
-        return self.checks is not None and "only" in self.checks.split(",")
-
-    def rules(self, source_format: str | None) -> Sequence[Rule]:
-        """Returns the rules that run: by default all for localisation files, which people correct, else none."""
-        from matese.checks import rules
-
-        if self.checks is not None:
-            return rules.choose(self.checks).rules
-        if source_format is None:
-            return ()
-        from matese.formats.registry import BY_NAME
-
-        form = BY_NAME.get(source_format)
-        return rules.TABLE if form is not None and form.is_for_localisation else ()
+        return not self.chosen_rules.has_model
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -146,14 +135,17 @@ class Marking(Checking):
             OPENAI_API_KEY.
         base_url: address of the endpoint, such as http://localhost:8080/v1 (default: that of OpenAI).
         set: prompt=mqm|esa, steps=2 (score of esa in a second request), judgements=N (mean score without outliers),
-            max_tokens=N, requests_per_minute=N, concurrency=N, timeout=SECONDS, cache=DIR, or parameters.NAME=VALUE for
-            a parameter of each request; repeatable.
+            max_tokens=N, requests_per_minute=N, concurrency=N, timeout=SECONDS, or parameters.NAME=VALUE for a
+            parameter of each request; repeatable.
+        cache: folder that keeps finished work for later runs (default: beside --output until it is complete; of
+            --annotator, in the user's cache folder).
         tokens: jsonl: add the probabilities of every token.
     """
 
     annotator: str | None = option(None, Text())
     base_url: str | None = option(None, Text("URL"))
     set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
+    cache: str | None = option(None, File("DIR"))
     tokens: bool = False
 
     def check(self) -> None:
@@ -177,309 +169,126 @@ class Marking(Checking):
         return not self.is_only_checks and self.annotator is None
 
 
-class Marker(Reads, Protocol):
-    """What annotates segments, whatever it is."""
-
-    @property
-    def signature(self) -> str | None:
-        """Names what can change a rating; None if the annotator itself resumes an interrupted run."""
-
-    @property
-    def n_earlier(self) -> int:
-        """Number of ratings that an earlier run has left."""
-
-    @property
-    def warnings(self) -> list[str]:
-        """Sentences for readers about what was annotated."""
-
-    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
-        """Yields the rating of each segment, lazily and in order, with token scores if they are wanted."""
-
-    def counts(self) -> Mapping[str, Any]:
-        """Returns what the warnings and notices are made of."""
-
-    def count_on(self, counts: Mapping[str, Any]) -> None:
-        """Continues from what an earlier run has counted."""
+AnnotatedSegments = Iterator[tuple[Rating, TokenScores | None]]
+"""Ratings in the order of their segments, with token scores if they are wanted."""
 
 
-class _Uncounted:
-    """An annotator that counts nothing, or tells it itself when it is closed."""
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What annotates: a model, a language model or rules, or a model and rules.
 
-    n_earlier: int = 0
+    Attributes:
+        annotate: yields the rating of each segment, lazily and in order.
+        needs: knows the texts that a segment must have.
+        warnings: returns sentences for readers about what was annotated.
+    """
 
-    @property
-    def warnings(self) -> list[str]:
-        """None."""
-        return []
-
-    def counts(self) -> Mapping[str, Any]:
-        """Returns nothing."""
-        return {}
-
-    def count_on(self, counts: Mapping[str, Any]) -> None:
-        """Counts nothing."""
+    annotate: Callable[[Iterable[Segment]], AnnotatedSegments]
+    needs: Reads
+    warnings: Callable[[], list[str]] = list
 
 
-class OfChecks(_Uncounted):
-    """Rules alone."""
+class _Nothing:
+    """What rules need."""
 
-    signature = __version__
     needed = "nothing"
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self._rules = rules
-
     def can_read(self, segment: Segment) -> bool:
-        """Every segment can be checked."""
         return True
 
-    def check_texts(self, segment: Segment) -> None:
-        """Raises nothing."""
+    def check_texts(self, segment: Segment) -> None: ...
 
-    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
-        """Yields the findings in each segment."""
+
+def _with_rules(marker: Marker, rules_of: Callable[[Segment], Sequence[Rule]]) -> Marker:
+    """Returns a marker that also marks the findings of the rules for a segment."""
+
+    def annotate(segments: Iterable[Segment]) -> AnnotatedSegments:
         from matese.checks import checker
 
-        return ((rating, None) for rating in checker.annotate_segments(segments, self._rules))
+        for rating, tokens in marker.annotate(segments):
+            rules = rules_of(rating.segment)
+            yield checker.add_findings(rating, rules) if rules and rating.errors is not None else rating, tokens
 
-
-class _AsReader(_Uncounted):
-    """An annotator that needs the texts that another one needs, or a model."""
-
-    def __init__(self, reader: Reads) -> None:
-        self.needed = reader.needed
-        self.can_read = reader.can_read
-        self.check_texts = reader.check_texts
-
-
-class OfModel(_AsReader):
-    """A model."""
-
-    def __init__(self, model: Annotator, *, has_tokens: bool = False) -> None:
-        """Wraps a model that is loaded; `has_tokens` says whether the scores of every token are wanted."""
-        super().__init__(model)
-        self._model = model
-        self._has_tokens = has_tokens
-
-    @property
-    def signature(self) -> str:
-        """Those of all kinds of input."""
-        return " ".join(self._model.signature(kind) for kind in self._model.config.texts.inputs)
-
-    @property
-    def warnings(self) -> list[str]:
-        """Those of the model."""
-        return self._model.counts.warnings
-
-    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
-        """Yields what the model marks."""
-        if self._has_tokens:
-            return self._model.annotate_tokens(segments)
-        return ((rating, None) for rating in self._model.annotate_segments(segments))
-
-    def counts(self) -> Mapping[str, Any]:
-        """Returns the counts of the model."""
-        return asdict(self._model.counts)
-
-    def count_on(self, counts: Mapping[str, Any]) -> None:
-        """Lets the model count on."""
-        from matese.model.annotator import Counts
-        from matese.validation import plain_values
-
-        self._model.count_on(plain_values.convert(counts, Counts))
-
-
-class OfLanguageModel(_AsReader):
-    """A language model, whose cache resumes an interrupted run."""
-
-    signature = None
-
-    def __init__(self, model: LanguageModel) -> None:
-        super().__init__(model)
-        self._model = model
-
-    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
-        """Yields what the model answers."""
-        return ((rating, None) for rating in self._model.annotate_segments(segments))
-
-
-class _Around(_AsReader):
-    """An annotator around another one, which it asks for everything but the ratings."""
-
-    def __init__(self, inner: Marker) -> None:
-        super().__init__(inner)
-        self.inner = inner
-        self.signature = inner.signature
-        self.n_earlier = inner.n_earlier
-
-    @property
-    def warnings(self) -> list[str]:
-        """Those of the inner one."""
-        return self.inner.warnings
-
-    def counts(self) -> Mapping[str, Any]:
-        """Returns those of the inner one."""
-        return self.inner.counts()
-
-    def count_on(self, counts: Mapping[str, Any]) -> None:
-        """Lets the inner one count on."""
-        self.inner.count_on(counts)
-
-
-class RulesByFile:
-    """The rules that run on a segment: those that were chosen or, by default, those for the format of its file."""
-
-    def __init__(self, options: Checking) -> None:
-        self._options = options
-        self._of_file: dict[str | None, Sequence[Rule]] = {}
-
-    def __call__(self, segment: Segment) -> Sequence[Rule]:
-        """Returns the rules."""
-        file = segment.file
-        if file not in self._of_file:
-            self._of_file[file] = self._options.rules(_format_of(file))
-        return self._of_file[file]
-
-
-def _format_of(file: str | None) -> str | None:
-    """Returns the format of a file; None for text, and for what can be read only once."""
-    if file is None or not os.path.isfile(file):
-        return None
-    from matese.formats import detection
-
-    try:
-        return detection.detect(file)
-    except FormatError:
-        return None
-
-
-class BesideChecks(_Around):
-    """Another annotator and rules together, and a count of what rules would add where nothing was said about them."""
-
-    def __init__(self, inner: Marker, rules: Callable[[Segment], Sequence[Rule]], *, is_chosen: bool) -> None:
-        """Takes the function that returns the rules of a segment, and whether the user chose them."""
-        super().__init__(inner)
-        self._rules = rules
-        self._n_left = 0 if is_chosen else _MOST_LOOKED_AT
-        self._n_found = 0
-
-    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
-        """Yields its ratings with the findings of the checks added."""
-        from matese.checks import checker
-
-        for rating, tokens in self.inner.annotate(segments):
-            rules = self._rules(rating.segment)
-            if rating.errors is not None and rules:
-                yield checker.add_findings(rating, rules), tokens
-                continue
-            if rating.errors is not None and self._n_left:
-                self._n_left -= 1
-                self._n_found += checker.n_new(rating)
-            yield rating, tokens
-
-    def tell(self) -> None:
-        """Reports the count."""
-        if self._n_found:
-            where = "" if self._n_left else f" in the first {_MOST_LOOKED_AT:,} segments"
-            found = f"{counted(self._n_found, 'finding')} of rule-based checks that the model did not mark"
-            notices.info(f"not added: {found}{where} (--checks also adds such findings)")
-
-
-class Resumed(_Around):
-    """Another annotator whose ratings are kept in a journal, and taken from it."""
-
-    def __init__(self, inner: Marker, journal: Journal) -> None:
-        super().__init__(inner)
-        self._journal = journal
-        self.n_earlier = journal.n_earlier
-
-    def annotate(self, segments: Iterable[Segment]) -> AnnotatedSegments:
-        """Yields the ratings of the earlier run, then further ones, which are kept."""
-        inner = self.inner
-        return self._journal.annotate(segments, inner.annotate, counted=inner.counts, count_on=inner.count_on)
+    return replace(marker, annotate=annotate)
 
 
 @contextlib.contextmanager
-def opened(options: Checking, n_segments: int, *, for_people: bool = False) -> Iterator[Marker]:
+def opened(
+    options: Checking,
+    n_segments: int,
+    forms: Mapping[str, str],
+    *,
+    finished: FinishedWork | None = None,
+    for_people: bool = False,
+) -> Iterator[Marker]:
     """Yields what annotates segments: a model, the checks, or both. Tells at the end what the model did.
 
     Args:
         options: of what annotates.
         n_segments: number of all segments.
+        forms: the format of each of their files, which says what rules run by default.
+        finished: where the ratings of a model are kept, if they are.
         for_people: whether people correct the marks: then the least confidence, if it is the model's own, is half of
             it, because a wrong span is removed more quickly than a missing one is noticed.
     """
-    if options.is_only_checks:
-        yield OfChecks(options.rules(None))
+    rules = options.chosen_rules
+    rules_of_form = {form: rules.of(form) for form in {None, *forms.values()}}
+
+    def rules_of(segment: Segment) -> Sequence[Rule]:
+        return rules_of_form[forms.get(segment.file or "")]
+
+    if not rules.has_model:
+        from matese.checks import checker
+
+        findings = partial(checker.annotate_segments, chosen=rules.rules)
+        yield Marker(lambda segments: ((rating, None) for rating in findings(segments)), _Nothing())
         return
     if isinstance(options, Marking) and options.annotator is not None:
         with _asking(options, options.annotator) as other:
-            yield from _with_rules(OfLanguageModel(other), options)
+            asked = Marker(lambda segments: ((rating, None) for rating in other.annotate_segments(segments)), other)
+            yield _with_rules(asked, rules_of)
         return
     with loaded(options, n_segments) as annotator:
-        chosen = annotator.decoding
-        if for_people and options.min_confidence is None and chosen.min_confidence is not None:
-            lowered = chosen.marking_from(_FOR_PEOPLE * chosen.min_confidence)
-            annotator = annotator.with_decoding(lowered)
+        decoding = annotator.decoding
+        if for_people and options.min_confidence is None and decoding.min_confidence is not None:
+            annotator = annotator.with_decoding(decoding.marking_from(_FOR_PEOPLE * decoding.min_confidence))
         has_tokens = isinstance(options, Marking) and options.tokens
-        yield from _with_rules(OfModel(annotator, has_tokens=has_tokens), options)
+        annotate = partial(annotator.annotate_kept, finished=finished, has_tokens=has_tokens)
+        marker = Marker(annotate, annotator, lambda: annotator.counts.warnings)
+        yield _with_rules(marker, rules_of) if any(rules_of_form.values()) else marker
         notices.info(*annotator.counts.notices)
 
 
-def _with_rules(marker: Marker, options: Checking) -> Iterator[Marker]:
-    """Yields an annotator beside the rules; where none were chosen, tells at the end what they would find."""
-    checked = BesideChecks(marker, RulesByFile(options), is_chosen=options.checks is not None)
-    yield checked
-    checked.tell()
-
-
-def tell_idle(options: Checking, systems: Sequence[SystemSegments]) -> None:
-    """Tells which of the rules that were asked for can say nothing about the texts.
+def tell_rules(options: Checking, given: GivenSegments) -> None:
+    """Tells which of the rules that were asked for can say nothing about the texts, or in their languages.
 
     Raises:
-        UsageError: if none can.
+        UsageError: if no rule can say anything.
     """
-    if options.checks is None:
-        return
-    import json
-
-    from matese.checks import rules
-    from matese.formats.segments import in_order
-
-    chosen = list(options.rules(None))
-    idle = rules.idle(chosen, (segment for _, segment in in_order(systems)))
-    if len(chosen) == len(rules.TABLE):  # few files have inline codes
-        chosen = [rule for rule in chosen if rule not in idle or not rule.needs_codes]
-        idle = tuple(rule for rule in idle if not rule.needs_codes)
-    if not idle:
-        return
-    problem = rules.why_idle(idle)
-    first = next((segment for _, segment in in_order(systems)), None)
-    if first is not None and first.source is None and (names := list(first.extra or ())):
-        example = json.dumps(names[0], ensure_ascii=False)
-        problem += f"; the other columns are {', '.join(names)}: name the source, such as --columns source={example}"
-    require(len(idle) < len(chosen), f"no rule of --checks can run: {problem}")
-    ran = ", ".join(rule.name for rule in chosen if rule not in idle)
-    notices.info(f"of the checks, only {ran} run: {problem}")
-
-
-def tell_silent(options: Checking, systems: Sequence[SystemSegments]) -> None:
-    """Tells which of the rules that were asked for say nothing in the languages of the first texts.
-
-    Raises:
-        UsageError: if all of them are silent in all of these.
-    """
-    if options.checks is None:
+    if options.chosen_rules.is_default:
         return
     from matese.checks import rules
-    from matese.formats.segments import in_order
-    from matese.text.languages import languages_of
 
-    chosen = options.rules(None)
-    looked_at = itertools.islice(in_order(systems), _MOST_LOOKED_AT)
-    langs = dict.fromkeys(languages_of(segment.key)[1] for _, segment in looked_at)
-    reasons = "; ".join(filter(None, (rules.why_silent(chosen, lang) for lang in langs)))
-    can_speak = not langs or not chosen or any(not rule.is_silent(lang) for rule in chosen for lang in langs)
+    asked = options.chosen_rules.rules
+    idle = rules.idle(asked, given)
+    # Few files have inline codes.
+    told = [rule for rule in asked if len(asked) < len(rules.TABLE) or rule not in idle or not rule.needs_codes]
+    if lacking := [rule for rule in idle if rule in told]:
+        problem = rules.why_idle(lacking)
+        first = next(iter(given), None)
+        if first is not None and first.source is None and (names := list(first.extra or ())):
+            import json
+
+            example = json.dumps(names[0], ensure_ascii=False)
+            problem += (
+                f"; the other columns are {', '.join(names)}: name the source, such as --columns source={example}"
+            )
+        require(len(lacking) < len(told), f"no rule of --checks can run: {problem}")
+        ran = ", ".join(rule.name for rule in told if rule not in lacking)
+        notices.info(f"of the checks, only {ran} run: {problem}")
+    langs = dict.fromkeys(languages_of(segment.key)[1] for segment in itertools.islice(given, _MOST_LOOKED_AT))
+    reasons = "; ".join(filter(None, (rules.why_silent(asked, lang) for lang in langs)))
+    can_speak = not langs or not asked or any(not rule.is_silent(lang) for rule in asked for lang in langs)
     require(can_speak, f"no rule of --checks can run: {reasons}")
     if reasons:
         notices.info(reasons)
@@ -506,7 +315,7 @@ def _asking(options: Marking, name: str) -> Iterator[LanguageModel]:
         judgements=how.judgements,
         parameters=how.parameters,
         limits=how,
-        cache_directory=how.cache,
+        cache_directory=options.cache,
         weights=options.weights,
     )
     try:
@@ -530,31 +339,35 @@ def parse_settings(settings: Sequence[str]) -> list[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def resumable(marker: Marker, options: Marking, systems: Sequence[SystemSegments], output: str) -> Iterator[Marker]:
-    """Yields an annotator that keeps its ratings beside the output until it is complete, and takes those of before.
+def finished_work(options: Marking, output: str | None) -> Iterator[FinishedWork | None]:
+    """Yields where the ratings of a model are kept: in `cache`, or beside the output until the body has completed it.
 
-    A run is resumed if the texts, the signature and the fields of `Marking` that can change ratings are as before.
+    None where there is no such place, or no model.
     """
-    from matese.formats.segments import in_order
-    from matese.tasks.journal import Journal, Origin, digest
+    from matese.finished_work import FinishedWork, in_folder
 
-    n_segments = sum(system.n_segments for system in systems)
-    texts = digest((system.name, segment) for system, segment in in_order(systems))
-    chosen = digest(changing_ratings(options, Marking))
-    with Journal(beside(output), Origin(texts, chosen, marker.signature or "")) as journal:
-        if journal.n_earlier:
-            notices.info(f"resuming after {journal.n_earlier:,} of {counted(n_segments, 'segment')}")
-        try:
-            yield Resumed(marker, journal)
-        except BaseException as failure:
-            if journal.n_kept:
-                kept = f"{journal.n_kept:,} of {counted(n_segments, 'segment')}"
-                kept += f" {'is' if journal.n_kept == 1 else 'are'} kept in {journal.path}"
-                if isinstance(failure, InputError):  # the same command would fail again
-                    notices.info(f"stopped by an error: {kept}")
-                else:
-                    notices.info(f"interrupted: {kept}; the same command resumes")
-            raise
+    if options.has_own_model and options.cache is not None:
+        with contextlib.closing(in_folder(options.cache)) as work:
+            yield work
+        return
+    if not options.has_own_model or output is None:
+        yield None
+        return
+    work = FinishedWork(beside(output))
+    if work.n_earlier:
+        notices.info(f"resuming after {counted(work.n_earlier, 'segment')} in {work.path}")
+    try:
+        yield work
+    except BaseException as failure:
+        work.close()
+        if work.n_results:
+            kept = f"{counted(work.n_results, 'segment')} {'is' if work.n_results == 1 else 'are'} kept in {work.path}"
+            is_hopeless = isinstance(failure, InputError)  # the same command would fail again
+            notices.info(
+                f"stopped by an error: {kept}" if is_hopeless else f"interrupted: {kept}; the same command resumes"
+            )
+        raise
+    work.remove()
 
 
 @contextlib.contextmanager

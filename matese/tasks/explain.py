@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -74,22 +74,18 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Explanation, ..
     require(request.min_weight is None or form == "jsonl", "--min-weight is for --format jsonl only")
     sinks.check_apart(request.output, request.text_files)
     with sinks.opened_if_wanted(request.output, stream) as results:
-        systems, _ = texts.segments(request)
-        n_segments = sum(min(system.n_segments, request.limit or system.n_segments) for system in systems)
+        given = texts.segments(request)
         is_outside = methods[0].name in method.BLACK_BOX
-        with annotators.loaded(exact, n_segments if is_outside else None) as annotator:
+        with annotators.loaded(exact, len(given.first(request.limit)) if is_outside else None) as annotator:
             from matese.explanation import explainer
 
             skip = request.skip_incomplete
-            systems = texts.readable(systems, annotator, skip_incomplete=skip, limit=request.limit)
-            n_segments = sum(min(system.n_segments, request.limit or system.n_segments) for system in systems)
-            segments = chain.from_iterable(islice(system.read(), request.limit) for system in systems)
-            explained = explainer.explain_segments(segments, annotator, methods[0])
+            given = texts.readable(given, annotator, skip_incomplete=skip, limit=request.limit).first(request.limit)
+            explained = explainer.explain_segments(given.by_system(), annotator, methods[0])
             if results is None:
                 return tuple(explained)
-            shown = notices.progress(explained, n_segments, results=results.stream)
-            title = ", ".join(system.name for system in systems)
-            _write(shown, results, form, annotator, title=title, min_weight=request.min_weight)
+            shown = notices.progress(explained, len(given), results=results.stream)
+            _write(shown, results, form, annotator, title=", ".join(given.counts), min_weight=request.min_weight)
             notices.info(*annotator.counts.warnings)
     return ()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import NamedRatings
     from matese.evaluation.systems.quality import Basis
     from matese.formats.format import ReadOptions
-    from matese.formats.segments import SystemSegments
+    from matese.formats.segments import GivenSegments
     from matese.tasks.texts import RatingsOrFile, Systems
 
     AnyRatings = (
@@ -205,8 +204,8 @@ def _with_baseline(request: Rated, how: ReadOptions) -> tuple[dict[str, tuple[Ra
 
 def marked(request: RatedOrTexts) -> dict[str, list[Rating]]:
     """Returns the ratings of translations by a model, by system."""
-    found, _ = texts.segments(request, needs_context=not request.is_only_checks, untranslated=True)
-    of_systems, _ = _annotated(found, request)
+    given = texts.segments(request, needs_context=not request.is_only_checks, untranslated=True)
+    of_systems, _ = _annotated(given, request)
     return of_systems
 
 
@@ -222,32 +221,31 @@ def _marked(request: Rated, command: str) -> FoundSystems:
         hyp = [str(baseline), *hyp]
     names = (field.name for field in fields(Translations))
     translations = Translations(**{name: getattr(request, name) for name in names} | {"hyp": hyp})
-    found, _ = texts.segments(translations, needs_context=not request.is_only_checks, untranslated=True)
+    given = texts.segments(translations, needs_context=not request.is_only_checks, untranslated=True)
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
     name = texts.baseline_name(  # before the model works for an hour
         None if baseline is None else str(baseline),
         files=hyp,
-        names=[system.name for system in found],
+        names=list(given.counts),
         of_file=(),
         where=where if request.input else "",
     )
-    of_systems, warnings = _annotated(found, request)
+    of_systems, warnings = _annotated(given, request)
     return FoundSystems(of_systems, name, warnings)
 
 
-def _annotated(found: Sequence[SystemSegments], request: RatedOrTexts) -> tuple[dict[str, list[Rating]], Sequence[str]]:
+def _annotated(given: GivenSegments, request: RatedOrTexts) -> tuple[dict[str, list[Rating]], Sequence[str]]:
     """Returns the ratings of a model by system, with those of the checks, and its warnings."""
-    annotators.tell_idle(request, found)
-    annotators.tell_silent(request, found)
-    n_segments = sum(system.n_segments for system in found)
-    with annotators.opened(request, n_segments) as marker:
+    from matese.formats.segments import system_of
+
+    annotators.tell_rules(request, given)
+    with annotators.opened(request, len(given), given.forms) as marker:
         if not request.is_only_checks:
-            found = texts.readable(found, marker, skip_incomplete=request.skip_incomplete)
-        n_segments = sum(system.n_segments for system in found)
-        every = (segment for system in found for segment in system.read())
-        ratings = iter([rating for rating, _ in notices.progress(marker.annotate(every), n_segments)])
-        of_systems = {system.name: list(islice(ratings, system.n_segments)) for system in found}
-        return of_systems, marker.warnings
+            given = texts.readable(given, marker.needs, skip_incomplete=request.skip_incomplete)
+        of_systems: dict[str, list[Rating]] = {name: [] for name in given.counts}
+        for rating, _ in notices.progress(marker.annotate(given), len(given)):
+            of_systems[system_of(rating.segment)].append(rating)
+        return of_systems, marker.warnings()
 
 
 def named(ratings: object, otherwise: str, how: ReadOptions) -> NamedRatings:

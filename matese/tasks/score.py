@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, TextIO
 
 from matese import mqm
@@ -132,15 +132,10 @@ def _systems(request: Request) -> Iterator[tuple[list[_System], Basis | None]]:
         of_raters = {name: raters.by_segment(ratings) for name, ratings in by_system.items()}
         yield [(name, len(ratings), ratings) for name, ratings in of_raters.items()], by
         return
-    systems, _ = texts.segments(request)
-    n_segments = sum(system.n_segments for system in systems)
-    with annotators.loaded(request, n_segments) as annotator:
-        systems = texts.readable(systems, annotator, skip_incomplete=request.skip_incomplete)
-        yield (
-            [
-                (system.name, system.n_segments, ((rating,) for rating in annotator.annotate_segments(system.read())))
-                for system in systems
-            ],
-            request.by,
-        )
+    given = texts.segments(request)
+    with annotators.loaded(request, len(given)) as annotator:
+        given = texts.readable(given, annotator, skip_incomplete=request.skip_incomplete)
+        rated = annotator.annotate_segments(given.by_system())
+        of_systems = ((name, n, ((rating,) for rating in islice(rated, n))) for name, n in given.counts.items())
+        yield list(of_systems), request.by
         notices.info(*annotator.counts.notices)

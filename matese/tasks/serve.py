@@ -116,22 +116,23 @@ def _review(request: Request, file: str) -> None:
 
 def _marked(systems: _Systems, request: Request, file: str) -> _Systems:
     """Returns the ratings of the file, marked by the model."""
+    from matese.formats import detection
     from matese.serving import marking
 
     n_given = sum(map(len, systems.values()))
     systems = marking.of_file(systems, file)
-    with annotators.opened(request, n_given) as marker:
-        wanted = marking.readable(systems, marker)
+    with annotators.opened(request, n_given, {file: detection.detect(file)}) as marker:
+        wanted = marking.readable(systems, marker.needs)
         who = "--checks only" if request.is_only_checks else request.model
         again = f"to keep the marks, write them with matese tag --input {file} --output FILE.jsonl"
         n_wanted = counted(len(wanted), "translation")
         notices.info(f"{file} has no marks: {who} marks {n_wanted} first; {again}")
         if n_left := n_given - len(wanted):
             left = f"{counted(n_left, 'translation')} without what the model needs"
-            notices.info(f"{left}, {marker.needed}: not marked")
+            notices.info(f"{left}, {marker.needs.needed}: not marked")
         ratings = marker.annotate(rating.segment for rating in wanted)
         marked = [rating for rating, _ in notices.progress(ratings, len(wanted))]
-        return marking.with_marks(systems, marked, marker)
+        return marking.with_marks(systems, marked, marker.needs)
 
 
 def _listening(host: str, port: int) -> socket.socket:

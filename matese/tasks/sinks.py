@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matese.choosing.choice import Choice
     from matese.formats.format import TableStyle, WriteOptions
     from matese.render.tables import Look
-    from matese.tasks.journal import AnnotatedSegments
+    from matese.tasks.annotators import AnnotatedSegments
 
 _STDOUT = ("-", "/dev/stdout")
 _FILE_WIDTH = 80
@@ -334,20 +334,17 @@ class Job:
 
     Attributes:
         summaries: counts and scores of each system, complete when all ratings have been read.
+        weights: what scores are computed with.
         n_segments: of all systems.
         filters: the options that leave segments out.
         warnings: returns sentences for readers about what was annotated.
     """
 
-    summaries: Sequence[SystemSummary]
+    summaries: tuple[SystemSummary, ...]
+    weights: Weights
     n_segments: int
     filters: str
     warnings: Callable[[], list[str]]
-
-    @property
-    def weights(self) -> Weights:
-        """What scores are computed with."""
-        return self.summaries[0].weights
 
     def part(self, n_written: int) -> str:
         """Returns how many of the segments are written; "" for all."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 from typing import TYPE_CHECKING, TextIO
 
 from matese.tasks import annotators, notices, sinks, texts
@@ -49,8 +48,7 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[KindResult, ...
     sinks.check_distinct(request.json, request.output, "--output")
     sinks.format_of(request.output, "jsonl", file_endings.ENDINGS)
     with sinks.results(request.json, request.text_files, stream=stream) as outputs:
-        systems, _ = texts.segments(request)
-        segments = list(chain.from_iterable(islice(system.read(), request.limit) for system in systems))
+        segments = list(texts.segments(request).first(request.limit).by_system())
         cases = stress.corrupt(segments, kinds)
         with annotators.loaded(request, len(segments) + len(cases)) as annotator:
             results, ratings = stress.measure(cases, annotator)

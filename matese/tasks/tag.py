@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO, TypeGuard
 
 from matese import mqm
-from matese.annotation import Rating, Segment, TokenScores
+from matese.annotation import Rating, Segment
 from matese.errors import UsageError, counted
 from matese.files import beside, is_device
 from matese.mqm import SystemSummary
@@ -27,8 +27,8 @@ from matese.tasks.values import File, OneOf, Whole
 
 if TYPE_CHECKING:
     from matese.formats.format import WriteOptions
-    from matese.formats.segments import SystemSegments
-    from matese.tasks.journal import AnnotatedSegments
+    from matese.formats.segments import GivenSegments
+    from matese.tasks.annotators import AnnotatedSegments
 
 OWN_FORMATS = ("terminal", "jsonl", "html")
 _Shard = tuple[int, int]
@@ -118,48 +118,42 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
     A run with `output` that was interrupted is resumed by the same request. Without `output`, the ratings are written
     to `stream`, if there is one.
     """
-    from matese.formats import segments
-
     form = _check(request)
     with contextlib.ExitStack() as stack:
-        journals = stack.enter_context(contextlib.ExitStack())  # ends after the output is complete
         is_kept = request.output is None and stream is None
+        output = request.output if _is_file(request.output) else None
+        finished = stack.enter_context(annotators.finished_work(request, output))  # ends after the output is complete
         is_own = form in OWN_FORMATS and not is_kept
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
-        systems, source_format = texts.segments(request, needs_context=not request.is_only_checks)
-        annotators.tell_idle(request, systems)
-        annotators.tell_silent(request, systems)
-        n_segments = sum(system.n_segments for system in systems)
-        # Of all parts, so that each is computed as the whole would be.
-        marker = stack.enter_context(annotators.opened(request, n_segments, for_people=_is_for_people(form)))
+        given = texts.segments(request, needs_context=not request.is_only_checks)
+        annotators.tell_rules(request, given)
+        # The number of all parts, so that each is computed as the whole would be.
+        opened = annotators.opened(request, len(given), given.forms, finished=finished, for_people=_is_for_people(form))
+        marker = stack.enter_context(opened)
+        limit = request.limit if request.sort == "file" and not request.only_errors else None
         if not request.is_only_checks:
-            is_cut = not request.only_errors and request.sort == "file" and request.shard is None
-            systems = texts.readable(
-                systems, marker, skip_incomplete=request.skip_incomplete, limit=request.limit if is_cut else None
-            )
+            looked_at = limit if request.shard is None else None
+            given = texts.readable(given, marker.needs, skip_incomplete=request.skip_incomplete, limit=looked_at)
         if isinstance(request.shard, tuple):
-            systems = segments.part(systems, *request.shard)
-            is_empty = not any(system.n_segments for system in systems)
-            require(form not in ("terminal", "html") or not is_empty, "--shard: the part has no segment")
-        if marker.signature and _is_file(request.output):
-            marker = journals.enter_context(annotators.resumable(marker, request, systems, request.output))
-        summaries = tuple(SystemSummary(system.name, request.penalties) for system in systems)
-        n_segments = sum(system.n_segments for system in systems)
-        job = Job(summaries, n_segments, request.filters, lambda: marker.warnings)
-        rated = _selected(request, systems, source_format, marker, job, results)
+            given = given.part(*request.shard)
+            require(form not in ("terminal", "html") or len(given) > 0, "--shard: the part has no segment")
+        summaries = {name: SystemSummary(name, request.penalties) for name in given.counts}
+        job = Job(tuple(summaries.values()), request.penalties, len(given), request.filters, marker.warnings)
+        n_earlier = 0 if finished is None else finished.n_earlier
+        rated = _selected(request, given.first(limit), marker, summaries, results, n_earlier)
         if is_kept:
-            return Tagged(summaries, Ratings(rating for rating, _ in rated))
+            return Tagged(job.summaries, Ratings(rating for rating, _ in rated))
         if results is None:
             ratings: Iterator[Rating] = (rating for rating, _ in rated)
-            if form == source_format and _is_copy(form):
+            if _is_copy_of_input(form, request, given):
                 ratings = map(_without_comment, ratings)
-            how = _write_options(request, form, source_format)
+            how = _write_options(request, form, given)
             sinks.write_ratings(ratings, request.output, form, how, stream=stream)
             if request.filters:
                 notices.info(f"only some of the segments are written ({request.filters})")
         else:
             _sink(request, form, results)(rated, results, job)
-    return Tagged(summaries, Ratings())
+    return Tagged(job.summaries, Ratings())
 
 
 tag = function(Request, run)
@@ -237,26 +231,28 @@ def _sink(request: Request, form: str, results: Output) -> Callable[[AnnotatedSe
 
 def _selected(
     request: Request,
-    systems: Sequence[SystemSegments],
-    source_format: str | None,
+    given: GivenSegments,
     marker: Marker,
-    job: Job,
+    summaries: Mapping[str, SystemSummary],
     results: Output | None,
+    n_earlier: int,
 ) -> AnnotatedSegments:
     """Yields the ratings that are written; all that are made are counted, in the summary of each system."""
+    from matese.formats.segments import system_of
+
     losses: Counter[str] = Counter()
     n_undecided = 0
     adapt = None
-    if _is_copy(source_format):  # placeholders are not marked
+    if request.input and _is_copy(given.form):  # placeholders are not marked
         from matese.formats.registry import BY_NAME
 
-        adapt = BY_NAME[source_format or ""].adapt
-    summary_of = {summary.system: summary for summary in job.summaries}
-    to_sort: dict[str, list[Rating]] = {system.name: [] for system in systems}
-    with notices.bar(sum(system.n_segments for system in systems), n_earlier=marker.n_earlier) as bar:
-        for system, marked, tokens in _annotated(request, systems, marker):
+        adapt = BY_NAME[given.form or ""].adapt
+    to_sort: dict[str, list[Rating]] = {system: [] for system in summaries}
+    with notices.bar(len(given), n_earlier=n_earlier) as bar:
+        for marked, tokens in _annotated(request, given, marker):
+            system = system_of(marked.segment)
             rating = marked if adapt is None else adapt(marked, losses)
-            summary_of[system].add(rating)
+            summaries[system].add(rating)
             n_undecided += request.error_free and rating.error_free is None
             bar.advance()
             if not request.is_written(rating):
@@ -277,50 +273,40 @@ def _selected(
         notices.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
 
 
-def _annotated(
-    request: Request, systems: Sequence[SystemSegments], marker: Marker
-) -> Iterator[tuple[str, Rating, TokenScores | None]]:
-    """Yields the rating of each segment within the limit, with the name of its system.
+def _annotated(request: Request, given: GivenSegments, marker: Marker) -> AnnotatedSegments:
+    """Yields the rating of each segment, up to the limit of segments with errors of each system."""
+    from matese.formats.segments import system_of
 
-    Systems of one file are annotated together, in the order of the file; others follow one another.
-    """
-    from matese.formats.segments import in_order
+    if request.limit is None or not request.only_errors or request.sort == "worst":
+        yield from marker.annotate(given)
+        return
+    n_left = dict.fromkeys(given.counts, request.limit)
 
-    n_begun = Counter[str]()
-    n_written = Counter[str]()
-    limit = None if request.sort == "worst" else request.limit
-
-    def is_complete(system: SystemSegments) -> bool:
-        counts = n_written if request.only_errors else n_begun
-        return limit is not None and counts[system.name] >= limit
-
-    def unfinished(part: Sequence[SystemSegments], begun: deque[SystemSegments]) -> Iterator[Segment]:
-        for system, segment in in_order(part):
-            if all(map(is_complete, part)):
+    def unfinished() -> Iterator[Segment]:
+        for segment in given:
+            if not any(n_left.values()):
                 return
-            if not is_complete(system):
-                n_begun[system.name] += 1
-                begun.append(system)
+            if n_left[system_of(segment)]:
                 yield segment
 
-    is_one_file = all(system.places is not None for system in systems)
-    for part in [systems] if is_one_file else [[system] for system in systems]:
-        begun: deque[SystemSegments] = deque()  # systems of the segments that were taken some batches ahead
-        for rating, tokens in marker.annotate(unfinished(part, begun)):
-            system = begun.popleft()
-            if not request.only_errors or not is_complete(system):
-                n_written[system.name] += request.is_written(rating)
-                yield system.name, rating, tokens
+    for rating, tokens in marker.annotate(unfinished()):
+        if n_left[system := system_of(rating.segment)]:  # some are annotated before it is known that there are enough
+            n_left[system] -= request.is_written(rating)
+            yield rating, tokens
 
 
-def _write_options(request: Request, form: str, source_format: str | None) -> WriteOptions:
+def _write_options(request: Request, form: str, given: GivenSegments) -> WriteOptions:
     from matese.formats.format import WriteOptions
 
-    is_copy = form == source_format and _is_copy(form)
+    is_copy = _is_copy_of_input(form, request, given)
     how = WriteOptions(request.penalties, template=Path(request.input[0]) if is_copy else None)
-    if request.input:
+    if request.input and (source_format := given.forms.get(request.input[0])):
         how = replace(how, table=sinks.table_style(request.input[0], source_format, form, request.columns))
     return how
+
+
+def _is_copy_of_input(form: str, request: Request, given: GivenSegments) -> bool:
+    return bool(request.input) and form == given.form and _is_copy(form)
 
 
 def _without_comment(rating: Rating) -> Rating:

@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, islice
 from os import PathLike
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import NamedRatings
     from matese.formats.candidates import Candidates
     from matese.formats.format import ReadOptions
-    from matese.formats.segments import SystemSegments
+    from matese.formats.segments import GivenSegments
 
     RatingsOrFile = str | PathLike[str] | Iterable[Rating] | NamedRatings
     """A file of ratings, or the ratings themselves, perhaps with a name for messages and results."""
@@ -194,10 +193,8 @@ def read_options(reading: ReadingOptions, *, untranslated: bool = False) -> Read
     return how
 
 
-def segments(
-    texts: Translations, *, needs_context: bool = True, untranslated: bool = False
-) -> tuple[list[SystemSegments], str | None]:
-    """Returns the segments of each system, and the format if the files have one.
+def segments(texts: Translations, *, needs_context: bool = True, untranslated: bool = False) -> GivenSegments:
+    """Returns the segments of all systems.
 
     Args:
         texts: names their files.
@@ -215,11 +212,10 @@ def segments(
         require(is_alone, "--input holds the translations: give it without --hyp and --test-set")
         check_stdin([*texts.input, *texts.src, *texts.ref])
         with counting_issues(read_options(texts, untranslated=untranslated)) as how:
-            systems, form = segments.from_files(
+            given = segments.from_files(
                 texts.input, how, sources=texts.src, references=texts.ref, needs_context=needs_context
             )
-        is_reduced = texts.ignore_references
-        return [segments.without_references(system) for system in systems] if is_reduced else systems, form
+        return given.without_references() if texts.ignore_references else given
     require(not texts.ignore_references, "--ignore-references is for --input only")
     require(bool(texts.hyp), "no translations: give --hyp FILE or --input FILE")
     require(not texts.columns, "--columns is for --input only")
@@ -239,16 +235,16 @@ def segments(
     check_stdin([*texts.hyp, *references, *sources])
     source = sources[0] if sources else None
     names = {"lang_pair": texts.lang_pair, "test_set": texts.test_set, "system": texts.system}
-    return segments.from_texts(texts.hyp, references, source, **names), None
+    return segments.from_texts(texts.hyp, references, source, **names)
 
 
 def readable(
-    systems: Sequence[SystemSegments], annotator: Reads, *, skip_incomplete: bool, limit: int | None = None
-) -> list[SystemSegments]:
-    """Returns the systems with the segments that have the texts which the model needs; tells how many have not.
+    given: GivenSegments, annotator: Reads, *, skip_incomplete: bool, limit: int | None = None
+) -> GivenSegments:
+    """Returns the segments that have the texts which the model needs; tells how many have not.
 
     Args:
-        systems: their segments are read once, before the model works for an hour.
+        given: segments, which are read once, before the model works for an hour.
         annotator: with the model.
         skip_incomplete: whether segments that lack a text are left out.
         limit: number of segments of each system that matter; None for all.
@@ -256,15 +252,12 @@ def readable(
     Raises:
         ModelError: if a segment lacks a text and is not left out, or if all do.
     """
-    lacking = [
-        [segment for segment in islice(system.read(), limit) if not annotator.can_read(segment)] for system in systems
-    ]
-    n_lacking = sum(map(len, lacking))
-    if n_lacking == 0:
-        return list(systems)
-    n_segments = sum(min(system.n_segments, limit or system.n_segments) for system in systems)
-    if n_lacking == n_segments:
-        first_lacking = lacking[0][0]
+    looked_at = given.first(limit)
+    lacking = [segment for segment in looked_at if not annotator.can_read(segment)]
+    if not lacking:
+        return given
+    if len(lacking) == len(looked_at):
+        first_lacking = lacking[0]
         try:
             annotator.check_texts(replace(first_lacking, key=None, line=None, name=None))  # its error has no place
         except ModelError as error:
@@ -274,23 +267,13 @@ def readable(
 
             choice = f"name the source, such as by --columns source={json.dumps(names[0], ensure_ascii=False)}"
             raise ModelError(f"{error}; the other columns are {', '.join(names)}: {choice}") from None
-    places = [*dict.fromkeys(segment.label for segments in lacking for segment in segments if segment.label)]
-    problem = f"{n_lacking:,} of {n_segments:,} segments lack what the model needs, {annotator.needed}"
+    places = [*dict.fromkeys(segment.label for segment in lacking if segment.label)]
+    problem = f"{len(lacking):,} of {len(looked_at):,} segments lack what the model needs, {annotator.needed}"
     first = f" ({shown(places)})" if places else ""
     if not skip_incomplete:
         raise ModelError(f"{problem}{first}: add the texts, or leave these segments out with --skip-incomplete")
     notices.info(f"left out: {problem}{first}")
-    return [_readable(system, annotator) for system in systems]
-
-
-def _readable(system: SystemSegments, annotator: Reads) -> SystemSegments:
-    are_kept = list(map(annotator.can_read, system.read()))
-    return replace(
-        system,
-        n_segments=sum(are_kept),
-        read=lambda: compress(system.read(), are_kept),
-        places=None if system.places is None else list(compress(system.places, are_kept)),
-    )
+    return given.where(annotator.can_read)
 
 
 def all_segments(path: str, reading: ReadingOptions) -> list[Segment]:
@@ -298,8 +281,7 @@ def all_segments(path: str, reading: ReadingOptions) -> list[Segment]:
     from matese.formats import segments
 
     with counting_issues(read_options(reading)) as how:
-        systems, _ = segments.from_file(path, how)
-        return [segment for _, segment in segments.in_order(systems)]
+        return list(segments.from_file(path, how))
 
 
 def ratings(path: str, how: ReadOptions) -> list[Rating]:
@@ -391,7 +373,7 @@ def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Ca
         lists = reading.read(texts.nbest, sources, list(zip(*columns, strict=True)))
     else:
         if texts.hyp and not texts.src and not references:
-            systems = files.from_texts(texts.hyp, lang_pair=texts.lang_pair)
+            given = files.from_texts(texts.hyp, lang_pair=texts.lang_pair)
         else:
             translations = Translations(
                 hyp=texts.hyp,
@@ -401,8 +383,8 @@ def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Ca
                 lang_pair=texts.lang_pair,
                 columns=texts.columns,
             )
-            systems, _ = segments(translations, needs_context=False)
-        lists = _candidates_of(systems)
+            given = segments(translations, needs_context=False)
+        lists = _candidates_of(given)
     n_single = sum(len(candidates.texts) == 1 for candidates in lists)
     shown_files = texts.nbest or ", ".join(texts.input or texts.hyp)
     require(n_single < len(lists), f"{shown_files} has a single candidate of each source; give two or more")
@@ -411,16 +393,20 @@ def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Ca
     return lists
 
 
-def _candidates_of(systems: Sequence[SystemSegments]) -> list[Candidates]:
+def _candidates_of(given: GivenSegments) -> list[Candidates]:
     """Returns the candidates of each segment; a system of a table may lack some segments."""
     from matese.choosing import choice
     from matese.formats import candidates as reading
+    from matese.formats.segments import system_of
 
-    if len(systems) > 1 and len({system.n_segments for system in systems}) > 1:
-        lists = reading.by_place([(system.name, list(system.read())) for system in systems])
-        if lists is not None and all(system.places is not None for system in systems):
+    systems: dict[str, list[Segment]] = {name: [] for name in given.counts}
+    for segment in given:
+        systems[system_of(segment)].append(segment)
+    if given.is_table and len(set(given.counts.values())) > 1:
+        lists = reading.by_place(list(systems.items()))
+        if lists is not None:
             return lists
-    unrated = {system.name: [Rating(segment, None, None) for segment in system.read()] for system in systems}
+    unrated = {name: [Rating(segment, None, None) for segment in of_system] for name, of_system in systems.items()}
     return [candidates for candidates, _ in choice.of_ratings(unrated)]
 
 

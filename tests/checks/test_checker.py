@@ -19,7 +19,7 @@ from matese.annotation import (
     Severity,
     UnplacedError,
 )
-from matese.checks import checker, codes, copied, numbers, placeholders, repetition, rules, scripts
+from matese.checks import checker, chosen, codes, copied, numbers, placeholders, repetition, rules, scripts
 from matese.errors import UsageError
 
 MAJOR = Severity.MAJOR
@@ -55,7 +55,7 @@ def test_all_at_once_and_who_says_so() -> None:
     segment = Segment("Es kostet kostet kostet 15 € (мир", "It costs €17 at %s in 2020.", key=KEY)
     (rating,) = checker.annotate_segments([segment])
     assert rating.rater is not None
-    assert rating.rater.startswith("matese|checks:all+language|lang_pair:en-de_CH|version:")
+    assert rating.rater.startswith(f"matese|checks:{'+'.join(rules.NAMES)}+py3langid|lang_pair:en-de_CH|version:")
     assert [(error.category, segment.hypothesis[error.start : error.end]) for error in rating.errors or ()] == [
         (repetition.REPEATED, "kostet kostet"),
         (numbers.CHANGED, "15"),
@@ -68,7 +68,7 @@ def test_beside_a_model() -> None:
     segment = Segment("Es kostet 15 €.", "It costs €17.")
     rating = Rating(segment, "matese|model:m", (ErrorSpan(3, 9, MAJOR, None, 0.5),), estimate=Estimate(-5, "mqm"))
     both = checker.add_findings(rating)
-    assert both.rater == "matese|model:m|checks:all|lang_pair:unknown"
+    assert both.rater == f"matese|model:m|checks:{'+'.join(rules.NAMES)}|lang_pair:unknown"
     assert both.errors == (*(rating.errors or ()), ErrorSpan(10, 12, MAJOR, numbers.CHANGED, rule="numbers"))
     assert both.estimate == rating.estimate
 
@@ -156,7 +156,7 @@ def test_inline_codes(
 
 def test_chosen_rules_alone_run_and_the_rater_names_them() -> None:
     segment = Segment("Es kostet kostet kostet 15 €", "It costs €17 at %s.", key=KEY)
-    rating = checker.check(segment, rules.choose("only,repetition,numbers").rules)
+    rating = checker.check(segment, chosen.choose("only,repetition,numbers").rules)
     assert {error.rule for error in rating.all_errors} == {"numbers", "repetition"}
     assert str(rating.rater).startswith("matese|checks:numbers+repetition|lang_pair:en-de_CH|")
 
@@ -173,7 +173,7 @@ def test_chosen_rules_alone_run_and_the_rater_names_them() -> None:
 )
 def test_choices_that_mean_nothing(text: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
-        rules.choose(text)
+        chosen.choose(text)
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_what_is_not_reliable_in_a_language_is_not_said() -> None:
     spoken = [replace(rule, silent={}) for rule in table]
     partly = [replace(rule, silent={rule.categories[-1]: frozenset({"de"})}) for rule in spoken]
     wholly = [replace(rule, silent=dict.fromkeys(rule.categories, frozenset({"de", "fr"}))) for rule in spoken]
-    for chosen, expected in [(spoken, {"numbers", "repetition"}), (partly, {"numbers"}), (wholly, set())]:
-        assert {error.rule for error in checker.check(segment, chosen).all_errors} == expected
+    for rows, expected in [(spoken, {"numbers", "repetition"}), (partly, {"numbers"}), (wholly, set())]:
+        assert {error.rule for error in checker.check(segment, rows).all_errors} == expected
     assert rules.why_silent(wholly, "de") == "numbers, repetition: not reliable in German, not run"
     assert rules.why_silent(partly, "de").startswith("numbers (Accuracy/Omission/Number), repetition (")
     assert rules.why_silent(wholly, "en") == rules.why_silent(spoken, "de") == ""
@@ -208,8 +208,8 @@ def test_a_doubled_word_is_only_found_in_languages_that_were_measured(lang: str,
     segment = Segment(
         "Nie nie nigdy nigdy nic nic", "Nothing", key=SegmentKey(lang_pair=f"en-{lang}" if lang else None)
     )
-    chosen = [replace(rule, silent={}) for rule in rules.choose("repetition").rules]
-    assert [error.category for error in checker.check(segment, chosen).errors or ()] == expected
+    spoken = [replace(rule, silent={}) for rule in chosen.choose("repetition").rules]
+    assert [error.category for error in checker.check(segment, spoken).errors or ()] == expected
 
 
 def test_categories_of_rules_are_documented() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from matese import Segment
 from matese.annotation import SegmentKey
-from matese.checks import checker, copied, language
+from matese.checks import checker, copied, language, rules
 
 FRENCH = "Les enfants jouent dans le jardin depuis ce matin et ne veulent pas rentrer."
 GERMAN = "Die Kinder spielen seit heute früh im Garten und wollen nicht ins Haus kommen."
@@ -53,4 +53,4 @@ def test_without_the_extra_the_signature_says_so(monkeypatch: pytest.MonkeyPatch
         language._labels.cache_clear()
     assert rating.errors == ()
     assert rating.rater is not None
-    assert "|checks:all|" in rating.rater
+    assert f"|checks:{'+'.join(rules.NAMES)}|" in rating.rater

@@ -60,18 +60,6 @@ def test_the_format_of_each_file_decides(run: Run, folder: Path, texts: tuple[st
     assert found(run, folder, *texts) == expected
 
 
-@pytest.mark.parametrize("command", [("gate", "--max-errors-per-1k", "999"), ("report", "--output", "out.html")])
-def test_commands_tell_what_was_not_added(run: Run, command: tuple[str, ...]) -> None:
-    for texts, is_told in (
-        (("--input", "a.po"), False),
-        (("--hyp", "plain.txt", "--src", "plain.src.txt"), True),
-        (("--hyp", "plain.txt", "--src", "plain.src.txt", "--checks", "also"), False),
-    ):
-        ran = run(*command, *texts)
-        assert ran.code == 0
-        assert ("not added: " in ran.err) is is_told
-
-
 def test_gate_by_rules_alone(run: Run) -> None:
     command = ("gate", "--hyp", "plain.txt", "--src", "plain.src.txt", "--max-errors-per-1k", "1")
     ran = run(*command, "--checks", "only,numbers", "--json", "-")

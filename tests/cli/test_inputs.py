@@ -5,6 +5,7 @@ import pytest
 
 from matese.cli import options, tag
 from matese.errors import InputError
+from matese.formats.segments import system_of
 from matese.tasks import texts
 from matese.tasks.texts import Translations
 from tests.cli.conftest import Run, write
@@ -38,6 +39,7 @@ def request(*arguments: str) -> Translations:
     ],
 )
 def test_usage(folder: Path, arguments: str, problem: str) -> None:
+    write(folder / "a.csv", "source,target", "a,b")
     (folder / "empty").mkdir()
     (folder / "empty" / ".hidden").touch()
     with pytest.raises(InputError, match=problem):
@@ -49,9 +51,9 @@ def test_files_of_a_folder_are_systems(folder: Path) -> None:
     for name in ("b.txt", "a.txt", ".hidden"):
         (folder / "systems" / name).write_bytes((folder / "mt.txt").read_bytes())
     command = ("-t", "systems", "mt.txt", "-r", "ref.txt", "--lang-pair", "english-german")
-    systems, _ = texts.segments(request(*command))
-    assert [system.name for system in systems] == ["a", "b", "mt"]
-    keys = [segment.key for system in systems for segment in system.read()]
+    given = texts.segments(request(*command))
+    assert list(given.counts) == ["a", "b", "mt"]
+    keys = [segment.key for segment in given]
     assert {(key.lang_pair, key.system) for key in keys if key} == {("en-de", "a"), ("en-de", "b"), ("en-de", "mt")}
 
 
@@ -110,11 +112,9 @@ def test_text_files_among_others(
     write(folder / "two.txt", "eins", "zwei")
     write(folder / "src2.txt", "one", "two")
     (folder / "c.po").write_text(PO)
-    systems, _ = texts.segments(request("--input", *arguments))
-    found = [(system.name, segment.label) for system in systems for segment in system.read()]
-    assert found == expected
-    every = [segment for system in systems for segment in system.read()]
-    assert all(segment.source is not None or segment.references for segment in every)
+    given = texts.segments(request("--input", *arguments))
+    assert [(system_of(segment), segment.label) for segment in given] == expected
+    assert all(segment.source is not None or segment.references for segment in given)
     assert run("tag", "--model", "{tiny}", "--input", *arguments).code == 0
 
 

@@ -17,7 +17,7 @@ TAG = ("tag", "--hyp", "mt.txt", "--src", "ref.txt")
 def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with serving(answering(error("gut"), error("nowhere"))) as endpoint:
-        ask = (*TAG, "--annotator", "openai:tiny", "--base-url", endpoint.url, "--set", "cache=answers")
+        ask = (*TAG, "--annotator", "openai:tiny", "--base-url", endpoint.url, "--cache", "answers")
         ran = run(*ask, "--format", "jsonl", "--output", "own.jsonl")
         assert ran.code == 0
         assert "3 of 4 quotes occur nowhere: their errors have no place" in ran.err
@@ -55,6 +55,6 @@ def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest
 )
 def test_bad_usage(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
     write(folder / "out.jsonl", "old")
-    given = () if "--base-url" in arguments[:1] else ("--set", "cache=answers")
+    given = () if "--base-url" in arguments[:1] else ("--cache", "answers")
     assert run(*TAG, *arguments, *given, "--output", "out.jsonl").refused().startswith(problem)
     assert (folder / "out.jsonl").read_text() == "old\n"

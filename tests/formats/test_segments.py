@@ -8,16 +8,11 @@ import pytest
 from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.formats import segments
-from matese.formats.segments import SystemSegments
 from tests.cli.conftest import as_nobody, write
 
 
 def standard_input(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-
-def all_segments(systems: list[SystemSegments]) -> list[Segment]:
-    return [segment for system in systems for segment in system.read()]
 
 
 @pytest.fixture
@@ -70,7 +65,7 @@ def test_different_lengths(folder: Path) -> None:
 def test_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     standard_input(monkeypatch, b"a\r\nb\nc")
     texts = segments.from_texts(["-"], ["ref.txt"])
-    assert [(segment.hypothesis, segment.key) for segment in all_segments(texts)] == [
+    assert [(segment.hypothesis, segment.key) for segment in list(texts)] == [
         (text, SegmentKey(system="stdin", index=index)) for index, text in enumerate("abc")
     ]
     standard_input(monkeypatch, b"")
@@ -90,14 +85,14 @@ def test_pipe_is_read_once(folder: Path) -> None:
     os.close(writer)
     texts = segments.from_texts(["mt.txt", "ref.txt"], [f"/dev/fd/{reader}"])
     os.close(reader)
-    assert [segment.references for segment in all_segments(texts)] == [("a",), ("b",), ("c",)] * 2
+    assert [segment.references for segment in list(texts)] == [("a",), ("b",), ("c",)] * 2
 
 
 def test_segments_of_each_system(folder: Path) -> None:
     write(folder / "other.de.txt", "x", "y", "z")
     texts = segments.from_texts(["mt.txt", "other.de.txt"], ["ref.txt", "mt.txt"])
-    assert [system.n_segments for system in texts] == [3, 3]
-    first, *_, last = all_segments(texts)
+    assert (texts.counts, len(texts)) == ({"mt": 3, "other.de": 3}, 6)
+    first, *_, last = list(texts)
     assert first == Segment(
         "Das ist gut.", None, ("Das ist schlecht.", "Das ist gut."), SegmentKey(system="mt", index=0)
     )
@@ -109,7 +104,7 @@ def test_file_that_changes_under_way(folder: Path) -> None:
         texts = segments.from_texts(["mt.txt"], ["ref.txt"])
         original = write(folder / "ref.txt", *lines)
         with pytest.raises(FormatError, match=f"ref.txt: changed from 3 lines to {len(lines)} while it was read: must"):
-            all_segments(texts)
+            list(texts)
         write(original, "a", "b", "c")
 
 
@@ -135,8 +130,8 @@ def test_segments_are_called_what_their_file_calls_them(
 ) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    systems = segments.from_texts([str(path)]) if name == "a.txt" else segments.from_file(str(path))[0]
-    assert [segment.label for segment in systems[0].read()] == labels
+    given = segments.from_texts([str(path)]) if name == "a.txt" else segments.from_file(str(path))
+    assert [segment.label for segment in given] == labels
 
 
 STRUCTURED = {
@@ -191,5 +186,4 @@ def test_files_in_other_formats_are_no_lines_of_text(tmp_path: Path, name: str, 
 def test_lines_of_text_may_begin_with_anything(tmp_path: Path, first: str) -> None:
     path = tmp_path / "mt.de"
     path.write_text(f"{first}\nzweite\n", encoding="utf-8")
-    (system,) = segments.from_texts([str(path)])
-    assert [segment.hypothesis for segment in system.read()] == [first, "zweite"]
+    assert [segment.hypothesis for segment in segments.from_texts([str(path)])] == [first, "zweite"]

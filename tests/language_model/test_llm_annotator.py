@@ -13,7 +13,7 @@ import pytest
 
 import matese
 from matese.annotation import ErrorSpan, Estimate, Omission, Severity, UnplacedError
-from matese.errors import InputError, ModelError, UsageError
+from matese.errors import FormatError, InputError, ModelError, UsageError
 from matese.language_model import connection
 from matese.language_model.client import RunLimits
 from tests.language_model.endpoint import GOOD, KEY, Endpoint, Handler, serving
@@ -189,10 +189,12 @@ def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
         model(endpoint, tmp_path).annotate(TEXTS[:1], sources=SOURCES[:1], lang_pair="en-de")
         model(endpoint, tmp_path, prompt="esa").annotate([" "], sources=SOURCES[:1])
         assert len(endpoint.bodies) == 5, "no request is sent for a blank translation"
-        for path in tmp_path.rglob("*.json"):
-            path.write_text("{damaged")
-        assert model(endpoint, tmp_path).annotate(TEXTS[:1], sources=SOURCES[:1]) == first[:1]
-        assert len(endpoint.bodies) == 6
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "finished.sqlite").write_text("{damaged")
+        with pytest.raises(
+            FormatError, match=r"finished\.sqlite: is not what an interrupted run leaves, or is damaged"
+        ):
+            model(endpoint, tmp_path / "other")
 
 
 def test_order_is_kept_with_many_threads(tmp_path: Path) -> None:

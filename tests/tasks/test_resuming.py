@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from matese.errors import FormatError, InputError
-from matese.formats.tables import jsonl
-from matese.tasks import journal, tag
+from matese.errors import InputError
+from matese.finished_work import FinishedWork
+from matese.tasks import tag
 from tests.cli.conftest import HYPOTHESES
 from tests.tasks.conftest import broken_off, do, refusal, write
 
@@ -40,13 +39,13 @@ COMMANDS: dict[str, dict[str, object]] = {
     "folder": {**TEXTS, "format": "label-studio", "output": "out"},
     "csv with its own columns": {"input": ["in.csv"], "output": "out.csv"},
     "po": {"input": ["in.po"], "output": "out.po"},
-    "checks alone": {**TEXTS, "checks": "only", "output": "out.parquet"},
+    "binary": {**TEXTS, "output": "out.parquet"},
 }
 
 
 @pytest.fixture
 def texts(folder: Path) -> Path:
-    write(folder / "b.txt", *reversed(HYPOTHESES))
+    write(folder / "b.txt", *(f"{text}!" for text in reversed(HYPOTHESES)))
     write(folder / "in.csv", "id,quelle,hypothesis,who", *(f"{i},A text {i},der Text {i},me" for i in range(4)))
     (folder / "in.csv").write_text((folder / "in.csv").read_text().replace("quelle", "source"))
     (folder / "in.po").write_text(PO)
@@ -66,6 +65,9 @@ class StopError(Exception):
     """Stands for whatever ends a process."""
 
 
+keep = FinishedWork.put
+
+
 @pytest.mark.parametrize(("name", "n_kept"), [(name, 1 + 2 * (number % 2)) for number, name in enumerate(COMMANDS)])
 def test_the_same_command_goes_on(texts: Path, monkeypatch: pytest.MonkeyPatch, name: str, n_kept: int) -> None:
     command = {**TAG, **COMMANDS[name]}
@@ -73,86 +75,110 @@ def test_the_same_command_goes_on(texts: Path, monkeypatch: pytest.MonkeyPatch, 
     expected = contents(texts)
     for path in expected:
         (texts / path).unlink()
-    keep = journal.Journal._keep
-    n_made = 0
-
-    def stop_after_some(self: journal.Journal, *args: object) -> None:
-        if self.n_kept == n_kept:
-            raise StopError
-        keep(self, *args)  # type: ignore[arg-type]
-
-    def count(self: journal.Journal, *args: object) -> None:
-        nonlocal n_made
-        n_made += 1
-        keep(self, *args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(journal.Journal, "_keep", stop_after_some)
+    made = stopping(monkeypatch, n_kept)
     assert "the same command resumes" in broken_off(tag, StopError, **command)
     (left,) = contents(texts)
     assert left.endswith(".part")
-    with open(left, "a") as part:
-        part.write('{"rating": {"index": 2, "hypothesis": "der T')  # what was not completed
-    monkeypatch.setattr(journal.Journal, "_keep", count)
+    made = stopping(monkeypatch)
     resumed = do(tag, **command)
-    assert f"resuming after {n_kept} of " in resumed.told
+    assert f"resuming after {n_kept} segment" in resumed.told
     assert contents(texts) == expected
     n_segments = {"csv with its own columns": 4, "po": 4}.get(name, 6)
     if name != "two with errors":  # which looks at some more in one go
-        assert n_made == n_segments - n_kept
+        assert len(made) == n_segments - n_kept
         assert [line for line in whole.told.splitlines() if line not in resumed.told] == []
 
 
-def test_another_command_is_refused(texts: Path) -> None:
+def stopping(monkeypatch: pytest.MonkeyPatch, n_kept: int | None = None, failure: Exception | None = None) -> list[str]:
+    """Lets a run end when it has kept so many results; returns those that are kept from now on."""
+    kept: list[str] = []
+
+    def put(self: FinishedWork, result: str, *dependencies: object) -> None:
+        if len(kept) == n_kept:
+            raise failure or StopError
+        kept.append(result)
+        keep(self, result, *dependencies)
+
+    monkeypatch.setattr(FinishedWork, "put", put)
+    return kept
+
+
+def test_what_others_left_is_refused(texts: Path) -> None:
     command = {**TAG, **COMMANDS["jsonl"]}
     do(tag, **command)
     made = (texts / "out.jsonl").read_bytes()
     do(tag, limit=1, **command)
     part = texts / "out.jsonl.part"
-    origin = {"texts": "0", "options": "0", "signature": "0"}
-    part.write_text(json.dumps(origin) + "\n")
-    assert refusal(tag, **command).startswith("out.jsonl.part:1: is of an interrupted run with other texts and other")
-    part.write_text("what somebody else wrote")
-    assert refusal(tag, **command).startswith("out.jsonl.part: ")
-    assert part.read_text() == "what somebody else wrote"
-    part.write_text("")  # killed before the first line
+    for other in ("what somebody else wrote", "SQLite format 3\0" + 100 * "x"):
+        part.write_text(other)
+        assert refusal(tag, **command).startswith("out.jsonl.part: is not what an interrupted run leaves")
+        assert part.read_text() == other
+    part.write_text("")  # killed before the first result
     do(tag, **command)
     assert (texts / "out.jsonl").read_bytes() == made
     assert not part.exists()
 
 
-@pytest.mark.parametrize("changed", [{"min_confidence": 0.9}, {"weights": "google"}, {"tokens": True}, {}])
-def test_other_texts_options_or_models_are_refused(
-    texts: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, object]
+@pytest.mark.parametrize(
+    ("changed", "n_found"),
+    [
+        ({"min_confidence": 0.9}, 0),
+        ({"weights": "google"}, 0),
+        ({"tokens": True}, 0),
+        ({"lang_pair": "en-de"}, 0),
+        ({"checks": "also"}, 3),  # which are added to what a model says
+        ({"batch_tokens": 64}, 3),
+    ],
+)
+def test_only_what_depends_on_the_same_is_found(
+    texts: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, object], n_found: int
 ) -> None:
     command = {**TAG, **COMMANDS["jsonl"]}
-    keep = journal.Journal._keep
+    stopping(monkeypatch, 3)
+    broken_off(tag, StopError, **command)
+    made = stopping(monkeypatch)
+    do(tag, **command, **changed)
+    assert len(made) == 6 - n_found
+    expected = (texts / "out.jsonl").read_bytes()
+    do(tag, **command, **changed)
+    assert (texts / "out.jsonl").read_bytes() == expected
 
-    def stop_after_one(self: journal.Journal, *args: object) -> None:
-        if self.n_kept == 1:
-            raise StopError
-        keep(self, *args)  # type: ignore[arg-type]
 
-    with monkeypatch.context() as patch:
-        patch.setattr(journal.Journal, "_keep", stop_after_one)
-        broken_off(tag, StopError, **command)
-    before = (texts / "out.jsonl.part").read_bytes()
-    if not changed:
-        write(texts / "ref.txt", "Das ist gut.", "etwas", "ein Text")
-    assert refusal(tag, **command, **changed).startswith("out.jsonl.part:1: is of an interrupted run")
-    assert (texts / "out.jsonl.part").read_bytes() == before
+def test_finished_work_is_found_where_lines_were_added(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = {**TAG, "hyp": ["mt.txt"], "ref": ["ref.txt"], "output": "out.jsonl"}
+    stopping(monkeypatch, 2)
+    broken_off(tag, StopError, **command)
+    for name in ("mt.txt", "ref.txt"):
+        lines = (texts / name).read_text(encoding="utf-8").splitlines()
+        write(texts / name, "etwas Neues", *lines, "Das Ende")
+    made = stopping(monkeypatch)
+    do(tag, **command)
+    assert len(made) == 3
+    resumed = (texts / "out.jsonl").read_bytes()
+    do(tag, **command)
+    assert (texts / "out.jsonl").read_bytes() == resumed
+
+
+def test_a_folder_keeps_finished_work(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = {**TAG, **COMMANDS["tokens"], "cache": "kept"}
+    do(tag, **command)
+    first = (texts / "out.jsonl").read_bytes()
+    made = stopping(monkeypatch)
+    do(tag, **command, checks="none")
+    assert (made, (texts / "out.jsonl").read_bytes()) == ([], first)
+    assert [path.name for path in (texts / "kept").iterdir()] == ["finished.sqlite"]
+    assert not (texts / "out.jsonl.part").exists()
 
 
 def test_of_two_commands_with_one_output_the_first_completes_it(texts: Path) -> None:
-    origin = journal.Origin("texts", "options", "signature")
-    first, other = (journal.Journal(texts / "out.part", origin) for _ in range(2))
-    do(tag, output="out.jsonl", **TAG, **TEXTS)
-    ratings = list(jsonl.read(texts / "out.jsonl"))
-    one = first.annotate([rating.segment for rating in ratings], lambda segments: ((r, None) for r in ratings))
-    two = other.annotate([rating.segment for rating in ratings], lambda segments: ((r, None) for r in ratings))
-    assert next(one) == (ratings[0], None)
-    with pytest.raises(FormatError, match="another command writes to it"):
-        next(two)
-    assert [rating for rating, _ in one] == ratings[1:]
+    first, other = (FinishedWork(texts / "out.part") for _ in range(2))
+    first.put("a", 1)
+    with pytest.raises(InputError, match=r"out\.part: another command writes to it"):
+        other.put("b", 2)
+    with pytest.raises(InputError, match=r"out\.part: another command writes to it"):
+        FinishedWork(texts / "out.part")
+    first.put("c", 3)
+    assert (first.get(1), first.get(2), first.get(3)) == ("a", None, "c")
 
 
 @pytest.mark.parametrize(
@@ -191,16 +217,9 @@ def test_output_beside_which_nothing_can_be_kept(texts: Path) -> None:
 
 
 def test_an_error_that_would_come_again_is_no_interruption(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep = journal.Journal._keep
-
-    def refuse_the_second(self: journal.Journal, *args: object) -> None:
-        if self.n_kept == 1:
-            raise InputError("this segment cannot be rated")
-        keep(self, *args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(journal.Journal, "_keep", refuse_the_second)
+    stopping(monkeypatch, 1, InputError("this segment cannot be rated"))
     write(folder / "two.txt", "Das Haus", "Der Baum")
     files = {"hyp": ["two.txt"], "ref": ["two.txt"], "output": "out.jsonl"}
     told = broken_off(tag, InputError, **files, model="{tiny}")
-    assert "1 of 2 segments is kept in out.jsonl.part\n" in told
+    assert "1 segment is kept in out.jsonl.part\n" in told
     assert "resumes" not in told

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import matese
-from matese.errors import FormatError, ModelError, UsageError
+from matese.errors import ModelError, UsageError
+from matese.finished_work import FinishedWork
 from matese.formats.tables import jsonl
 from matese.tasks import notices, tag
-from matese.tasks.journal import Journal
 from matese.tasks.tag import Request
 
 HYPOTHESES = ("Das ist gut.", "", "der Text [a 你好!", "der Text der Text der Text")
@@ -91,22 +91,20 @@ def test_the_same_request_resumes(
     output = tmp_path / "out.jsonl"
     wanted = tag.run(request_).ratings
     asked = replace(request_, output=str(output))
-    keep = Journal._keep
+    keep = FinishedWork.put
 
-    def stop_after_three(self: Journal, *args: object) -> None:
-        if self.n_kept == 3:
+    def stop_after_three(self: FinishedWork, *arguments: str) -> None:
+        if self.n_results == 3:
             raise StopError
-        keep(self, *args)  # type: ignore[arg-type]
+        keep(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "_keep", stop_after_three)
+        patch.setattr(FinishedWork, "put", stop_after_three)
         with pytest.raises(StopError):
             tag.run(asked)
     assert not output.exists()
-    with pytest.raises(FormatError, match="other options"):
-        tag.run(replace(asked, precision="auto"))
     tagged = tag.run(replace(asked, batch_tokens=64))  # which changes no rating
-    assert f"resuming after 3 of {2 * len(HYPOTHESES)} segments" in caplog.text
+    assert "resuming after 3 segments" in caplog.text
     assert tagged.ratings == []
     assert tagged.systems[1].n_segments == len(HYPOTHESES)
     assert list(jsonl.read(output)) == wanted

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from matese.annotation import Rating, Segment
+from matese.checks.rules import NAMES
 from matese.formats.tables import jsonl
 from matese.tasks import convert, score, tag
 from tests.cli.conftest import HYPOTHESES, REFERENCES
@@ -224,6 +225,7 @@ def test_a_minimum_confidence_is_explained_by_the_calibration() -> None:
 
 
 SOURCES = ("It costs 15 euros (net).", "something", "the text the text")
+RULES = "+".join(NAMES)
 CHECKS = {"checks": "only", "hyp": ["mt.txt"], "format": "jsonl"}
 
 
@@ -233,7 +235,7 @@ def test_checks_alone_need_no_model(folder: Path) -> None:
     ran = do(tag, src=["src.txt"], lang_pair="en-de", model="there is none", **CHECKS)
     assert ran.told == "repetition (Accuracy/Addition/Doubled short word): not reliable in German, not run\n"
     first, second, third = objects(ran.out)
-    assert str(first["rater"]).startswith("matese|checks:all+language|lang_pair:en-de|version:")
+    assert str(first["rater"]).startswith(f"matese|checks:{RULES}+py3langid|lang_pair:en-de|version:")
     assert [(one["text"], one["confidence"]) for one in first["errors"]] == [("16", None)]  # type: ignore[attr-defined]
     assert (first["lang_pair"], first["score"], first["expected_score"]) == ("en-de", -5, None)
     assert [one["category"] for one in second["unplaced"]] == ["Non-translation"]  # type: ignore[attr-defined]
@@ -242,7 +244,7 @@ def test_checks_alone_need_no_model(folder: Path) -> None:
     # Without a source too, in the terminal as well.
     *_, row, signature, _ = do(tag, checks="only", hyp=["mt.txt"]).out.split("\n")
     assert row.split() == ["mt", "3", "1", "1", "0", "1", "-8.33", "[-25.00,", "0.00]"]
-    assert signature.startswith("matese|checks:all|lang_pair:unknown|")
+    assert signature.startswith(f"matese|checks:{RULES}|lang_pair:unknown|")
 
 
 def test_rules_that_are_silent_in_the_language_are_named(folder: Path) -> None:
@@ -279,7 +281,7 @@ def test_checks_beside_a_model(folder: Path) -> None:
     alone = objects(do(tag, hyp=["mt.txt"], src=["src.txt"], **JSONL).out)
     both = objects(do(tag, hyp=["mt.txt"], src=["src.txt"], checks="also", **JSONL).out)
     assert both[0]["expected_score"] == alone[0]["expected_score"]
-    assert both[0]["rater"] == f"{alone[0]['rater']}|checks:all|lang_pair:unknown"
+    assert both[0]["rater"] == f"{alone[0]['rater']}|checks:{RULES}|lang_pair:unknown"
     added = [one for one in both[0]["errors"] if one not in alone[0]["errors"]]  # type: ignore[attr-defined, operator]
     # The model has marked other words before, which share some with the number: they have become one error.
     assert [(one["text"], one["category"]) for one in added] == [("16", "Accuracy/Mistranslation/Number")]

@@ -74,12 +74,12 @@ def test_empty_cues_are_counted(tmp_path: Path) -> None:
 def test_pairs_of_subtitles(tmp_path: Path) -> None:
     hypothesis = put(tmp_path / "de.vtt", VTT)
     source = put(tmp_path / "en.srt", SRT.partition("\n3\n")[0])
-    for systems in (
+    for given in (
         segments.from_texts([str(hypothesis)], source=str(source)),
-        segments.from_files([str(hypothesis)], sources=[str(source)])[0],
+        segments.from_files([str(hypothesis)], sources=[str(source)]),
     ):
-        (system,) = systems
-        assert [(one.hypothesis, one.source) for one in system.read()] == [
+        assert given.form == "vtt"
+        assert [(one.hypothesis, one.source) for one in given] == [
             (TEXTS[0], "Wo habt ihr geschlafen?"),
             (TEXTS[1], ""),
         ]

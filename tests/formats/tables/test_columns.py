@@ -223,9 +223,9 @@ def test_language_pairs_that_differ(tmp_path: Path) -> None:
 def test_segments_of_a_table(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"mt": "Ja", "n": 1}\n{"mt": "Ja", "m": 2}\n', encoding="utf-8")
-    (system,), form = segments.from_file(str(path))
-    assert (system.name, form) == ("a", "jsonl")
-    assert [(segment.key, segment.extra) for segment in system.read()] == [
+    given = segments.from_file(str(path))
+    assert (given.counts, given.form) == ({"a": 2}, "jsonl")
+    assert [(segment.key, segment.extra) for segment in given] == [
         (SegmentKey(index=0), {"n": 1, "m": None}),
         (SegmentKey(index=1), {"n": None, "m": 2}),
     ]
@@ -298,8 +298,8 @@ def test_the_stored_value_of_a_formula_is_read_also_beyond_the_stated_dimensions
 def test_ids_that_are_no_numbers_do_not_take_those_of_others(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,src,mt\n1,A,B\nx2,C,D\n3.0,E,F\nx4,G,H\n", encoding="utf-8")
-    (system,), _ = segments.from_file(str(path))
-    found = [(segment.key and segment.key.index, segment.hypothesis) for segment in system.read()]
+    given = segments.from_file(str(path))
+    found = [(segment.key and segment.key.index, segment.hypothesis) for segment in given]
     assert found == [(1, "B"), (0, "D"), (3, "F"), (2, "H")]
 
 

@@ -1,0 +1,79 @@
+"""Which rules run, as users choose them; the rules themselves are imported where they run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matese.errors import UsageError, one_of
+
+if TYPE_CHECKING:
+    from matese.checks.rule import Rule
+
+ALSO = "also"
+ONLY = "only"
+NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenRules:
+    """The rules that run, and whether a model runs, too.
+
+    Attributes:
+        names: of the rules; None for all.
+        has_model: whether they run beside a model.
+        is_default: whether nobody chose: rules run on files for localisation, which people correct, and on no others.
+    """
+
+    names: tuple[str, ...] | None = None
+    has_model: bool = True
+    is_default: bool = False
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """The rules, in the order of the table."""
+        from matese.checks import rules
+
+        return tuple(rule for rule in rules.TABLE if self.names is None or rule.name in self.names)
+
+    def of(self, form: str | None) -> Sequence[Rule]:
+        """Returns the rules that run on a file of a format; None for lines of text."""
+        if not self.is_default:
+            return self.rules
+        if form is None:
+            return ()
+        from matese.formats.registry import BY_NAME
+
+        return self.rules if BY_NAME[form].is_for_localisation else ()
+
+
+DEFAULT = ChosenRules(is_default=True)
+
+
+def choose(text: str) -> ChosenRules:
+    """Returns the choice of an option or argument: words that are separated by commas.
+
+    `also` and `only` stand for all rules, beside a model or without it; names of rules choose some of them, beside a
+    model or, with `only`, without it; `none` for no rule.
+
+    >>> [[rule.name for rule in choose(text).rules] for text in ("none", "codes,numbers", "only,blank")]
+    [[], ['numbers', 'codes'], ['blank']]
+    >>> choose("numbers").has_model, choose("only,numbers").has_model, choose("also").names
+    (True, False, None)
+
+    Raises:
+        UsageError: at an unknown word, and at `none` or `also` beside others.
+    """
+    from matese.checks.rules import NAMES
+
+    words = [word.strip() for word in text.split(",")]
+    if unknown := [word for word in words if word not in (ALSO, ONLY, NONE, *NAMES)]:
+        allowed = one_of((ALSO, ONLY, NONE, *NAMES))
+        raise UsageError(f"unknown value {unknown[0]!r}, must be {allowed}; several are separated by commas")
+    if NONE in words and len(words) > 1:
+        raise UsageError("none stands alone")
+    if ALSO in words and ONLY in words:
+        raise UsageError("also (beside a model) or only (without it), not both")
+    names = tuple(word for word in words if word in NAMES)
+    return ChosenRules(names if names or NONE in words else None, ONLY not in words)
