@@ -43,6 +43,11 @@ class ModelConfig:
             raise InputError("texts.separate_layers: must be 0 if layers.mix is not last")
 
     @property
+    def reads_pieces(self) -> bool:
+        """Whether the model reads texts in pieces, see `matese.model.texts.pieces`."""
+        return self.texts.reads_pieces and self.heads.tags is not None and self.texts.layout == "together"
+
+    @property
     def architecture(self) -> str:
         """What the literature calls such a model."""
         if self.heads.tags is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from matese.errors import InputError, ModelError, check_probability
 from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads.meaning.settings import MeaningRule
+from matese.model.heads.score.settings import PieceScore
 from matese.model.heads.tags.confidence import MarkThreshold, SpanConfidence
 from matese.model.texts.encoding import InputKind
 
@@ -54,6 +55,8 @@ class Decoding:
             without an entry, it is the mean error probability. `matese calibrate` fits them.
         meaning: what errors of meaning change, at most one entry for each kind of input; without an entry, nothing.
             `matese calibrate` fits the thresholds.
+        pieces: how the expected score of a text of several sentences follows from the whole and its pieces, at most one
+            entry for each kind of input, and one for the others.
         error_free: how segments that are free of errors are told from others; for each kind of input at most one entry
             for some language pairs, and one for all others; without one, they are not. `matese calibrate` fits them.
     """
@@ -65,6 +68,7 @@ class Decoding:
     min_omission_confidence: float = 0.5
     confidences: tuple[SpanConfidence, ...] = ()
     meaning: tuple[MeaningRule, ...] = ()
+    pieces: tuple[PieceScore, ...] = (PieceScore(),)
     error_free: tuple[ErrorFreeDetector, ...] = ()
 
     def __post_init__(self) -> None:
@@ -74,7 +78,7 @@ class Decoding:
                 raise InputError(f"{name} {least}: must be greater than 0 and less than 1")
         if self.span_budget is not None and self.span_budget <= 0:
             raise InputError(f"span_budget {self.span_budget}: must be greater than 0")
-        for name in ("thresholds", "confidences", "meaning"):
+        for name in ("thresholds", "confidences", "meaning", "pieces"):
             kinds = [entry.inputs for entry in getattr(self, name)]
             if twice := sorted({kind for kind in kinds if kinds.count(kind) > 1}):
                 raise InputError(f"{name}: {twice[0]} has several entries; must have one for each kind of input")
@@ -119,6 +123,11 @@ class Decoding:
     def threshold(self, inputs: InputKind) -> MarkThreshold | None:
         """Returns the least confidence of a marked span fitted for a kind of input; None without one."""
         return next((threshold for threshold in self.thresholds if threshold.inputs == inputs), None)
+
+    def piece_score(self, inputs: InputKind | None) -> PieceScore:
+        """Returns how the scores of pieces count for a kind of input."""
+        found = {entry.inputs: entry for entry in self.pieces}
+        return found.get(inputs) or found.get(None) or PieceScore()
 
     def meaning_rule(self, inputs: InputKind) -> MeaningRule | None:
         """Returns the rule for errors of meaning of a kind of input; None without one."""

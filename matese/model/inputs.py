@@ -63,6 +63,8 @@ class Inputs(TensorGroup):
             of all rows, concatenated, so that a CPU computes each of them once; None to compute them in their rows.
         text_starts: (distinct texts + 1,), int32, start of each text in `texts`, and the end.
         text_places: (batch, tokens), int64, place of each token in `texts`; 0 for padding.
+        sentences: (batch, tokens), int64, number of the sentence of each token in `Encoding.sentences`, from 1, or 0;
+            None if no row has any.
     """
 
     ids: Tensor
@@ -78,6 +80,7 @@ class Inputs(TensorGroup):
     texts: Tensor | None = None
     text_starts: Tensor | None = None
     text_places: Tensor | None = None
+    sentences: Tensor | None = None
 
     def packed(self) -> Inputs:
         """Returns the inputs with the positions of their tokens in the flattened `ids`, so that padding is skipped."""
@@ -99,9 +102,29 @@ def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool 
     roles, _ = padded([encoding.roles for encoding in read], 0)
     starts = [np.arange(encoding.first, encoding.first + len(encoding.ranges)) for encoding in encodings]
     positions, hypothesis_mask = padded(starts, 0)
+    sentences = None
+    if any(encoding.sentences is not None for encoding in encodings):
+        sentences, _ = padded([_sentence_numbers(encoding) for encoding in encodings], 0)
     return Inputs(
-        ids, roles, mask, decoder_ids, decoder_mask, positions, hypothesis_mask, contexts, **_separate(encodings)
+        ids,
+        roles,
+        mask,
+        decoder_ids,
+        decoder_mask,
+        positions,
+        hypothesis_mask,
+        contexts,
+        **_separate(encodings),
+        sentences=sentences,
     )
+
+
+def _sentence_numbers(encoding: Encoding) -> Int32Array:
+    """Returns the number of each token's sentence, from 1, or 0: (tokens,)."""
+    numbers = np.zeros(len(encoding.ids), np.int32)
+    for number, (start, end) in enumerate([] if encoding.sentences is None else encoding.sentences.tolist(), start=1):
+        numbers[start:end] = number
+    return numbers
 
 
 def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from matese.model.decoding import Decoding
 from matese.model.heads.head import Combine, Head
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Outputs, Prediction, WindowOutput
+from matese.model.texts.encoding import Encoding
 
 
 def of_windows(heads: Sequence[Head], windows: Mapping[Row, Sequence[WindowOutput]]) -> dict[Row, Prediction]:
@@ -32,15 +34,44 @@ def _of_windows(heads: Sequence[Head], row: Row, windows: Sequence[WindowOutput]
     first = windows[0]
     if len(windows) == 1 and not first.encoding.is_cut:
         return Prediction(row.texts[0], first.encoding.ranges, first.outputs)
+    whole = [window for window in windows if not window.encoding.is_piece]
+    pieces = [window for window in windows if window.encoding.is_piece]
+    parts = _covering(whole, pieces) if pieces else whole
     joint: list[object] = []
     for head in heads:
-        kind = head.output
-        known = [(encoding, said) for encoding, outputs in windows if (said := outputs.get(kind)) is not None]
-        if known:
-            joint.append(head.join(row, known))
-    ranges = np.concatenate([encoding.ranges[slice(*encoding.kept)] for encoding, _ in windows])
+        said_of_parts = _said(head, parts)
+        if said_of_parts:
+            joint.append(head.join(row, said_of_parts, _said(head, whole)))
+    ranges = np.concatenate([encoding.ranges[slice(*encoding.kept)] for encoding, _ in parts])
     is_windowed = any(encoding.is_cut for encoding, _ in windows)
-    return Prediction(row.texts[0], ranges, Outputs.of(joint), is_windowed=is_windowed)
+    return Prediction(row.texts[0], ranges, Outputs.of(joint), is_windowed=is_windowed, n_pieces=max(1, len(pieces)))
+
+
+def _said(head: Head, windows: Sequence[WindowOutput]) -> list[tuple[Encoding, Any]]:
+    """Returns what a head says of each window; without those of which it says nothing."""
+    return [(encoding, said) for encoding, outputs in windows if (said := outputs.get(head.output)) is not None]
+
+
+def _covering(whole: Sequence[WindowOutput], pieces: Sequence[WindowOutput]) -> list[WindowOutput]:
+    """Returns the pieces, and between them the parts of the whole that are in no piece, in order.
+
+    The kept parts cover the hypothesis exactly once.
+    """
+    covered = [place for encoding, _ in pieces for place in _kept(encoding)]
+    parts = list(pieces)
+    for encoding, outputs in whole:
+        own = np.setdiff1d(_kept(encoding), covered)
+        for run in np.split(own, np.flatnonzero(np.diff(own) > 1) + 1):
+            if len(run):
+                kept = (int(run[0]) - encoding.start, int(run[-1]) + 1 - encoding.start)
+                parts.append(WindowOutput(encoding._replace(kept=kept), outputs))
+    return sorted(parts, key=lambda part: part.encoding.start + part.encoding.kept[0])
+
+
+def _kept(encoding: Encoding) -> range:
+    """Returns the tokens of the hypothesis whose predictions are used."""
+    start, end = encoding.kept
+    return range(encoding.start + start, encoding.start + end)
 
 
 def of_rows(
@@ -89,6 +120,5 @@ def of_models(heads: Sequence[Head], predictions: Sequence[Prediction], score: f
 
 
 def _joint(predictions: Sequence[Prediction], outputs: Outputs, score: float | None = None) -> Prediction:
-    first = predictions[0]
     is_windowed = any(prediction.is_windowed for prediction in predictions)
-    return Prediction(first.hypothesis, first.ranges, outputs, score, is_windowed, first.is_blank)
+    return predictions[0]._replace(outputs=outputs, score=score, is_windowed=is_windowed)

@@ -21,6 +21,7 @@ from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.roberta import Roberta
 from matese.model.heads import registry
 from matese.model.heads.networks import HeadNetwork
+from matese.model.heads.sentence_vectors import SentenceVectors
 from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
 from matese.model.states import BatchStates
@@ -114,7 +115,7 @@ class Network(nn.Module):
             dropout=self.dropout,
             embed=self.encoder.get_input_embeddings(),
         )
-        return NetworkOutput.of(head(states) for head in self.heads)
+        return NetworkOutput.of([*(head(states) for head in self.heads), SentenceVectors.of(states)])
 
     def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
         """Returns the score of each hypothesis, (segments,), from embeddings of texts that were read alone.

@@ -76,9 +76,9 @@ class Prediction(NamedTuple):
         ranges: (tokens, 2), range of each token, half-open, in code points.
         outputs: what each head says.
         score: the expected score, not rounded; None for a row or one reading.
-        is_windowed: whether the texts were too long to be read at once: in overlapping windows or, beside a short
-            hypothesis, only the middle of a long source or reference.
+        is_windowed: whether a sentence was too long to be read at once, or any text by a model that reads no pieces.
         is_blank: whether the hypothesis is blank, so that the model did not read it.
+        n_pieces: number of pieces that were read beside the whole; 1 for a text that was read at once.
     """
 
     hypothesis: str
@@ -87,6 +87,7 @@ class Prediction(NamedTuple):
     score: float | None = None
     is_windowed: bool = False
     is_blank: bool = False
+    n_pieces: int = 1
 
     @property
     def log_probabilities(self) -> Floats:
@@ -95,7 +96,9 @@ class Prediction(NamedTuple):
 
     def scored(self, score: float) -> Prediction:
         """Returns the prediction with an expected score."""
-        return Prediction(self.hypothesis, self.ranges, self.outputs, score, self.is_windowed, self.is_blank)
+        return Prediction(
+            self.hypothesis, self.ranges, self.outputs, score, self.is_windowed, self.is_blank, self.n_pieces
+        )
 
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""

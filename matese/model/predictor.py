@@ -25,6 +25,8 @@ from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Prediction, WindowOutput
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder
+from matese.model.texts.pieces import LongText, SentenceStates
+from matese.text.sentences import splitter
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -60,14 +62,16 @@ class Prepared:
     Attributes:
         model_inputs: the segments, in order.
         remembered: rows that were computed before.
-        rows: the other rows, except blank ones; a row is repeated for each of its windows.
+        rows: the other rows, except blank ones; a row is repeated for each of its encodings.
         compute: returns the engine's output for each of `rows`.
+        long_texts: those of these rows whose pieces are only known when the whole has been read.
     """
 
     model_inputs: Sequence[ModelInput]
     remembered: Mapping[Row, Prediction]
     rows: Sequence[Row]
     compute: Callable[[], Sequence[WindowOutput]]
+    long_texts: Mapping[Row, LongText]
 
 
 class Predictor:
@@ -105,6 +109,7 @@ class Predictor:
         return {
             "decode": self.interpreter.signature(inputs, decoding),
             "overrides": "+".join(self.overrides) or "none",
+            **({"pieces": splitter()} if self.config.reads_pieces else {}),
             "precision": self.engine.precision,
             "score": self.interpreter.scoring(),
         }
@@ -152,16 +157,25 @@ class Predictor:
             remembered = self._memory.find(distinct)
         computed: list[Row] = []
         encodings: list[Encoding] = []
+        long_texts: dict[Row, LongText] = {}
         for row in distinct:
             hypothesis, *others = [tokens[text] for text in row.texts]
             is_skipped = "blank" in self.overrides and is_blank(row.texts[0], hypothesis)
-            if row not in remembered and not is_skipped:
-                windows = self.interpreter.windows(
-                    self.text_encoder.join(hypothesis, others, row.inputs, row.languages)
-                )
-                computed += [row] * len(windows)
-                encodings += windows
-        return Prepared(model_inputs, remembered, computed, self.engine.prepare(encodings))
+            if row in remembered or is_skipped:
+                continue
+            long_text = None
+            if self.config.reads_pieces:
+                long_text = LongText.of(self.text_encoder, row.texts, [hypothesis, *others], row.inputs)
+            if long_text is None:
+                read = self.interpreter.windows(self.text_encoder.join(hypothesis, others, row.inputs, row.languages))
+            elif long_text.is_by_states:
+                long_texts[row] = long_text
+                read = long_text.whole()
+            else:
+                read = [*long_text.whole(), *long_text.pieces()]
+            computed += [row] * len(read)
+            encodings += read
+        return Prepared(model_inputs, remembered, computed, self.engine.prepare(encodings), long_texts)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Returns the embedding of each text, (texts, width), from a model that reads each text alone."""
@@ -179,6 +193,15 @@ class Predictor:
         windows = defaultdict[Row, list[WindowOutput]](list)
         for row, output in zip(prepared.rows, prepared.compute(), strict=True):
             windows[row].append(output)
+        pieces = [
+            (row, piece)
+            for row, long_text in prepared.long_texts.items()
+            for piece in long_text.pieces([(one.encoding, one.outputs.get(SentenceStates)) for one in windows[row]])
+        ]
+        if pieces:
+            read = self.engine.prepare([piece for _, piece in pieces])()
+            for (row, _), output in zip(pieces, read, strict=True):
+                windows[row].append(output)
         computed = self.interpreter.join(windows)
         with self._lock:
             self._memory.add(computed)

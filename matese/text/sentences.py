@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from functools import cache
 
 from matese.text.ranges import Range
-from matese.text.words import is_unspaced
 
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _END_OF_PHRASE = re.compile(r"(?<=[\u0e00-\u0eff])\s+|[\u17d4\u17d5]")
 """Thai and Lao end sentences, and other phrases, with a space; sentencex does not know the full stop of Khmer."""
 _ORDINAL = re.compile(r"(?:^|\D)\d{1,2}\.$")
 """What ends in such a number is followed by its noun, as in German: "am 3. Mai"."""
-_QUOTES = dict.fromkeys(map(ord, "\"'«»‘’‚‛“”„‟‹›「」『』＂"), " ")
+_QUOTE = re.compile("[\"'«»‘’‚‛“”„‟‹›「」『』＂]")
+_IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
+"""Kana, Hangul and Chinese characters."""
 _SHORTEST = 15
 """Least size of a sentence: a shorter one is read with the next one, since little can be aligned by it."""
 _SHORTEST_PHRASE = 40
@@ -39,12 +40,12 @@ def size(text: str) -> int:
     (11, 13)
     """
     # A character of these scripts stands for about three letters; those of Thai and its neighbours are letters.
-    return len(text) + 2 * sum(map(is_ideograph, text))
+    return len(text) if text.isascii() else len(text) + 2 * len(_IDEOGRAPH.findall(text))
 
 
 def is_ideograph(character: str) -> bool:
     """Whether a character stands for a syllable or a word: kana, Hangul, or a Chinese character."""
-    return character >= "\u3040" and (is_unspaced(character) or "\uac00" <= character <= "\ud7a3")
+    return _IDEOGRAPH.match(character) is not None
 
 
 def sentence_ranges(text: str) -> tuple[Range, ...]:
@@ -92,8 +93,8 @@ def _cut_line(line: str) -> Iterator[Range]:
     for start, end in _segment(line):
         sentence = line[start:end]
         cuts = {match.end() for match in _END_OF_PHRASE.finditer(sentence)}
-        masked = sentence.translate(_QUOTES)
-        if masked != sentence and size(sentence) > _LONGEST_QUOTATION:
+        if size(sentence) > _LONGEST_QUOTATION and _QUOTE.search(sentence):
+            masked = _QUOTE.sub(" ", sentence)
             cuts |= {_before_opening_quotes(sentence, masked, place) for _, place in _segment(masked)}
         for first, last in itertools.pairwise(sorted({0, len(sentence)} | cuts)):
             yield start + first, start + last

@@ -20,6 +20,7 @@ from matese.errors import ModelError
 from matese.model import annotator as annotator_module
 from matese.model.engines.hardware import choose_batch_tokens, limit_kept_kernels, processors_granted
 from matese.model.heads.tags.decoding import scores_of_tags
+from matese.text.sentences import splitter
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
@@ -169,6 +170,7 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
         "refs": "2",
         "decode": "0.5",
         "overrides": "copy+blank",
+        "pieces": splitter(),
         "precision": "float32",
         "score": "tags",
         "weights": "matese",

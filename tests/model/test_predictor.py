@@ -15,6 +15,7 @@ from matese.model import predictor as predictor_module
 from matese.model.engines.batch_engine import BatchEngine
 from matese.model.heads import registry
 from matese.model.heads.score.decoding import ExpectedScore
+from matese.model.heads.score.settings import PieceScore
 from matese.model.heads.tags.network import TagLogits
 from matese.model.inputs import Inputs
 from matese.model.interpreter import Interpreter
@@ -55,6 +56,28 @@ def test_windows_count_in_a_score_by_what_is_kept_of_them() -> None:
 def test_the_score_of_windows_has_the_floor_of_all_scores() -> None:
     joined = join((window(10, 0, 10), ROWS[0], -20.0), (window(10, 0, 10), ROWS[1], -20.0))
     assert joined.outputs[ExpectedScore].value == -25
+
+
+def test_pieces_say_what_is_in_them_and_the_whole_says_the_rest() -> None:
+    whole = window(10, 0, 10)._replace(is_cut=False, ranges=np.stack([np.arange(10), np.arange(10) + 1], 1))
+    first, last = (
+        whole._replace(ranges=whole.ranges[start:end], kept=(0, end - start), start=start, is_piece=True)
+        for start, end in ((2, 5), (8, 10))
+    )
+    joined = join((whole, ROWS[0], -3.0), (last, ROWS[1, 8:], -1.0), (first, ROWS[1, 2:5], -4.0))
+    expected = [ROWS[0, :2], ROWS[1, 2:5], ROWS[0, 5:8], ROWS[1, 8:]]
+    np.testing.assert_array_equal(joined.log_probabilities, np.concatenate(expected))
+    assert joined.ranges.tolist() == whole.ranges.tolist()
+    assert joined.n_pieces == 2
+    assert not joined.is_windowed
+    assert joined.outputs[ExpectedScore] == ExpectedScore(PieceScore().score(-3.0, [-4.0, -1.0]), -3.0, (-4.0, -1.0))
+
+
+def test_runs_count_in_the_score_of_the_whole_by_their_length() -> None:
+    runs = [window(n_tokens, 0, n_tokens)._replace(start=start) for start, n_tokens in ((0, 8), (8, 2))]
+    piece = runs[1]._replace(is_piece=True)
+    joined = join((runs[0], ROWS[0, :8], -1.0), (runs[1], ROWS[0, 8:], -6.0), (piece, ROWS[1, 8:], 0.0))
+    assert joined.outputs[ExpectedScore].whole == pytest.approx(-2.0)
 
 
 def test_an_output_that_is_no_number_is_refused() -> None:

@@ -23,6 +23,7 @@ from matese.model.encoder.numpy_layers import (
     dense,
     extra_layer,
     linear,
+    mean,
     norm,
 )
 from matese.model.encoder.roberta_config import RobertaConfig
@@ -34,6 +35,7 @@ from matese.model.storage.checkpoint import StoredConfig
 from matese.model.texts import encoding
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
+from matese.model.texts.pieces import SentenceStates
 
 Compare = Callable[[Array, Int32Array, Int32Array], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
@@ -164,7 +166,7 @@ class NumpyEngine:
         ]
 
     def _output(self, states: RowStates) -> WindowOutput:
-        return WindowOutput(states.encoding, Outputs.of(head(states) for head in self._heads))
+        return WindowOutput(states.encoding, Outputs.of([*(head(states) for head in self._heads), _sentences(states)]))
 
     def _encode_separately(
         self, batch: Sequence[Encoding], rows: Sequence[slice], compare: Compare, known: dict[bytes, Array]
@@ -203,6 +205,13 @@ class NumpyEngine:
         """Returns the input of the first layer: (tokens of all rows, width)."""
         positions = np.concatenate([np.arange(row.stop - row.start) for row in rows])
         return self._norm(self._words(ids) + self._places[positions])
+
+
+def _sentences(states: RowStates) -> SentenceStates | None:
+    places = states.encoding.sentences
+    if places is None:
+        return None
+    return SentenceStates(np.stack([mean(states.encoded[start:end]) for start, end in places.tolist()]))
 
 
 def _batches(encodings: Sequence[Encoding]) -> Iterator[list[Encoding]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from matese.annotation import Scale
 from matese.model.arrays import Floats, Int32Array
@@ -41,6 +41,9 @@ class RowStates:
         return slice(self.encoding.first, self.encoding.first + len(self.encoding.ranges))
 
 
+T = TypeVar("T")
+Said = Sequence[tuple[Encoding, T]]
+"""Rows of a batch, and what a head says of each."""
 NumpyHead = Callable[[RowStates], object]
 """From the states of a row to what the head says, in its own type; None for nothing."""
 Combine = Callable[[Mapping[str, Floats]], Floats]
@@ -113,8 +116,15 @@ class Head(ABC):
         return
 
     @abstractmethod
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, Any]]) -> Any:  # noqa: ANN401  (the head's own)
-        """Returns the joint output of a row's windows; a row that is read as a whole is not joined."""
+    def join(self, row: Row, parts: Said[Any], whole: Said[Any]) -> Any:  # noqa: ANN401  (the head's own)
+        """Returns the joint output of a row's parts; a row that is only read as a whole is not joined.
+
+        Args:
+            row: the texts.
+            parts: what the head says of pieces and, where there is none, of the whole; the kept tokens are those of the
+                hypothesis. Of a row without pieces, its windows.
+            whole: what it says of the whole text, or of its runs or windows.
+        """
 
     @abstractmethod
     def mean(self, outputs: Sequence[Any]) -> Any:  # noqa: ANN401

@@ -75,7 +75,7 @@ def read(path: Path) -> StoredModel:
     if n_summed not in (1, _N_SUMMED):
         raise ModelError(f"{directory / named_in}: use_last_n_layers {n_summed}: must be 1 or {_N_SUMMED}")
     config = ModelConfig(
-        TextSettings(inputs=("source",) if is_source else ("reference",)),
+        TextSettings(inputs=("source",) if is_source else ("reference",), reads_pieces=False),
         LayerSettings(
             mix="last" if n_summed == 1 else "sum-last-4",
             extra=int(settings["encoder_layers"]),

@@ -86,7 +86,11 @@ class Encoding(NamedTuple):
         context: the part of the last context, which is the reference if one is read; None without a context.
         text_positions: (tokens,), position of each of `ids` in its text, including the special tokens around the text;
             None for a model that reads all texts together from the first layer on.
-        is_cut: whether the row lacks a part of a text, because the texts are too long to be read at once.
+        is_cut: whether a part of a text is missing, because the texts are too long to be read at once.
+        start: number of the first hypothesis token in the whole hypothesis.
+        is_piece: whether it is read beside the whole, see `matese.model.texts.pieces`.
+        sentences: (sentences, 2), the sentences of both texts as positions in `ids`, half-open, whose mean states the
+            engine returns; None for none.
     """
 
     ids: Int32Array
@@ -98,6 +102,9 @@ class Encoding(NamedTuple):
     context: ContextPart | None = None
     text_positions: Int32Array | None = None
     is_cut: bool = False
+    start: int = 0
+    is_piece: bool = False
+    sentences: Int32Array | None = None
 
     @property
     def n_decoded(self) -> int:
@@ -154,7 +161,7 @@ class TextEncoder:
         self._decoder_suffix = np.array(decoder_suffix, np.int32)
         self._numbers = np.arange(max_tokens, dtype=np.int32)
         self._max_tokens = max_tokens
-        if min(self._capacity(2), max_tokens - 2) < 8:
+        if min(self.capacity(2), max_tokens - 2) < 8:
             raise InputError(f"max_tokens {max_tokens}: must leave room for at least 8 tokens of text")
 
     @property
@@ -228,15 +235,21 @@ class TextEncoder:
             languages: see `languages`.
         """
         lengths = [len(context.ids) for context in contexts]
-        room = self._capacity(1 + len(lengths))
+        room = self.capacity(1 + len(lengths))
         context_room = None
         if self.has_decoder:
             room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
-            context_room = self._capacity(len(lengths))
+            context_room = self.capacity(len(lengths))
         windows = plan(len(hypothesis.ids), lengths, room=room, context_room=context_room)
-        roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
-        encodings = [self._encoding(hypothesis, contexts, roles, window) for window in windows]
+        encodings = self.encode(hypothesis, contexts, inputs, windows)
         return encodings if languages is None else [self._in(languages, inputs, encoding) for encoding in encodings]
+
+    def encode(
+        self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None, windows: Sequence[Window]
+    ) -> list[Encoding]:
+        """Returns the model's input for parts of the texts; see `join`."""
+        roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
+        return [self._encoding(hypothesis, contexts, roles, window) for window in windows]
 
     def _in(self, languages: LanguageCodes, inputs: InputKind | None, encoding: Encoding) -> Encoding:
         """Returns the encoding with the code of its own language beside each text."""
@@ -271,9 +284,6 @@ class TextEncoder:
         if self._is_separate:
             n_special = len(self._prefix) + len(self._suffix)
             positions = np.concatenate([self._numbers[: len(part) + n_special] for part in (hypothesis_ids, *parts)])
-        is_cut = len(hypothesis_ids) < len(hypothesis.ids)
-        for text, read in zip(contexts, parts, strict=True):
-            is_cut = is_cut or len(read) < len(text.ids)
         return Encoding(
             ids,
             roles,
@@ -283,7 +293,8 @@ class TextEncoder:
             window.kept,
             context,
             positions,
-            is_cut,
+            window.is_cut,
+            start,
         )
 
     def _glue(self, parts: Sequence[Int32Array], part_roles: Sequence[int]) -> tuple[Int32Array, Int32Array]:
@@ -303,7 +314,8 @@ class TextEncoder:
             roles[place] = role
         return ids, roles
 
-    def _capacity(self, n_texts: int) -> int:
+    def capacity(self, n_texts: int) -> int:
+        """Returns the most tokens of texts in a row of so many texts."""
         n_special = len(self._prefix) + len(self._suffix) + len(self._separator) * max(0, n_texts - 1)
         return self._max_tokens - n_special
 

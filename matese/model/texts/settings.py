@@ -26,7 +26,10 @@ class TextSettings:
             embeddings are compared (COMET: Rei et al. 2020); or combinations, all texts in one row or, for source and
             reference, three rows: with the source, with the reference, and with both (UniTE: Wan et al. 2022); or
             source-first, source, hypothesis and reference in one row (PEAR).
-        max_tokens: longest input, including special tokens; longer texts are read in overlapping windows.
+        max_tokens: longest input, including special tokens; longer texts are read in parts.
+        reads_pieces: whether a tagger also reads a hypothesis of several sentences in pieces: each sentence beside
+            those of the source or reference that it translates. Without it, by other models, and with source and
+            reference together, only a text that is too long is read in parts: in overlapping windows.
         row_format: how the texts of a row are told apart: by special tokens, or as in a released MetricX.
         has_token_types: whether the encoder gets token types that mark the hypothesis, as BERT does.
         separate_layers: number of the lowest encoder layers in which each text is read alone, as the encoder was
@@ -37,6 +40,7 @@ class TextSettings:
     inputs: tuple[InputKind, ...] = ("reference",)
     layout: Layout = "together"
     max_tokens: int = 512
+    reads_pieces: bool = True
     row_format: RowFormat = "special-tokens"
     has_token_types: bool = False
     separate_layers: int = 0

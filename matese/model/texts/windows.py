@@ -1,7 +1,8 @@
 """Overlapping windows over texts that are too long for a model. All lengths are in tokens, without special tokens.
 
-No part of the hypothesis is dropped: each window has the corresponding part of the contexts, and the kept parts of the
-windows cover the whole hypothesis. Of contexts that are much longer than the hypothesis, parts may be in no window.
+Models that read in pieces need them for a single sentence that is too long. No part of the hypothesis is dropped: each
+window has the corresponding part of the contexts, and the kept parts of the windows cover the whole hypothesis. Of
+contexts that are much longer than the hypothesis, parts may be in no window.
 """
 
 from __future__ import annotations
@@ -28,11 +29,24 @@ class Window(NamedTuple):
         hypothesis: part of the hypothesis.
         kept: the tokens of that part whose predictions are used, relative to its start.
         contexts: part of each context.
+        is_cut: whether a part of a text is missing, because the texts are too long to be read at once.
     """
 
     hypothesis: TokenRange
     kept: TokenRange
     contexts: tuple[TokenRange, ...]
+    is_cut: bool = False
+
+    def shifted(self, start: int, start_of_context: int) -> Window:
+        """Returns the window over parts of two texts as one over the whole texts.
+
+        Args:
+            start: first token of the part of the hypothesis.
+            start_of_context: first token of the part of the only context.
+        """
+        (first, end), kept, ((context, end_of_context),), is_cut = self
+        places = (context + start_of_context, end_of_context + start_of_context)
+        return Window((first + start, end + start), kept, (places,), is_cut)
 
 
 def plan(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int | None = None) -> list[Window]:
@@ -55,7 +69,10 @@ def plan(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int 
         return [Window((0, n_tokens), (0, n_tokens), tuple([(0, length) for length in lengths]))]
     width = min(n_tokens, max(int(wanted), int(room * _SMALLEST_WINDOW)))
     left = room - width if context_room is None else context_room
-    return [Window(part, kept, _cut_contexts(part, n_tokens, lengths, left)) for part, kept in _parts(n_tokens, width)]
+    return [
+        Window(part, kept, _cut_contexts(part, n_tokens, lengths, left), is_cut=True)
+        for part, kept in _parts(n_tokens, width)
+    ]
 
 
 def _parts(n_tokens: int, width: int) -> list[tuple[TokenRange, TokenRange]]:

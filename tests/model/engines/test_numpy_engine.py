@@ -41,6 +41,13 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 ODD = [Segment(*texts) for texts in zip(HYPOTHESES, HYPOTHESES[::-1], ((text,) for text in REFERENCES), strict=True)]
 ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("a" * 999, "b ", ("c",))]
 ODD += [Segment("a", "b " * 600, ("c " * 600,))]
+ODD += [
+    Segment(
+        "Das ist heute gut und schön. Das Haus war gestern nicht so gut! Um 9 Uhr kam sie.",
+        "This is good and fine today. The house was not so good yesterday! She came at 9.",
+        ("Heute ist das gut und schön. Gestern war das Haus nicht so gut! Sie kam um 9 Uhr.",),
+    )
+]
 
 
 def check_agreement(

@@ -100,7 +100,7 @@ def test_an_error_in_one_window_is_one_of_the_text() -> None:
         (window(4, 0, 3), MeaningLogits(-1.0, np.arange(4.0))),
         (window(4, 1, 4), MeaningLogits(2.0, np.arange(10.0, 14.0))),
     ]
-    joined = head.join(Row(("x",)), windows)
+    joined = head.join(Row(("x",)), windows, windows)
     assert joined.segment == 2.0
     assert joined.tokens.tolist() == [0, 1, 2, 11, 12, 13]
     mean = head.mean([MeaningLogits(1.0, np.array([1.0])), MeaningLogits(2.0, np.array([3.0]))])

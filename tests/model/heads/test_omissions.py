@@ -34,6 +34,11 @@ def test_a_token_in_no_window_is_not_missing() -> None:
     assert joined.reference is None
 
 
+def test_what_pieces_say_counts_for_their_words() -> None:
+    joined = join_missing([(window(0, 3), said(0.9, 0.2, 0.1))], [(window(1, 1), said(0.7))])
+    assert joined.probabilities.tolist() == [0.9, 0.7, 0.1]
+
+
 def test_the_closest_reference_is_the_one_from_which_least_is_missing() -> None:
     ranges = np.array([[0, 1]], np.int32)
     found = [OmissionProbabilities(number, ranges, np.array([value])) for number, value in enumerate((0.7, 0.2, 0.4))]

@@ -46,7 +46,7 @@ def window(n_kept: int) -> Encoding:
 def test_windows_count_by_what_is_kept_of_them(windows: list[tuple[int, list[int]]], expected: list[int]) -> None:
     given = [(window(n_kept), RowVector(np.array(vector, np.float32))) for n_kept, vector in windows]
     for head in (Quality, Ranking):
-        joined = head(RANKING).join(Row(("x",)), given).values
+        joined = head(RANKING).join(Row(("x",)), given, given).values
         assert joined.tolist() == expected
         assert joined.dtype == np.float32
 

@@ -12,11 +12,10 @@ from matese.annotation import ErrorSpan
 from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, two_layers
-from matese.model.heads.head import Head, NumpyHead, RowStates
+from matese.model.heads.head import Head, NumpyHead, RowStates, Said
 from matese.model.heads.tags.decoding import tokens_of
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Marks, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding
 from matese.mqm import CATEGORIES
 
 
@@ -53,9 +52,9 @@ class Categories(Head):
         """Raises a ModelError if an output contains NaN."""
         check_numbers([output.logits for output in outputs])
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, CategoryScores]]) -> CategoryScores:
+    def join(self, row: Row, parts: Said[CategoryScores], whole: Said[CategoryScores]) -> CategoryScores:
         """Returns the logits of the kept tokens."""
-        return CategoryScores(np.concatenate([said.logits[slice(*encoding.kept)] for encoding, said in windows]))
+        return CategoryScores(np.concatenate([said.logits[slice(*encoding.kept)] for encoding, said in parts]))
 
     def mean(self, outputs: Sequence[CategoryScores]) -> CategoryScores:
         """Returns the mean logits."""

@@ -11,13 +11,13 @@ import numpy as np
 from matese.model.arrays import Floats, reduce_parts
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import Array, StoredTensors, dense, extra_layer, gelu, mean
-from matese.model.heads.head import Head, NumpyHead, RowStates
+from matese.model.heads.head import Head, NumpyHead, RowStates, Said
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.decoding import ExpectedScore
 from matese.model.heads.tags import bio
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, InputKind
+from matese.model.texts.encoding import InputKind
 
 LEAST = 1e-4
 """Lower bound of probabilities, which bounds their log odds."""
@@ -66,10 +66,10 @@ class Meaning(Head):
         check_numbers([output.segment for output in outputs])
         check_numbers([output.tokens for output in outputs])
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, MeaningLogits]]) -> MeaningLogits:
-        """Returns the logits of the kept tokens, and the largest of the segments: a part with an error suffices."""
-        tokens = np.concatenate([said.tokens[slice(*encoding.kept)] for encoding, said in windows])
-        return MeaningLogits(max(said.segment for _, said in windows), tokens)
+    def join(self, row: Row, parts: Said[MeaningLogits], whole: Said[MeaningLogits]) -> MeaningLogits:
+        """Returns the logits of the kept tokens, and the largest of all texts: a part with an error suffices."""
+        tokens = np.concatenate([said.tokens[slice(*encoding.kept)] for encoding, said in parts])
+        return MeaningLogits(max(said.segment for _, said in (*parts, *whole)), tokens)
 
     def mean(self, outputs: Sequence[MeaningLogits]) -> MeaningLogits:
         """Returns the mean logits."""

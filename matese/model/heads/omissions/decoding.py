@@ -12,10 +12,10 @@ from matese.annotation import ErrorSpan, Omission, Segment, Severity
 from matese.model.arrays import Floats, Int32Array
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, two_layers
-from matese.model.heads.head import Head, NumpyHead, RowStates
+from matese.model.heads.head import Head, NumpyHead, RowStates, Said
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Marks, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, InputKind
+from matese.model.texts.encoding import InputKind
 from matese.text.ranges import Range, sequence_edits
 from matese.text.words import joins
 
@@ -66,9 +66,11 @@ class Omissions(Head):
         """Raises a ModelError if an output contains NaN."""
         check_numbers([output.probabilities for output in outputs])
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, OmissionProbabilities]]) -> OmissionProbabilities:
-        """Returns the joint probabilities: a word is missing only if all its windows lack it."""
-        return join_missing(windows)
+    def join(
+        self, row: Row, parts: Said[OmissionProbabilities], whole: Said[OmissionProbabilities]
+    ) -> OmissionProbabilities:
+        """Returns the probabilities of the pieces and, for words that are in none, of the whole."""
+        return join_missing(whole, [(encoding, said) for encoding, said in parts if encoding.is_piece])
 
     def mean(self, outputs: Sequence[OmissionProbabilities]) -> OmissionProbabilities:
         """Returns the mean probabilities for one text."""
@@ -120,23 +122,33 @@ class Omissions(Head):
         return [f"omissions{decoding.min_omission_confidence:g}"]
 
 
-def join_missing(windows: Sequence[tuple[Encoding, OmissionProbabilities]]) -> OmissionProbabilities:
-    """Returns the joint probabilities of overlapping windows: a word is missing only if all its windows lack it.
+def join_missing(whole: Said[OmissionProbabilities], pieces: Said[OmissionProbabilities] = ()) -> OmissionProbabilities:
+    """Returns the joint probabilities of a text that was read in pieces or overlapping windows.
+
+    A word is missing only if all its windows lack it. What pieces say takes the place of what the whole says.
 
     Args:
-        windows: encoding of each window, and the probabilities for its part of the context.
+        whole: windows of the text, and the probabilities for their parts of the context.
+        pieces: the same of pieces.
     """
-    parts = [(encoding.context, said.probabilities) for encoding, said in windows if encoding.context is not None]
-    references = [part.reference for part, _ in parts]
-    n_tokens = max((part.start + len(part.ranges) for part, _ in parts), default=0)
+    parts = [encoding.context for encoding, _ in (*whole, *pieces) if encoding.context is not None]
+    n_tokens = max((part.start + len(part.ranges) for part in parts), default=0)
     ranges = np.zeros((n_tokens, 2), dtype=np.int32)
-    probabilities = np.full(n_tokens, np.inf)
-    for part, values in parts:
-        place = slice(part.start, part.start + len(part.ranges))
-        ranges[place] = part.ranges
-        probabilities[place] = np.minimum(probabilities[place], values)
-    found = np.where(np.isfinite(probabilities), probabilities, 0.0)
-    return OmissionProbabilities(references[0], ranges, found)
+    for part in parts:
+        ranges[part.start : part.start + len(part.ranges)] = part.ranges
+    found = _least(pieces, n_tokens)
+    found = np.where(np.isfinite(found), found, _least(whole, n_tokens))
+    return OmissionProbabilities(parts[0].reference, ranges, np.where(np.isfinite(found), found, 0.0))
+
+
+def _least(windows: Said[OmissionProbabilities], n_tokens: int) -> Floats:
+    """Returns the least probability of each token of the context, (tokens,); infinite for one that is in no window."""
+    least = np.full(n_tokens, np.inf)
+    for encoding, said in windows:
+        if encoding.context is not None:
+            place = slice(encoding.context.start, encoding.context.start + len(said.probabilities))
+            least[place] = np.minimum(least[place], said.probabilities)
+    return least
 
 
 def closest(candidates: Sequence[OmissionProbabilities]) -> OmissionProbabilities | None:

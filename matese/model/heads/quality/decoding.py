@@ -11,12 +11,11 @@ from matese.annotation import Scale
 from matese.model.decoding import Decoding
 from matese.model.heads import embeddings
 from matese.model.heads.embeddings import RowVector
-from matese.model.heads.head import Combine, Head
+from matese.model.heads.head import Combine, Head, Said
 from matese.model.heads.word_labels import decoding as word_labels
 from matese.model.heads.word_labels.decoding import LabelProbabilities
 from matese.model.model_input import Row
 from matese.model.prediction import Outputs, Prediction
-from matese.model.texts.encoding import Encoding
 
 
 class Quality(Head):
@@ -35,9 +34,9 @@ class Quality(Head):
         """The scale of released models: of MetricX, that of MQM; else that of COMET."""
         return "comet" if self.config.texts.row_format == "special-tokens" else "mqm"
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, RowVector]]) -> RowVector:
+    def join(self, row: Row, parts: Said[RowVector], whole: Said[RowVector]) -> RowVector:
         """Returns the mean vector, weighted by the number of kept tokens."""
-        return embeddings.joined(windows)
+        return embeddings.joined(whole)
 
     def over_rows(
         self,

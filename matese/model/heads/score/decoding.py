@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from matese.model.encoder.numpy_layers import StoredTensors, dense, gelu, mean
-from matese.model.heads.head import Head, NumpyHead, RowStates
+from matese.model.heads.head import Head, NumpyHead, RowStates, Said
 from matese.model.model_input import Row
 from matese.model.prediction import check_numbers
-from matese.model.texts.encoding import Encoding
 from matese.mqm import LOWEST_SCORE
 
 _LARGEST_EXPONENT = 700.0
@@ -25,9 +24,14 @@ class ExpectedScore:
 
     Attributes:
         value: the MQM score, between `LOWEST_SCORE` and 0.
+        whole: of a text that was read in pieces, the score of the reading of the whole, from which `value` follows;
+            None for other texts and for a mean.
+        pieces: and the scores of its pieces.
     """
 
     value: float
+    whole: float | None = None
+    pieces: tuple[float, ...] = ()
 
 
 class Score(Head):
@@ -58,12 +62,22 @@ class Score(Head):
         """Raises a ModelError if an output contains NaN."""
         check_numbers([output.value for output in outputs])
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, ExpectedScore]]) -> ExpectedScore:
-        """Returns the sum of the windows' scores, each weighted by the kept share of its tokens."""
-        if len(windows) == 1:  # of a hypothesis that may have no tokens
-            return windows[0][1]
-        shares = [(encoding.kept[1] - encoding.kept[0]) / len(encoding.ranges) for encoding, _ in windows]
-        total = math.fsum(said.value * share for (_, said), share in zip(windows, shares, strict=True))
+    def join(self, row: Row, parts: Said[ExpectedScore], whole: Said[ExpectedScore]) -> ExpectedScore:
+        """Returns the score that follows from the whole and the pieces; without pieces, the sum of the windows' scores.
+
+        The scores of windows are weighted by the kept shares of their tokens.
+        """
+        values = [said.value for _, said in whole]
+        kept = [encoding.kept[1] - encoding.kept[0] for encoding, _ in whole]
+        pieces = tuple([said.value for encoding, said in parts if encoding.is_piece])
+        if pieces:
+            joint = math.fsum(value * n for value, n in zip(values, kept, strict=True)) / sum(kept)
+            rule = self.config.decoding.piece_score(row.inputs)
+            return ExpectedScore(rule.score(joint, pieces), joint, pieces)
+        if len(whole) == 1:  # of a hypothesis that may have no tokens
+            return whole[0][1]
+        lengths = [len(encoding.ranges) for encoding, _ in whole]
+        total = math.fsum(value * n / length for value, n, length in zip(values, kept, lengths, strict=True))
         return ExpectedScore(max(total, LOWEST_SCORE))
 
     def mean(self, outputs: Sequence[ExpectedScore]) -> ExpectedScore:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from matese.errors import InputError, one_of
+from matese.model.texts.encoding import InputKind
 from matese.model.texts.settings import TextSettings
+from matese.mqm import LOWEST_SCORE
 
 ScorePooling = Literal["hypothesis", "texts"]
 CONTEXTS: Mapping[ScorePooling, tuple[Callable[[Any], Any], ...]] = {
@@ -15,6 +18,44 @@ CONTEXTS: Mapping[ScorePooling, tuple[Callable[[Any], Any], ...]] = {
     "texts": (lambda roles: roles > 1,),
 }
 """For each pooling, what is averaged besides the hypothesis: masks of tokens by their roles, in numpy or torch."""
+
+
+@dataclass(frozen=True)
+class PieceScore:
+    """How the expected score of a text of several sentences follows from the readings of the whole and of its pieces.
+
+    It is the weighted sum of the score of the whole and the penalties of the pieces, between -25 and 0.
+
+    Attributes:
+        inputs: kind of input; null for all kinds without an entry of their own.
+        whole: weight of the score of the whole.
+        pieces: weight of the sum over the pieces.
+        good: penalty of a piece that counts as none, so that a good text does not score worse because it is longer.
+        power: the sum is divided by this power of the number of pieces: 0 is the sum, 1 the mean.
+    """
+
+    inputs: InputKind | None = None
+    whole: float = 1.0
+    pieces: float = 0.5
+    good: float = 0.0
+    power: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("whole", "pieces", "good", "power"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} {getattr(self, name)}: must be 0 or more")
+
+    def score(self, whole: float, pieces: Sequence[float]) -> float:
+        """Returns the expected score of a text.
+
+        >>> PieceScore(good=1.0).score(-3.0, [-5.0, -0.5, -1.0])
+        -5.0
+        """
+        return min(0.0, max(LOWEST_SCORE, self.whole * whole + self.pieces * self.sum_of(pieces)))
+
+    def sum_of(self, pieces: Sequence[float]) -> float:
+        """Returns the sum over the pieces, before its weight."""
+        return math.fsum(min(0.0, piece + self.good) for piece in pieces) / len(pieces) ** self.power
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from matese.annotation import ErrorSpan, Severity
 from matese.model.arrays import Floats, Ints, reduce_parts
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, dense
-from matese.model.heads.head import Head, NumpyHead, RowStates
+from matese.model.heads.head import Head, NumpyHead, RowStates, Said
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.confidence import SpanConfidence, is_short
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Marks, Prediction, TagProbabilities, check_numbers
-from matese.model.texts.encoding import Encoding, InputKind
+from matese.model.texts.encoding import InputKind
 from matese.mqm import LOWEST_SCORE
 from matese.text.words import widen
 
@@ -63,9 +63,9 @@ class Tags(Head):
         """Raises a ModelError if an output contains NaN."""
         check_numbers([output.logs for output in outputs])
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, TagProbabilities]]) -> TagProbabilities:
+    def join(self, row: Row, parts: Said[TagProbabilities], whole: Said[TagProbabilities]) -> TagProbabilities:
         """Returns the probabilities of the kept tokens."""
-        return TagProbabilities(np.concatenate([said.logs[slice(*encoding.kept)] for encoding, said in windows]))
+        return TagProbabilities(np.concatenate([said.logs[slice(*encoding.kept)] for encoding, said in parts]))
 
     def mean(self, outputs: Sequence[TagProbabilities]) -> TagProbabilities:
         """Returns the logarithms of the mean probabilities."""

@@ -15,11 +15,11 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Severity
 from matese.model.arrays import Floats, Int32Array
 from matese.model.decoding import Decoding
-from matese.model.heads.head import Combine, Head
+from matese.model.heads.head import Combine, Head, Said
 from matese.model.heads.word_labels.settings import WordLabelSettings
 from matese.model.model_input import ModelInput, Row, is_combined
 from matese.model.prediction import Marks, Outputs, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, InputKind
+from matese.model.texts.encoding import InputKind
 from matese.text.words import widen
 
 _WORST = 25
@@ -58,9 +58,9 @@ class WordLabels(Head):
         """Raises a ModelError if an output contains NaN."""
         check_numbers([output.values for output in outputs])
 
-    def join(self, row: Row, windows: Sequence[tuple[Encoding, LabelProbabilities]]) -> LabelProbabilities:
+    def join(self, row: Row, parts: Said[LabelProbabilities], whole: Said[LabelProbabilities]) -> LabelProbabilities:
         """Returns the probabilities of the kept tokens."""
-        return LabelProbabilities(np.concatenate([said.values[slice(*encoding.kept)] for encoding, said in windows]))
+        return LabelProbabilities(np.concatenate([said.values[slice(*encoding.kept)] for encoding, said in parts]))
 
     def mean(self, outputs: Sequence[LabelProbabilities]) -> LabelProbabilities:
         """Returns the mean probabilities."""
