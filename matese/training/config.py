@@ -106,6 +106,8 @@ class DataConfig:
         prepare: raw ratings are prepared as in Perrella et al. 2022, section 2.1: the raters of a segment are merged
             ("union" or "majority" of their errors), Critical is Major, errors that are not in the hypothesis are left
             out, and the score is the mean of the raters'. Prepared ratings stay as they are. null to use each rating.
+        pieces: whether rated texts of several sentences are also learned from in pieces, as a tagger reads them: each
+            with its own errors, and the score that follows from these.
         texts: sources and references of test sets, for ratings whose file lacks them, such as raw MQM TSV. With several
             test sets, a rating belongs to the one that has its source.
         lang_pair: language pair of files that do not state it; null for none.
@@ -117,6 +119,7 @@ class DataConfig:
     held_out: ShareBelowOne = 0.0
     rater: str | None = None
     prepare: MergeMethod | None = "union"
+    pieces: bool = False
     texts: tuple[TextsConfig, ...] = ()
     lang_pair: str | None = None
 

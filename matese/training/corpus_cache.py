@@ -16,6 +16,7 @@ from matese.formats import detection
 from matese.formats.registry import BY_NAME
 from matese.model.heads.learning import HeadTargets
 from matese.model.texts.encoding import TextEncoder
+from matese.text.sentences import splitter
 from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
 from matese.version import __version__
@@ -83,6 +84,7 @@ def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> 
     learned = (config.model.texts.inputs, [(head.name, getattr(config.model.heads, head.name)) for head in heads])
     data = config.data
     read = (data.rated, data.unrated, data.held_out, data.rater, data.prepare, data.texts, data.lang_pair)
+    read += (splitter(),) if data.pieces else ()
     digest = hashlib.sha256(repr((VERSION, __version__, read, learned)).encode() + encoder.tokenization().encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
     for file in (*config.data.files, *texts):

@@ -31,6 +31,7 @@ from matese.training import (
     card,
     corpus_building,
     corpus_cache,
+    pieces,
     run_directory,
     run_setup,
     unrated,
@@ -259,7 +260,8 @@ def _lessons(data: DataConfig, read_file: Callable[..., Iterator[Rating]]) -> It
         teaches = None if file.teaches is None else frozenset(file.teaches)
         group = 0 if file.raters is None else 1 + data.raters.index(file.raters)
         for rating in read_file([file.file], hashes=(0, file.share * (1 - data.held_out))):
-            yield Lesson(rating, teaches, group)
+            for learned in (rating, *(pieces.cut(rating) if data.pieces else ())):
+                yield Lesson(learned, teaches, group)
     for rating in read_file(data.unrated.files) if data.unrated is not None else ():
         yield Lesson(Rating(rating.segment, None, None), frozenset(), is_unrated=True)
 
