@@ -9,7 +9,6 @@ import argparse
 import importlib
 import re
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -80,18 +79,10 @@ class Command(Protocol):
 
 _N_EXAMPLES = 5
 """Examples that the help of the usual options shows."""
-_PROSE_WIDTH = 100
-"""An indented line of more characters than this continues in the next one."""
 
 
-class _Help(argparse.HelpFormatter):
-    """Help that fits the terminal: no word is broken, paragraphs are folded, columns and examples stay."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "".join(f"{indent}{line}\n" for line in fold(text, width))
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        return _wrap(" ".join(text.split()), width)
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help in which the commands are grouped by what people do."""
 
     def _format_action(self, action: argparse.Action) -> str:
         if not isinstance(action, argparse._SubParsersAction):
@@ -106,60 +97,6 @@ class _Help(argparse.HelpFormatter):
                 parts += map(self._format_action, listed)
                 self._dedent()
         return "".join(parts)
-
-
-def fold(text: str, width: int) -> list[str]:
-    r"""Returns the lines of a text, folded to a width; what stands in columns is folded below its last column.
-
-    >>> fold("A text of\ntwo lines:\n  --a  what is long\n  b", 12)
-    ['A text of', 'two lines:', '  --a  what', '    is long', '  b']
-    >>> fold("  a  one two\n     three four\n  b", 16)
-    ['  a  one two', '     three four', '  b']
-    >>> fold("  a  one two\n     three four\n  b", 20)
-    ['  a  one two three', '     four', '  b']
-    """
-    paragraphs: list[str] = []
-    lines = text.split("\n")
-    for before, line in zip(["", *lines], lines, strict=False):
-        indent = len(line) - len(line.lstrip())
-        same = indent == len(before) - len(before.lstrip()) and line.strip() and before.strip()
-        is_listed = line.startswith(("  matese ", "  --")) or re.search(r"\S {2,}\S", line)  # an example, or in columns
-        below_column = line.strip() and paragraphs and indent == _last_column(paragraphs[-1]) > 0
-        if below_column or (same and (indent == 0 or (len(before) > _PROSE_WIDTH and not is_listed))):
-            paragraphs[-1] += f" {line.strip()}"
-        else:
-            paragraphs.append(line)
-    return [folded for paragraph in paragraphs for folded in _fold_one(paragraph, width)]
-
-
-def _fold_one(paragraph: str, width: int) -> list[str]:
-    if len(paragraph) <= width:
-        return [paragraph]
-    hanging = _last_column(paragraph) or len(paragraph) - len(paragraph.lstrip())
-    start = paragraph[:hanging]
-    if paragraph.startswith("  matese "):  # the rest of an example must not look like another one
-        hanging += 4
-    if hanging > width // 2:
-        start = " " * (len(paragraph) - len(paragraph.lstrip()))
-        hanging = 4
-    return _wrap(paragraph[len(start) :], width, start, " " * hanging)
-
-
-def _last_column(line: str) -> int:
-    """Returns where the last column of a line begins; 0 if it has no columns."""
-    columns = re.match(r" *\S.*?\s{2,}(?=\S)", line)
-    return columns.end() if columns else 0
-
-
-def _wrap(text: str, width: int, first: str = "", others: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=others,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 class Parser(argparse.ArgumentParser):

@@ -15,7 +15,7 @@ from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, agreeing, check_least
 from matese.formats.tables import jsonl
-from matese.model import copy_and_blank, operating_point, trained_languages, training_data
+from matese.model import copy_and_blank, operating_point, trained_languages
 from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Decoding, DecodingChoice
@@ -28,7 +28,6 @@ from matese.model.prediction import TagProbabilities
 from matese.model.predictor import PredictedRating, Predictor
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind, LanguageCodes
-from matese.model.training_data import TestSetPlace, TrainingData
 from matese.render.rating_list import Ratings
 from matese.streams import completed, grouped
 from matese.version import __version__
@@ -61,7 +60,6 @@ class Counts:
         read: segments by the texts that they were read with, such as "source" or "2 references".
         untrained: language pairs and scripts that the model was not trained on.
         few_ratings: language pairs that the model learned from few ratings by people.
-        learned: test sets that the model has learned from, in words, see `TrainingData.about`.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
     """
 
@@ -73,7 +71,6 @@ class Counts:
     read: Mapping[str, int] = field(default_factory=dict)
     untrained: tuple[str, ...] = ()
     few_ratings: tuple[str, ...] = ()
-    learned: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
     @property
@@ -92,22 +89,19 @@ class Counts:
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
         sparse = [trained_languages.few_ratings_note(self.few_ratings)] if self.few_ratings else []
-        learned = [training_data.note("the model", self.learned)] if self.learned else []
-        return [*self.warnings, *sparse, *learned, *batches, *special, *mixed]
+        return [*self.warnings, *sparse, *batches, *special, *mixed]
 
 
 class _Tally:
     """Counts segments one by one."""
 
-    def __init__(self, config: ModelConfig, data: TrainingData) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         self._config = config
-        self._data = data
         self._n_segments = 0
         self._special = Counter[str]()
         self._read = Counter[str]()
         self._untrained = dict[str, None]()
         self._few_ratings = dict[str, None]()
-        self._places = set[TestSetPlace]()
 
     def add(self, read: ModelInput, special: Iterable[str]) -> None:
         """Counts what was read of a segment, and in which special ways (`_SPECIAL`)."""
@@ -119,8 +113,6 @@ class _Tally:
             self._untrained[language] = None
         if (sparse := trained_languages.with_few_ratings(segment, self._config.few_ratings)) is not None:
             self._few_ratings[sparse] = None
-        if segment.key is not None:
-            self._places.add((segment.key.test_set, segment.key.lang_pair))
 
     def counts(self, lowered_batch_tokens: int | None) -> Counts:
         """Returns the counts so far."""
@@ -130,7 +122,6 @@ class _Tally:
             read=dict(self._read),
             untrained=tuple(self._untrained),
             few_ratings=tuple(self._few_ratings),
-            learned=self._data.about(self._places),
             lowered_batch_tokens=lowered_batch_tokens,
         )
 
@@ -312,12 +303,6 @@ def _name_of(models: Sequence[str]) -> str:
     return "+".join(titles)
 
 
-def training_data_of(models: Iterable[str | Path]) -> TrainingData:
-    """Returns what models have learned from, of several what any of them has."""
-    every = [checkpoint.read_training_data(checkpoint.resolve(model)) for model in models]
-    return TrainingData(tuple(test_set for data in every for test_set in data.test_sets))
-
-
 def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     """Returns the precision and recall that a model had on its calibration data at some minimum confidences.
 
@@ -414,7 +399,7 @@ class Annotator:
         self.name = name
         self.config = predictor.config
         self._origin = origin
-        self._tally = _Tally(self.config, training_data_of(() if origin is None else origin.models))
+        self._tally = _Tally(self.config)
 
     def __repr__(self) -> str:
         return f"<Annotator {self.name}, reads {' or '.join(self.config.texts.inputs)}>"

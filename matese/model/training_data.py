@@ -6,10 +6,8 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-
-from matese.text.languages import agree
 
 TestSetPlace = tuple[str | None, str | None]
 """Test set and language pair of segments, as their keys name them."""
@@ -31,13 +29,6 @@ class LearnedTestSet:
     learned: str = "ratings"
     held_out: str | None = None
 
-    def covers(self, place: TestSetPlace) -> bool:
-        """Whether the model has learned from segments of a test set and language pair; None is any language pair."""
-        test_set, lang_pair = place
-        if test_set is None or test_set.lower() not in map(str.lower, self.names):
-            return False
-        return lang_pair is None or not self.lang_pairs or any(agree(lang_pair, known) for known in self.lang_pairs)
-
 
 @dataclass(frozen=True)
 class TrainingData:
@@ -48,24 +39,6 @@ class TrainingData:
     """
 
     test_sets: tuple[LearnedTestSet, ...] = ()
-
-    def about(self, places: Iterable[TestSetPlace]) -> tuple[str, ...]:
-        """Returns what was learned of these test sets and language pairs, in words for `note`.
-
-        >>> data = TrainingData((LearnedTestSet(("wmt20",), ("en-de", "zh-en"), held_out="a tenth of the sources"),))
-        >>> data.about([("WMT20", "zh-en"), ("WMT20", "en-de"), ("WMT20", "en-ja"), ("wmt21", "en-de")])
-        ('ratings of WMT20 en-de and zh-en (held out: a tenth of the sources)',)
-        """
-        pairs: dict[tuple[LearnedTestSet, str], list[str]] = {}
-        for test_set, lang_pair in sorted(set(places), key=str):
-            known = next((one for one in self.test_sets if one.covers((test_set, lang_pair))), None)
-            if known is not None and test_set is not None:
-                pairs.setdefault((known, test_set), []).extend([] if lang_pair is None else [lang_pair])
-        sets: dict[tuple[str, str | None], list[str]] = {}
-        for (known, test_set), of_set in pairs.items():
-            named = f"{test_set} {' and '.join(of_set)}" if of_set else test_set
-            sets.setdefault((known.learned, known.held_out), []).append(named)
-        return tuple(_in_words(learned, named, held_out) for (learned, held_out), named in sets.items())
 
     def with_segments(self, places: Mapping[TestSetPlace, str], *, held_out: str | None) -> TrainingData:
         """Returns these data and further segments; `places` says what is learned of each test set and language pair."""
@@ -81,12 +54,3 @@ class TrainingData:
 
 
 UNKNOWN = TrainingData()
-
-
-def _in_words(learned: str, named: Sequence[str], held_out: str | None) -> str:
-    return f"{learned} of {', '.join(named)}{f' (held out: {held_out})' if held_out else ''}"
-
-
-def note(model: str, learned: Sequence[str]) -> str:
-    """Returns a sentence about what `TrainingData.about` has returned."""
-    return f"{model} has learned from {'; '.join(learned)}: its figures there are too good"

@@ -20,7 +20,7 @@ from matese.evaluation.metrics.correlation_options import (
     Test,
     TieRule,
 )
-from matese.tasks import annotators, learned, notices, sinks
+from matese.tasks import annotators, notices, sinks
 from matese.tasks.rated import OneFile
 from matese.tasks.request import function, option
 from matese.tasks.tables import Tables
@@ -30,7 +30,6 @@ from matese.tasks.values import FINITE, PROBABILITY, File, OneOf, Several, Text,
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
     from matese.evaluation.metrics.score_arrays import LangPairScores
-    from matese.model.training_data import TestSetPlace
 
     Scored = str | PathLike[str] | Iterable[Rating]
     """A file of scores or ratings, or ratings."""
@@ -234,7 +233,6 @@ def run(request: Request, stream: TextIO | None = None) -> MetaEvaluation:
             evaluation = meta_evaluation.correlate(pairs, options, advance=bar.advance, report=report)
         outputs.write_text(correlation_report.signatures(evaluation), look=request.look)
         notices.info(*correlation_report.undefined(evaluation))
-        _tell_learned(pairs, request.selection.baselines)
         outputs.write_json(correlation_report.to_json(evaluation))
     if request.plot is not None:
         Path(request.plot).mkdir(exist_ok=True)
@@ -264,20 +262,6 @@ def read_scores(request: Request) -> list[LangPairScores]:
     metric = request.metric
     named = list(metric.items()) if isinstance(metric, Mapping) else [(None, path) for path in metric]
     return evaluation_sets.from_files(gold, named, selected, baselines=made, report=notices.info)
-
-
-def _tell_learned(pairs: Sequence[LangPairScores], metrics: Sequence[str]) -> None:
-    """Tells which test sets the models among the metrics have learned from."""
-    from matese.evaluation.metrics.correlation_options import BASELINES, base_name
-
-    places: dict[str, set[TestSetPlace]] = {"": set()}
-    for pair in pairs:
-        # Ratings of several test sets are told apart by TEST_SET/LANG_PAIR.
-        lang_pair = pair.lang_pair.rpartition("/")[2]
-        place = (pair.test_set, lang_pair if lang_pair != "all" else None)
-        for signature in ("", *pair.signatures.values()):
-            places.setdefault(signature, set()).add(place)
-    learned.tell(places, models=[name for name in metrics if base_name(name) not in BASELINES])
 
 
 def _rank_by(pairs: Sequence[LangPairScores]) -> str:

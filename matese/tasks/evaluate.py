@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
 from matese.errors import counted
-from matese.tasks import learned, notices, rated, sinks, texts
+from matese.tasks import notices, rated, sinks, texts
 from matese.tasks.request import function, option, required
 from matese.tasks.tables import Report
 from matese.tasks.texts import Raters, check_stdin
@@ -17,7 +17,6 @@ from matese.tasks.weights import Weighted
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
     from matese.evaluation.spans.pair_statistics import FigureOptions
-    from matese.model.training_data import TestSetPlace
     from matese.tasks.texts import RatingsOrFile
 
 _GROUPS = ("severity", "category", "lang-pair", "system", "domain", "length")
@@ -139,7 +138,6 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
         outputs.write_text(*evaluation_report.text(evaluated, is_all=request.all), look=request.look)
         shown = evaluated.figures if request.all else evaluation_report.main_figures(evaluated)
         notices.info(*tables.undefined(shown))
-        learned.tell(_places([predicted, *versus]))
         outputs.write_json(evaluation_report.to_json(evaluated))
     return evaluated
 
@@ -158,15 +156,6 @@ def _read(request: Request) -> list[NamedRatings]:
     if request.versus is None:
         return [gold, predicted]
     return [gold, predicted, rated.named(request.versus, "other prediction", how)]
-
-
-def _places(predictions: Iterable[NamedRatings]) -> dict[str, set[TestSetPlace]]:
-    """Returns the test sets and language pairs of the predicted ratings, by rater."""
-    places: dict[str, set[TestSetPlace]] = {}
-    for rating in (rating for predicted in predictions for rating in predicted.ratings):
-        if rating.rater is not None and (key := rating.segment.key) is not None:
-            places.setdefault(rating.rater, set()).add((key.test_set, key.lang_pair))
-    return places
 
 
 def _common(every: Sequence[NamedRatings]) -> list[NamedRatings]:
