@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from matese.model.uncertainty import Uncertainty
 
 _SPECIAL = {
-    "windowed": "segments are too long for the model, which reads such texts in overlapping windows (of a source or "
-    "reference that is much longer than the translation, only the middle): their expected scores are unreliable and "
-    "may contradict the marked errors; split such texts into paragraphs",
+    "windowed": "segments are too long for the model: it reads a sentence in overlapping windows, or leaves out a part "
+    "of a source or reference that does not fit beside the translation; their expected scores are unreliable, so "
+    "split such texts",
     "blank": "hypotheses are blank: each is one Non-translation error",
     "blank_texts": "segments have a blank source or reference, which counts as missing",
     "without_code": "segments are read as English: they state no language pair, or the model has no code of a language",
@@ -53,7 +53,7 @@ class Counts:
 
     Attributes:
         n_segments: all segments.
-        windowed: segments that are too long to be read at once.
+        windowed: segments of which a part is too long to be read at once.
         blank: hypotheses without text, of a text.
         blank_texts: segments with a source or reference without text, which was left out.
         without_code: segments with a text of which a model that reads codes of languages knows no code.

@@ -113,7 +113,7 @@ class LongText:
         return self.inputs == "source"
 
     def whole(self) -> list[Encoding]:
-        """Returns the model's input for all runs."""
+        """Returns the model's input for all runs; the first is cut if a part of the other text is in no run."""
         encodings = []
         for run in self.runs:
             others = run.other
@@ -123,6 +123,8 @@ class LongText:
             if self.is_by_states and len(read) == 1:
                 read = [read[0]._replace(sentences=self._places(Bead(run.first, others), read[0]))]
             encodings += read
+        if sum(self.other.count(run.other) for run in self.runs) < len(self.other.tokens.ids):
+            encodings[0] = encodings[0]._replace(is_cut=True)
         return encodings
 
     def _places(self, run: Bead, read: Encoding) -> Int32Array:
@@ -179,8 +181,8 @@ class LongText:
 
 
 def _at_length_1(vectors: Floats) -> Floats:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.maximum(lengths, 1e-9)
+    scaled: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return scaled
 
 
 def _align(hypothesis: Sentences, other: Sentences, likeness: Likeness) -> list[Bead]:

@@ -130,7 +130,7 @@ def test_many_sentences_beside_few() -> None:
     assert all(row.context is not None and len(row.context.ranges) for row in rows)
     text = long_text(OTHERS[0], hypothesis, SMALL)
     assert text is not None
-    assert [read(OTHERS[0], row) for row in text.whole()] == [OTHERS[0]]
+    assert [(read(OTHERS[0], row), row.is_cut) for row in text.whole()] == [(OTHERS[0], True)]
 
 
 @settings(max_examples=50, deadline=None)

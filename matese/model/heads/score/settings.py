@@ -55,7 +55,7 @@ class PieceScore:
 
     def sum_of(self, pieces: Sequence[float]) -> float:
         """Returns the sum over the pieces, before its weight."""
-        return math.fsum(min(0.0, piece + self.good) for piece in pieces) / len(pieces) ** self.power
+        return math.fsum(min(0.0, piece + self.good) for piece in pieces) / math.pow(len(pieces), self.power)
 
 
 @dataclass(frozen=True)
