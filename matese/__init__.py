@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matese.choosing.reranking import rerank, tune_reranking
     from matese.explanation.explainer import explain
     from matese.language_model.llm_annotator import LanguageModel
+    from matese.language_model.prompts import Question
     from matese.model.annotator import Annotator, annotate, load, operating_points
     from matese.model.decoding import DecodingChoice
     from matese.render.rating_list import Ratings
@@ -53,6 +54,7 @@ __all__ = [
     "ModelError",
     "Omission",
     "Overall",
+    "Question",
     "Rating",
     "Ratings",
     "Segment",
@@ -93,6 +95,7 @@ _LAZY = {
     "DecodingChoice": "model.decoding",
     "explain": "explanation.explainer",
     "LanguageModel": "language_model.llm_annotator",
+    "Question": "language_model.prompts",
     "mbr": "choosing.mbr",
     "Ratings": "render.rating_list",
     "tables": "render.results",

@@ -160,14 +160,17 @@ class UnplacedError:
     Attributes:
         severity: None where the rater left it undecided.
         category: as the rater's typology names it; None where there is none.
-        words: what is wrong, where that stands in none of the texts: an inline code that the translation lost.
+        words: what is wrong, where that stands in none of the texts: an inline code that the translation lost, or words
+            that a model has quoted wrongly.
         rule: the name of the rule-based check that found it; None for other marks.
+        reason: why it is an error, in the words of who marked it; None where they gave none.
     """
 
     severity: Severity | None
     category: str | None = field(default=None, metadata={"plural": "categories"})
     words: str | None = field(default=None, metadata={"plural": "words of errors without a place"})
     rule: str | None = field(default=None, metadata={"plural": "names of rules"})
+    reason: str | None = None
 
     def __post_init__(self) -> None:
         _check_severity(self.severity)
@@ -384,6 +387,7 @@ class Rating:
         overall: a person's judgement of the whole segment, such as a position of a slider.
         estimate: a model's, such as its expected score.
         error_free: a model's decision whether nothing needs correcting; None where no model decided.
+        correction: the whole hypothesis as the rater would have it; None where none was given.
     """
 
     segment: Segment
@@ -395,6 +399,7 @@ class Rating:
     overall: Overall | None = None
     estimate: Estimate | None = None
     error_free: ErrorFree | None = field(default=None, metadata={"plural": "error-free labels"})
+    correction: str | None = None
 
     def __post_init__(self) -> None:
         if self.errors is not None:

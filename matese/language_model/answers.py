@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -27,16 +28,19 @@ from matese.annotation import (
 )
 from matese.errors import InputError, one_of, shortened
 from matese.formats.format import rating_of
-from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
+from matese.formats.weights_file import Scheme
+from matese.language_model.prompts import NON_TRANSLATION, OMISSION, Prompt, Question
 from matese.text.words import is_unspaced
 from matese.validation import plain_values
 
 INEXACT = "inexact"
 AMBIGUOUS = "ambiguous"
 MISSING = "missing"
+UNASKED = "unasked"
 _LONGEST_NAME = 100
 _MOST_STARTS = 200
 _PLAIN = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'", "‘": "'", "‚": "'", "–": "-"})
+_NOTHING: tuple[object, ...] = (None, "", [], {})
 _MARKS = " \t\n\"'“”„«»‘’‚`"
 
 
@@ -45,20 +49,32 @@ class AnswerError(InputError):
 
 
 class _Error(msgspec.Struct, frozen=True):
-    quote: str
+    """An error; some models send offsets in place of a quote."""
+
     severity: str
+    quote: str | None = None
     text: str = "translation"
     occurrence: int = 1
     category: str | None = None
+    reason: str | None = None
+    correction: str | None = None
+    start: int | None = None
+    end: int | None = None
 
 
 class _Answer(msgspec.Struct, frozen=True):
     errors: tuple[_Error, ...]
     score: float | None = None
+    correction: str | None = None
 
 
 class _Score(msgspec.Struct, frozen=True):
     score: float
+
+
+class _Better(msgspec.Struct, frozen=True):
+    better: Literal["A", "B", "tie"]
+    reason: str | None = None
 
 
 _AnswerT = TypeVar("_AnswerT")
@@ -72,52 +88,70 @@ class QuoteCounts:
         n_quotes: all quotes.
         kinds: those found only without regard to case, spaces and typography ("inexact"), those that occur several
             times ("ambiguous"), and those that do not occur ("missing").
+        unasked: keys that the model has sent although nobody asked for them.
     """
 
     n_quotes: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
+    unasked: Counter[str] = field(default_factory=Counter)
 
 
 def read(
     text: str,
     segment: Segment,
     prompt: Prompt,
-    name: PromptName,
+    question: Question,
     counts: QuoteCounts,
     *,
     rater: str,
-    has_score: bool = True,
 ) -> Rating:
     """Returns the rating that an answer stands for.
 
-    An error whose quote occurs nowhere keeps its severity and category, without a place.
+    An error whose quote occurs nowhere keeps what is said of it and the quote, without a place.
 
     Args:
         text: the answer.
         segment: what was judged.
-        prompt: what was asked.
-        name: of the prompt.
+        prompt: what was sent.
+        question: what was asked.
         counts: get the quotes of this answer.
         rater: of the rating.
-        has_score: whether an answer to `esa` must have the score.
 
     Raises:
         AnswerError: if the answer does not have the requested form; `counts` are unchanged then.
     """
-    answer = _parse(text)
-    estimate = None
-    if name == "esa" and has_score:
-        estimate = _estimate(answer.score)
+    answer, given = _parse(text)
+    estimate = _estimate(answer.score) if question.has_score else None
+    if question.has_correction and not answer.correction:
+        raise AnswerError("no correction of the whole translation; it must be the requested JSON")
+    scheme = question.scheme
     rows = [
-        (replace(error, text=_text_name(error.text, segment)), _severity(error.severity), _category(error.category))
+        (
+            replace(error, text=_text_name(error.text, segment)),
+            _severity(error.severity, scheme),
+            _category(error.category, scheme),
+        )
         for error in answer.errors
     ]
     placed = [_placed(*row, segment, prompt, counts) for row in dict.fromkeys(rows)]
+    counts.unasked += _unasked(given, question)
     unique = dict.fromkeys(pair for pair in placed if not isinstance(pair[0], UnplacedError))
     unplaced = [error for error, _ in placed if isinstance(error, UnplacedError)]
     in_source = [error for error, is_in_source in unique if is_in_source and isinstance(error, ErrorSpan)]
     elsewhere = [error for error, is_in_source in unique if not is_in_source]
-    return rating_of(segment, rater, (*elsewhere, *unplaced), in_source, estimate=estimate)
+    rating = rating_of(segment, rater, (*elsewhere, *unplaced), in_source, estimate=estimate)
+    correction = _writable(answer.correction) if question.has_correction else None
+    return rating if correction is None else dataclasses.replace(rating, correction=correction)
+
+
+def _unasked(given: Mapping[str, Any], question: Question) -> Counter[str]:
+    """Returns how often an answer has each key that was not asked for and holds something."""
+    asked = ["errors", *(["score"] if question.has_score else []), *(["correction"] if question.has_correction else [])]
+    keys = [key for key, value in given.items() if key not in asked and value not in _NOTHING]
+    for error in given["errors"]:
+        known = _Error.__struct_fields__ if isinstance(error, dict) else ()
+        keys += [f"errors.{key}" for key, value in error.items() if key not in known and value not in _NOTHING]
+    return Counter(keys)
 
 
 def read_errors(text: str) -> list[dict[str, Any]]:
@@ -127,8 +161,7 @@ def read_errors(text: str) -> list[dict[str, Any]]:
         AnswerError: if the answer does not have the requested form.
     """
     names = ("text", "quote", "occurrence", "severity")
-    # Half of a surrogate pair, which JSON can escape, cannot be sent.
-    errors = [replace(error, quote=error.quote.encode(errors="replace").decode()) for error in _parse(text).errors]
+    errors = [replace(error, quote=_writable(error.quote) or "") for error in _parse(text)[0].errors]
     return [{name: getattr(error, name) for name in names} for error in dict.fromkeys(errors)]
 
 
@@ -142,23 +175,39 @@ def read_score(text: str) -> Estimate:
     return _estimate(answer.score)
 
 
+def read_better(text: str) -> _Better:
+    """Returns which of two translations an answer prefers, and why.
+
+    Raises:
+        AnswerError: if it names none of them, nor a tie.
+    """
+    return _last(text, "better", _Better)[0]
+
+
 def _estimate(score: float | None) -> Estimate:
     if score is None or not 0 <= score <= 100:
         raise AnswerError(f"score is {score}: must be a number from 0 to 100")
     return Estimate(score, "esa")
 
 
+def _writable(text: str | None) -> str | None:
+    """Returns a text without halves of surrogate pairs, which JSON can escape, but no file hold."""
+    return text and text.encode(errors="replace").decode()
+
+
 def _placed(
     error: _Error, severity: Severity, category: str | None, segment: Segment, prompt: Prompt, counts: QuoteCounts
 ) -> tuple[AnyError, bool]:
     """Returns an error with the place of its quote, if it has one, and whether that is in the source."""
+    reason = _writable(error.reason) or None
+    correction = _writable(error.correction)
     if category == NON_TRANSLATION:
-        return UnplacedError(severity, category), False
+        return UnplacedError(severity, category, reason=reason), False
     counts.n_quotes += 1
     is_elsewhere = error.text != "translation"
     place = None if is_elsewhere else _place(segment.hypothesis, error, counts)
     if place is not None:
-        return ErrorSpan(*place, severity, category), False
+        return ErrorSpan(*place, severity, category, reason=reason, correction=correction), False
     context = prompt.context
     if is_elsewhere:
         context = "source" if error.text == "source" else "reference"
@@ -166,27 +215,30 @@ def _placed(
         place = _place((segment.source if context == "source" else segment.references[0]) or "", error, counts)
     if place is None:
         counts.kinds[MISSING] += 1
-        return UnplacedError(severity, category), False
+        return UnplacedError(severity, category, words=_writable(error.quote) or None, reason=reason), False
     if category in (OMISSION, None) or context == "reference":
         number = None if context == "source" else 0
-        return Omission(context, number, *place, severity, category or OMISSION), False
-    return ErrorSpan(*place, severity, category), True
+        return Omission(context, number, *place, severity, category or OMISSION, reason=reason), False
+    return ErrorSpan(*place, severity, category, reason=reason, correction=correction), True
 
 
-def of_blank(segment: Segment, name: PromptName, *, rater: str) -> Rating:
+def of_blank(segment: Segment, question: Question, *, rater: str) -> Rating:
     """Returns the rating of a blank translation, which is made without a request to the language model."""
     unplaced = (mqm.NON_TRANSLATION,) if mqm.is_untranslated(segment) else ()
-    estimate = Estimate(0.0 if unplaced else 100.0, "esa") if name == "esa" else None
+    estimate = Estimate(0.0 if unplaced else 100.0, "esa") if question.prompt == "esa" else None
     return Rating(segment, rater, (), unplaced=unplaced, estimate=estimate)
 
 
-def _parse(text: str) -> _Answer:
-    """Returns the errors of an answer; one without errors must not list objects under another key."""
+def _parse(text: str) -> tuple[_Answer, dict[str, Any]]:
+    """Returns an answer, read and as given; one without errors must not list objects under another key."""
     answer, given = _last(text, "errors", _Answer)
     for key, value in given.items() if not answer.errors else ():
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
             raise AnswerError(f"no `errors`, but objects in {shortened(key)}: all errors must be in `errors`")
-    return answer
+    for error in answer.errors:
+        if error.quote is None and None in (error.start, error.end):
+            raise AnswerError("an error without a quote; it must be the requested JSON")
+    return answer, given
 
 
 def _last(text: str, key: str, kind: type[_AnswerT]) -> tuple[_AnswerT, dict[str, Any]]:
@@ -233,18 +285,21 @@ def _text_name(name: str, segment: Segment) -> str:
     return cleaned
 
 
-def _severity(name: str) -> Severity:
+def _severity(name: str, scheme: Scheme) -> Severity:
+    """Returns a severity by its name in the scheme, or by ours."""
+    named = {severity.name.casefold(): severity.severity for severity in scheme.severities}
+    cleaned = name.strip()
     try:
-        return severities.parse(name.strip())
+        return named.get(cleaned.casefold()) or severities.parse(cleaned)
     except InputError as error:
         raise AnswerError(str(error)) from None
 
 
-def _category(name: str | None) -> str | None:
-    """Returns a category, in the spelling of the typology if it belongs to it."""
+def _category(name: str | None, scheme: Scheme) -> str | None:
+    """Returns a category, in the spelling of the scheme if it belongs to it."""
     if name is None or not name.strip():
         return None
-    known = {category.casefold(): category for category in CATEGORIES}
+    known = {category.casefold(): category for category in scheme.categories}
     cleaned = " ".join(name.split())
     if len(cleaned) > _LONGEST_NAME or not cleaned.isprintable():
         raise AnswerError(f"category {shortened(name)}: must be a short name")
@@ -253,6 +308,9 @@ def _category(name: str | None) -> str | None:
 
 def _place(text: str, error: _Error, counts: QuoteCounts) -> tuple[int, int] | None:
     """Returns where a quote occurs in a text, None if it does not; counts quotes that are not found once, as given."""
+    if error.quote is None:
+        start, end = error.start or 0, error.end or 0
+        return (start, end) if 0 <= start < end <= len(text) else None
     places = list(_occurrences(text, error.quote))
     if not places:
         places = list(_folded_occurrences(text, error.quote))

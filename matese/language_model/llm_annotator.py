@@ -14,16 +14,16 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from matese import finished_work, mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import ModelError, UsageError, check_least, counted, unknown
+from matese.errors import ModelError, UsageError, check_least, counted
 from matese.files import user_cache
-from matese.language_model import answers, judgements, prompts
+from matese.language_model import answers, context, judgements, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
 from matese.language_model.client import Client, Completion, RefusedRequestError, RunLimits
-from matese.language_model.prompts import PROMPTS, Prompt, PromptName
+from matese.language_model.prompts import Passage, Prompt, PromptName, Question
 from matese.render.rating_list import Ratings
 from matese.validation import plain_values
 from matese.version import __version__
@@ -45,19 +45,47 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Settings(RunLimits):
-    """The keys of `matese tag --set`: limits, and arguments of `LanguageModel`.
+    """The keys of `matese tag --set`: limits, and what becomes of them arguments of `LanguageModel`.
 
     Attributes:
-        prompt: "mqm" or "esa".
+        prompt: "mqm" or "esa", or a file in Jinja.
         steps: 2 to ask for the score of "esa" in a second request, which shows the errors.
+        scheme: a file of categories and severities, as for weights.
+        terms: a glossary, a term and its translation a line, separated by a tab.
+        style: what the translation must be like.
         judgements: how often each segment is judged.
         parameters: of each request.
     """
 
-    prompt: PromptName = "mqm"
+    prompt: str = "mqm"
     steps: int = 1
+    scheme: str | None = None
+    terms: str | None = None
+    style: str = ""
     judgements: int = 1
     parameters: dict[str, Any] = field(default_factory=dict)
+
+    def question(self, *, n_context: int = 0, has_correction: bool = False) -> Question:
+        """Returns what is asked; reads its files.
+
+        Raises:
+            InputError: if a value is not allowed, or a file does not follow its form.
+        """
+        from matese.formats import glossary, weights_file
+        from matese.language_model import own_prompt
+
+        is_own = self.prompt not in prompts.PROMPTS and ("." in self.prompt or Path(self.prompt).is_file())
+        return Question(
+            # A file asks for errors, unless the score of "esa" is asked for in the second step.
+            cast(PromptName, self.prompt if not is_own else "esa" if self.steps == 2 else "mqm"),
+            self.steps,
+            own_scheme=None if self.scheme is None else weights_file.read_scheme(self.scheme),
+            own_prompt=own_prompt.read(self.prompt) if is_own else None,
+            has_correction=has_correction,
+            terms={} if self.terms is None else glossary.read(self.terms),
+            style=self.style,
+            n_context=n_context,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +109,26 @@ class Answered:
     model: str = ""
     n_outliers: int = 0
     n_lacking: int = 0
+
+
+Better = Literal["first", "second", "tie"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Which of two translations is better.
+
+    Attributes:
+        better: None if no answer could be used.
+        reason: in the words of the model.
+        is_steady: whether both orders gave the same answer; otherwise it is a tie.
+        problem: why no answer could be used.
+    """
+
+    better: Better | None
+    reason: str | None = None
+    is_steady: bool = True
+    problem: str | None = None
 
 
 @dataclass
@@ -115,6 +163,7 @@ class Tally:
         self.n_cached += answered.is_cached
         self.quotes.n_quotes += answered.quotes.n_quotes
         self.quotes.kinds += answered.quotes.kinds
+        self.quotes.unasked += answered.quotes.unasked
         self.problems[answered.problem or ""] += answered.problem is not None
         self.models[answered.model] += bool(answered.model)
         self.n_outliers += answered.n_outliers
@@ -129,6 +178,9 @@ class Tally:
         sentences = [
             f"{kinds[kind]:,} of {self.quotes.n_quotes:,} quotes {_QUOTES[kind]}" for kind in _QUOTES if kinds[kind]
         ]
+        if unasked := self.quotes.unasked:
+            names = ", ".join(name for name, _ in unasked.most_common(3))
+            sentences.append(f"{counted(unasked.total(), 'value')} that nobody asked for, left out: {names}")
         if 0 < n_failed < self.n_segments:  # if all failed, the error says so
             failed = f"{n_failed:,} of {self.n_segments:,} segments got no usable answer and have no rating"
             problem, _ = self.problems.most_common(1)[0]
@@ -148,6 +200,7 @@ class LanguageModel:
 
     Attributes:
         model: as the endpoint names it.
+        question: what is asked.
         tally: what was done so far.
     """
 
@@ -156,8 +209,7 @@ class LanguageModel:
         model: str,
         *,
         base_url: str = OPENAI,
-        prompt: PromptName = "mqm",
-        steps: int = 1,
+        prompt: PromptName | Question = "mqm",
         judgements: int = 1,
         parameters: Mapping[str, object] | None = None,
         limits: RunLimits = RunLimits(),  # noqa: B008  (frozen)
@@ -169,9 +221,7 @@ class LanguageModel:
         Args:
             model: as the endpoint names it.
             base_url: address of the endpoint, to which "/chat/completions" is added.
-            prompt: "mqm" for errors with categories, "esa" for errors and a score from 0 to 100.
-            steps: 2 to ask for the score of "esa" in a second request, which shows the errors of the first answer, as
-                GEMBA-ESA does.
+            prompt: "mqm" for errors with categories, "esa" for errors and a score from 0 to 100, or a `Question`.
             judgements: how often each segment is judged. Of several, the mean score counts, without outliers; see
                 `judgements.combine`.
             parameters: of each request, beside the default `temperature` (0, or 1 for several judgements) and
@@ -186,10 +236,7 @@ class LanguageModel:
         """
         if not model.strip():
             raise UsageError("model has no name; give one that the endpoint has")
-        if prompt not in PROMPTS:
-            raise UsageError(unknown("prompt", prompt, PROMPTS))
-        if steps not in (1, 2) or (steps == 2 and prompt != "esa"):
-            raise UsageError(f"steps={steps} with prompt={prompt}: must be 1, or 2 with prompt=esa")
+        question = prompt if isinstance(prompt, Question) else Question(prompt)
         check_least(1, judgements=judgements)
         for name in parameters or {}:
             if name in ("model", "messages", "stream", "n"):
@@ -198,8 +245,7 @@ class LanguageModel:
         self.model = model
         self.tally = Tally()
         self._base_url = base_url.rstrip("/")
-        self._prompt = prompt
-        self._n_steps = steps
+        self.question = question
         self._n_judgements = judgements
         self._defaults = {"temperature": 0 if judgements == 1 else 1}
         self._limits = limits
@@ -237,9 +283,10 @@ class LanguageModel:
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, lazily and in order. Raises as `annotate`."""
         held: list[Rating] = []  # until one answer could be used
+        passages = context.passages(segments, self.question.n_context)
         with closing(Client(self._base_url, self._limits)) as http:
             before = self.tally.n_tokens, self.tally.n_retries
-            for answered in _in_order(partial(self._answered, http), segments, self._limits.concurrency):
+            for answered in _in_order(partial(self._answered, http), passages, self._limits.concurrency):
                 self.tally.add(answered)
                 self.tally.n_tokens = before[0] + http.n_tokens
                 self.tally.n_retries = before[1] + http.n_retries
@@ -267,7 +314,8 @@ class LanguageModel:
         fields = {
             "annotator": f"openai:{self.model}",
             "endpoint": self._base_url.partition("://")[2].partition("/")[0],
-            "prompt": f"{self._prompt}@{prompts.version(self._prompt, n_steps=self._n_steps)}",
+            "prompt": f"{self.question.prompt}@{self.question.version}",
+            **({"context": self.question.n_context} if self.question.n_context else {}),
             **({} if self._n_judgements == 1 else {"judgements": self._n_judgements}),
             "parameters": f"temperature{parameters['temperature']}@{digest}",
             "inputs": inputs,
@@ -276,6 +324,62 @@ class LanguageModel:
             "version": __version__,
         }
         return "|".join(["matese", *(f"{key}:{str(value).replace('|', '-')}" for key, value in fields.items())])
+
+    def cost(self, segments: Iterable[Segment]) -> tuple[int, int]:
+        """Returns how many requests segments take, and about how many tokens their prompts have.
+
+        Neither requests that are repeated nor answers are counted. Nothing is sent.
+        """
+        n_requests = 0
+        n_tokens = 0
+        for passage in context.passages(segments, self.question.n_context):
+            segment = passage.segment.without_blanks()
+            if not segment.hypothesis.strip():
+                continue
+            self.check_texts(segment)
+            asked = [prompts.build(self.question, replace(passage, segment=segment))]
+            if self.question.n_steps == 2:
+                asked.append(prompts.build_score(segment, ()))
+            n_requests += self._n_judgements * len(asked)
+            n_tokens += self._n_judgements * sum(prompt.n_tokens for prompt in asked)
+        return n_requests, n_tokens
+
+    def preferences(self, pairs: Iterable[tuple[Segment, Segment]]) -> Iterator[Preference]:
+        """Yields which of two translations of a source is better, lazily and in order.
+
+        Both orders are asked for, since language models favour one of them. Equal translations are a tie, without a
+        request.
+
+        Raises:
+            ModelError: if the endpoint or none of its answers can be used.
+        """
+        n_failed = 0
+        n_pairs = 0
+        with closing(Client(self._base_url, self._limits)) as http:
+            for preference in _in_order(partial(self._preferred, http), pairs, self._limits.concurrency):
+                n_pairs += 1
+                n_failed += preference.problem is not None
+                if preference.problem is not None and n_failed == n_pairs >= _HOPELESS:
+                    self._give_up(preference.problem, n_pairs)
+                yield preference
+        self.tally.n_tokens += http.n_tokens
+        self.tally.n_retries += http.n_retries
+
+    def _preferred(self, http: Client, pair: tuple[Segment, Segment]) -> Preference:
+        first, second = (segment.without_blanks() for segment in pair)
+        if first.hypothesis == second.hypothesis:
+            return Preference("tie")
+        try:
+            answered = [
+                self._ask(http, prompts.build_pair(self.question, *shown), 0, answers.read_better)[2]
+                for shown in ((first, second), (second, first))
+            ]
+        except (RefusedRequestError, AnswerError) as error:
+            return Preference(None, problem=str(error))
+        sides = {(one.better, other.better) for one, other in [answered]}
+        better: Better = "first" if sides == {("A", "B")} else "second" if sides == {("B", "A")} else "tie"
+        is_steady = better != "tie" or sides == {("tie", "tie")}
+        return Preference(better, answered[0].reason, is_steady)
 
     needed = "a source or a reference"
     """The texts that a language model needs at least."""
@@ -291,17 +395,18 @@ class LanguageModel:
             place = "" if segment.line is None else f" (line {segment.line})"
             raise ModelError(f"model {self.model} needs {self.needed}: given neither{place}")
 
-    def _answered(self, http: Client, segment: Segment) -> Answered:
+    def _answered(self, http: Client, passage: Passage) -> Answered:
         """Returns the result for a segment; a request is only sent if there is no answer on disk."""
-        segment = segment.without_blanks()
+        segment = passage.segment.without_blanks()
+        passage = replace(passage, segment=segment)
         rater = self.signature(segment)
         if not segment.hypothesis.strip():
-            blank = answers.of_blank(segment, self._prompt, rater=rater)
+            blank = answers.of_blank(segment, self.question, rater=rater)
             if self._n_judgements > 1:
                 blank = replace(blank, estimate=judgements.combine([blank], self._weights).estimate)
             return Answered(blank, None, QuoteCounts())
         self.check_texts(segment)
-        every = [self._judged(http, segment, rater, number) for number in range(self._n_judgements)]
+        every = [self._judged(http, passage, rater, number) for number in range(self._n_judgements)]
         judged = [answered for answered in every if answered.problem is None]
         if len(every) == 1 or not judged:
             return every[0]
@@ -315,20 +420,20 @@ class LanguageModel:
             n_lacking=len(every) - len(judged),
         )
 
-    def _judged(self, http: Client, segment: Segment, rater: str, number: int) -> Answered:
+    def _judged(self, http: Client, passage: Passage, rater: str, number: int) -> Answered:
         """Returns the result of one judgement, in one step or two."""
-        prompt = prompts.build(self._prompt, segment, has_score=self._n_steps == 1)
+        segment = passage.segment
+        question = self.question
+        prompt = prompts.build(question, passage)
         quotes = QuoteCounts()
         try:
             completion, is_cached, rating = self._ask(
                 http,
                 prompt,
                 number,
-                lambda text: answers.read(
-                    text, segment, prompt, self._prompt, quotes, rater=rater, has_score=self._n_steps == 1
-                ),
+                lambda text: answers.read(text, segment, prompt, question, quotes, rater=rater),
             )
-            if self._n_steps == 2:
+            if question.n_steps == 2:
                 second = prompts.build_score(segment, answers.read_errors(completion.text))
                 completion, is_cached_too, estimate = self._ask(http, second, number, answers.read_score)
                 is_cached = is_cached and is_cached_too

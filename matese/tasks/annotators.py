@@ -134,9 +134,12 @@ class Marking(Checking):
         annotator: openai:MODEL: ask a language model instead of --model; the key is in the environment,
             OPENAI_API_KEY.
         base_url: address of the endpoint, such as http://localhost:8080/v1 (default: that of OpenAI).
-        set: prompt=mqm|esa, steps=2 (score of esa in a second request), judgements=N (mean score without outliers),
-            max_tokens=N, requests_per_minute=N, concurrency=N, timeout=SECONDS, or parameters.NAME=VALUE for a
-            parameter of each request; repeatable.
+        context: show a language model N segments of the document before and after each (default: 0).
+        correct: ask a language model for the corrected translation, too.
+        set: prompt=mqm|esa or a file in Jinja, steps=2 (score of esa in a second request), scheme=FILE (categories and
+            severities), terms=FILE (a glossary), style=TEXT, judgements=N (mean score without outliers), max_tokens=N,
+            requests_per_minute=N, concurrency=N, timeout=SECONDS, or parameters.NAME=VALUE for a parameter of each
+            request; repeatable.
         cache: folder that keeps finished work for later runs (default: beside --output until it is complete; of
             --annotator, in the user's cache folder).
         tokens: jsonl: add the probabilities of every token.
@@ -144,6 +147,8 @@ class Marking(Checking):
 
     annotator: str | None = option(None, Text())
     base_url: str | None = option(None, Text("URL"))
+    context: int = option(0, Whole(0))
+    correct: bool = False
     set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
     cache: str | None = option(None, File("DIR"))
     tokens: bool = False
@@ -151,7 +156,7 @@ class Marking(Checking):
     def check(self) -> None:
         """Raises a UsageError if the options do not fit together."""
         if self.annotator is None:
-            for name in ("base_url", "set"):
+            for name in ("base_url", "context", "correct", "set"):
                 require(not getattr(self, name), f"--{name.replace('_', '-')} is for --annotator only")
             return
         is_named = self.annotator.startswith(_PREFIX) and self.annotator != _PREFIX
@@ -310,8 +315,7 @@ def _asking(options: Marking, name: str) -> Iterator[LanguageModel]:
     annotator = LanguageModel(
         name.removeprefix(_PREFIX),
         base_url=options.base_url or OPENAI,
-        prompt=how.prompt,
-        steps=how.steps,
+        prompt=how.question(n_context=options.context, has_correction=options.correct),
         judgements=how.judgements,
         parameters=how.parameters,
         limits=how,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import statistics
 import time
@@ -12,10 +13,12 @@ from typing import Any
 import pytest
 
 import matese
-from matese.annotation import ErrorSpan, Estimate, Omission, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Estimate, Omission, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, InputError, ModelError, UsageError
-from matese.language_model import connection
+from matese.formats.weights_file import NamedSeverity, Scheme
+from matese.language_model import connection, own_prompt
 from matese.language_model.client import RunLimits
+from matese.language_model.prompts import Question
 from tests.language_model.endpoint import GOOD, KEY, Endpoint, Handler, serving
 
 QUICK = RunLimits(concurrency=1, timeout=5.0)
@@ -68,7 +71,7 @@ def test_quotes_become_places(tmp_path: Path) -> None:
     assert rating.omissions == (Omission("source", None, 13, 16, Severity.MAJOR, "Accuracy/Omission"),)
     assert rating.source_errors == (ErrorSpan(4, 9, Severity.MAJOR, "Fluency/Grammar"),)
     assert rating.unplaced == (
-        UnplacedError(Severity.MINOR, "Style/Awkward"),
+        UnplacedError(Severity.MINOR, "Style/Awkward", words="nowhere"),
         UnplacedError(Severity.MAJOR, "Non-translation"),
     )
     assert annotator.tally.quotes.kinds == {"inexact": 1, "ambiguous": 1, "missing": 1}
@@ -94,11 +97,13 @@ def test_the_score_of_esa_in_a_second_step(tmp_path: Path) -> None:
         handler.answer(json.dumps({"score": 35} if is_second else {"errors": [error("neu")]}))
 
     with serving(behave) as endpoint:
-        annotator = model(endpoint, tmp_path, prompt="esa", steps=2)
+        annotator = model(endpoint, tmp_path, prompt=Question("esa", n_steps=2))
         (rating,) = annotator.annotate(TEXTS[:1], sources=SOURCES[:1])
         one_step = model(endpoint, tmp_path, prompt="esa")
         assert annotator.signature(rating.segment) != one_step.signature(rating.segment)
-        assert model(endpoint, tmp_path, prompt="esa", steps=2).annotate(TEXTS[:1], sources=SOURCES[:1]) == [rating]
+        assert model(endpoint, tmp_path, prompt=Question("esa", n_steps=2)).annotate(
+            TEXTS[:1], sources=SOURCES[:1]
+        ) == [rating]
         assert len(endpoint.bodies) == 2, "both answers are on disk"
     assert (rating.estimate, rating.errors) == (
         Estimate(35, "esa"),
@@ -114,9 +119,9 @@ def test_half_a_character_in_a_quote_can_be_shown_in_the_second_step(tmp_path: P
         handler.answer(json.dumps({"errors": [error("\ud83d")]} if number == 1 else {"score": 35}))
 
     with serving(behave) as endpoint:
-        (rating,) = model(endpoint, tmp_path, prompt="esa", steps=2).annotate(["Gut 👍"], sources=["Good"])
+        (rating,) = model(endpoint, tmp_path, prompt=Question("esa", n_steps=2)).annotate(["Gut 👍"], sources=["Good"])
     assert (rating.unplaced, rating.estimate) == (
-        (UnplacedError(Severity.MAJOR, "Fluency/Grammar"),),
+        (UnplacedError(Severity.MAJOR, "Fluency/Grammar", words="?"),),
         Estimate(35, "esa"),
     )
 
@@ -124,7 +129,7 @@ def test_half_a_character_in_a_quote_can_be_shown_in_the_second_step(tmp_path: P
 @pytest.mark.parametrize("second", ["Good.", '{"score": 101}', '{"score": "high"}', '{"errors": []}'])
 def test_a_second_step_without_a_score_is_no_rating(tmp_path: Path, second: str) -> None:
     with serving(lambda handler, number, body: handler.answer(GOOD if number % 4 == 1 else second)) as endpoint:
-        annotator = model(endpoint, tmp_path, prompt="esa", steps=2)
+        annotator = model(endpoint, tmp_path, prompt=Question("esa", n_steps=2))
         with pytest.raises(ModelError, match="gave no usable answer"):
             annotator.annotate(TEXTS[:1], sources=SOURCES[:1])
         assert len(endpoint.bodies) == 4, "only the scores are requested anew"
@@ -170,9 +175,7 @@ def test_judgements_without_a_score_are_compared_by_their_errors(tmp_path: Path)
     assert annotator.tally.n_lacking == 1
 
 
-@pytest.mark.parametrize(
-    "options", [{"steps": 2}, {"steps": 3, "prompt": "esa"}, {"judgements": 0}, {"parameters": {"stream": True}}]
-)
+@pytest.mark.parametrize("options", [{"prompt": "gemba"}, {"judgements": 0}, {"parameters": {"stream": True}}])
 def test_options_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         matese.LanguageModel("tiny", cache_directory=tmp_path, **options)
@@ -336,3 +339,113 @@ def test_a_quote_is_looked_for_between_words_first(tmp_path: Path) -> None:
     with serving(answering(error("is"), error("好"))) as endpoint:
         (rating,) = model(endpoint, tmp_path).annotate(["This is 你好"], sources=["x"])
     assert [(error.start, error.end) for error in rating.errors or ()] == [(5, 7), (9, 10)]
+
+
+def test_neighbours_of_the_document_are_shown(tmp_path: Path) -> None:
+    segments = [
+        Segment(text, source, key=SegmentKey(document=document, system="A"))
+        for text, source, document in zip(TEXTS, SOURCES, ("d1", "d1", "d2"), strict=True)
+    ]
+    with serving(answering()) as endpoint:
+        annotator = model(endpoint, tmp_path, prompt=Question(n_context=1))
+        assert len(list(annotator.annotate_segments(iter(segments)))) == 3
+        assert "|context:1|" in annotator.signature(segments[0])
+        endless: Any = annotator.annotate_segments(segments[0] for _ in itertools.count())
+        assert next(endless).errors == ()
+        endless.close()
+    shown = [json.loads(body["messages"][-1]["content"]) for body in endpoint.bodies[:3]]
+    neighbour = {"source": SOURCES[1], "translation": TEXTS[1]}
+    assert [(one.get("before"), one.get("after")) for one in shown] == [
+        (None, [neighbour]),
+        ([{"source": SOURCES[0], "translation": TEXTS[0]}], None),
+        (None, None),
+    ]
+
+
+def test_the_corrected_translation_terms_style_and_what_belongs_to_a_unit(tmp_path: Path) -> None:
+    question = Question(has_correction=True, terms={"house": "Heim", "dog": None}, style="formal")
+    extra = {"context": "a headline", "max_length": 20, "colour": "red"}
+    segment = Segment(TEXTS[0], SOURCES[0], extra=extra)
+    with serving(answering(correction="Das Heim ist alt.")) as endpoint:
+        (rating,) = model(endpoint, tmp_path, prompt=question).annotate_segments([segment])
+    assert rating.correction == "Das Heim ist alt."
+    (body,) = endpoint.bodies
+    shown = json.loads(body["messages"][-1]["content"])
+    assert (shown["terms"], shown["context"], shown["max_length"]) == ({"house": "Heim"}, "a headline", 20)
+    assert "red" not in str(shown)
+    assert "Required style: formal" in body["messages"][0]["content"]
+    assert question.version != Question(has_correction=True).version
+
+
+PROMPT = """Texts from {{ source_language }} into {{ target_language }}:
+{{ source | tojson }} | {{ translation | tojson }}
+{% for name in categories %}[{{ name }}]{% endfor %}
+{{ answer }}
+"""
+
+
+def test_a_prompt_of_the_users_own(tmp_path: Path) -> None:
+    path = tmp_path / "own.jinja"
+    path.write_text(PROMPT, encoding="utf-8")
+    scheme = Scheme({"Names": ""}, (NamedSeverity("bad", Severity.MAJOR),))
+    question = Question(own_prompt=own_prompt.read(path), own_scheme=scheme)
+    with serving(answering(error("neu", category="Names", severity="bad"))) as endpoint:
+        (rating,) = model(endpoint, tmp_path, prompt=question).annotate(
+            ['Das "Haus" ist neu.'], sources=SOURCES[:1], lang_pair="en-de"
+        )
+    assert [found.category for found in rating.all_errors] == ["Names"]
+    ((message,),) = [body["messages"] for body in endpoint.bodies]
+    first, texts, categories, form = message["content"].splitlines()
+    assert (first, categories) == ("Texts from English into German:", "[Names]")
+    assert texts == '"The house is old." | "Das \\"Haus\\" ist neu."'
+    assert '"severity": "bad"' in form
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{{ translaton }} {{ translation }}{{ answer }}", r"own\.jinja:1: unknown field 'translaton', did you mean"),
+        ("{{ answer }}\n{{ hypothesis }}", r"own\.jinja:2: unknown field 'hypothesis'"),
+        ("{{ translation }}", "lacks {{ answer }}"),
+        ("{{ translation", r"own\.jinja:1: not Jinja"),
+        ("", "lacks {{ translation }}"),
+        (None, "cannot be read"),
+    ],
+)
+def test_prompts_at_fault(tmp_path: Path, text: str | None, problem: str) -> None:
+    path = tmp_path / "own.jinja"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError, match=problem):
+        own_prompt.read(path)
+
+
+def test_what_a_run_would_cost(tmp_path: Path) -> None:
+    """Requests and tokens of prompts, which a dry run counts without an endpoint."""
+    segments = [Segment(text, source) for text, source in zip([*TEXTS, " "], [*SOURCES, "x"], strict=True)]
+    options: dict[str, Any] = {"base_url": "http://127.0.0.1:9/v1", "cache_directory": tmp_path}
+    n_requests, n_tokens = matese.LanguageModel("tiny", **options).cost(segments)
+    assert n_requests == 3, "nothing is asked about a blank translation"
+    assert n_tokens // 3 < 772, "the prompt of a short text was longer once"
+    two_steps = matese.LanguageModel("tiny", prompt=Question("esa", n_steps=2), judgements=2, **options)
+    assert two_steps.cost(segments)[0] == 12
+
+
+def test_the_better_of_two_translations_in_both_orders(tmp_path: Path) -> None:
+    better = {("gut", "schlecht"): "A", ("schlecht", "gut"): "B", ("x", "y"): "A", ("y", "x"): "A", ("odd", "a"): "?"}
+
+    def behave(handler: Handler, number: int, body: dict[str, Any]) -> None:
+        shown = json.loads(body["messages"][-1]["content"])
+        answer = better.get((shown["translation A"], shown["translation B"]), "tie")
+        handler.answer(json.dumps({"reason": "says it", "better": answer}))
+
+    pairs = [("gut", "schlecht"), ("schlecht", "gut"), ("x", "y"), ("a", "b"), ("same", "same"), ("odd", "a")]
+    with serving(behave) as endpoint:
+        annotator = model(endpoint, tmp_path)
+        found = list(annotator.preferences([(Segment(a, "s"), Segment(b, "s")) for a, b in pairs]))
+    assert [(one.better, one.is_steady) for one in found] == [
+        ("first", True), ("second", True), ("tie", False), ("tie", True), ("tie", True), (None, True),
+    ]  # fmt: skip
+    assert found[0].reason == "says it"
+    assert found[-1].problem is not None
+    assert len(endpoint.bodies) == 6 + 3, "equal translations are not asked about; what is no answer, three times"

@@ -1,0 +1,110 @@
+"""Text files whose lines differ in number: joined so that line i of each translates line i of the other.
+
+Lines are aligned in order, by length and likeness (`matese.text.alignment`). Where both files have the same number of
+documents, separated by blank lines, each document is aligned on its own. A line without a counterpart, which is an
+addition or an omission, is joined to its neighbour, so that whoever judges the texts sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from matese.errors import InputError
+from matese.text import alignment, sentences
+from matese.text.alignment import Bead
+from matese.text.ranges import Range
+
+_MOST_PAIRS = 25_000_000
+"""Of lines of two documents, each of which takes 8 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedLines:
+    """Two texts with equally many lines.
+
+    Attributes:
+        hypotheses: lines of the first text, joined by spaces.
+        others: those of the other text.
+        beads: the numbers, from 0, of the lines that each line here comes from.
+        n_added: lines of the first text without a counterpart.
+        n_omitted: those of the other text.
+    """
+
+    hypotheses: tuple[str, ...]
+    others: tuple[str, ...]
+    beads: tuple[Bead, ...]
+    n_added: int
+    n_omitted: int
+
+    @property
+    def table(self) -> str:
+        """The alignment as a TSV: the numbers of the lines, from 1, in both files."""
+        rows = (f"{_numbers(bead.first)}\t{_numbers(bead.other)}\n" for bead in self.beads)
+        return "".join(["hypothesis\tother\n", *rows])
+
+
+def join(hypotheses: Sequence[str], others: Sequence[str]) -> JoinedLines:
+    """Returns two texts, joined line by line.
+
+    Raises:
+        InputError: if a document is too long to be aligned, or a text has no words.
+    """
+    documents = _documents(hypotheses)
+    of_other = _documents(others)
+    if not documents or not of_other:
+        raise InputError("a file of blank lines alone cannot be aligned: must have text")
+    if len(documents) != len(of_other):
+        documents = [[number for document in documents for number in document]]
+        of_other = [[number for document in of_other for number in document]]
+    joined: list[tuple[list[int], list[int]]] = []
+    n_added = n_omitted = 0
+    for numbers, other_numbers in zip(documents, of_other, strict=True):
+        beads = _align([hypotheses[number] for number in numbers], [others[number] for number in other_numbers])
+        n_added += sum(bead.first[1] - bead.first[0] for bead in beads if bead.other[0] == bead.other[1])
+        n_omitted += sum(bead.other[1] - bead.other[0] for bead in beads if bead.first[0] == bead.first[1])
+        joined += [
+            (numbers[slice(*bead.first)], other_numbers[slice(*bead.other)]) for bead in _without_strangers(beads)
+        ]
+    return JoinedLines(
+        tuple(" ".join(hypotheses[number] for number in numbers) for numbers, _ in joined),
+        tuple(" ".join(others[number] for number in numbers) for _, numbers in joined),
+        tuple(Bead(*((numbers[0], numbers[-1] + 1) for numbers in pair)) for pair in joined),
+        n_added,
+        n_omitted,
+    )
+
+
+def _documents(lines: Sequence[str]) -> list[list[int]]:
+    """Returns the numbers of the lines of each document; blank lines stand between documents."""
+    groups = groupby(range(len(lines)), key=lambda number: bool(lines[number].strip()))
+    return [list(numbers) for is_text, numbers in groups if is_text]
+
+
+def _align(lines: Sequence[str], others: Sequence[str]) -> list[Bead]:
+    if len(lines) * len(others) > _MOST_PAIRS:
+        problem = f"a document of {len(lines):,} and {len(others):,} lines is too long to be aligned"
+        raise InputError(f"{problem}: separate its parts by blank lines in both files")
+    lengths, other_lengths = ([sentences.size(line) for line in part] for part in (lines, others))
+    return alignment.align(lengths, other_lengths, alignment.likeness_of(lines, others))
+
+
+def _without_strangers(beads: Sequence[Bead]) -> list[Bead]:
+    """Returns beads of which each has lines of both texts: others are joined to the one before, or the next."""
+    kept: list[Bead] = []
+    for bead in beads:
+        if kept and (_is_empty(bead) or _is_empty(kept[-1])):
+            last = kept.pop()
+            bead = Bead((last.first[0], bead.first[1]), (last.other[0], bead.other[1]))
+        kept.append(bead)
+    return kept
+
+
+def _is_empty(bead: Bead) -> bool:
+    return any(start == end for start, end in bead)
+
+
+def _numbers(lines: Range) -> str:
+    start, end = lines
+    return f"{start + 1}" if end == start + 1 else f"{start + 1}-{end}"
