@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import os
 import re
 import shutil
@@ -185,35 +184,3 @@ def tiny_model_factory(tmp_path_factory: pytest.TempPathFactory, tokenizer: Any)
 def tiny_model_dir(tiny_model_factory: TinyModelFactory) -> Path:
     """A model that reads a reference, a source, or both."""
     return tiny_model_factory(inputs=("reference", "source", "source+reference"))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def embedded_models_are_loaded_once() -> Iterator[None]:
-    """A process keeps an embedded model in numpy, and in torch as it was loaded last: each takes 200 megabytes."""
-    from matese.model import annotator
-    from matese.model.engines import numpy_engine
-    from matese.model.engines.engine import Hardware
-    from matese.model.storage import checkpoint
-
-    embedded = {checkpoint.resolve(name) for name in checkpoint.embedded()}
-    load = annotator._load_predictor
-    in_numpy = functools.cache(load)
-    in_torch = functools.lru_cache(maxsize=1)(load)
-    by_numpy = [Hardware(device, "float32") for device in ("auto", "cpu")]
-
-    def load_once(directory: Path, hardware: Any, overrides: Iterable[str], n_segments: int | None) -> Any:
-        if directory not in embedded:
-            return load(directory, hardware, overrides, n_segments)
-        most = numpy_engine.most_segments(checkpoint.read_config(directory))
-        if most and hardware.precision == "auto":  # which is this one then
-            hardware = dataclasses.replace(hardware, precision="float32")
-        # The number decides between the engines.
-        is_few = n_segments is not None and n_segments <= most
-        is_auto = hardware.engine == "auto"
-        if is_auto and is_few and dataclasses.replace(hardware, batch_tokens=None, threads=None) in by_numpy:
-            return in_numpy(directory, by_numpy[0], tuple(overrides), 1)
-        return in_torch(directory, hardware, tuple(overrides), None)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(annotator, "_load_predictor", load_once)
-        yield

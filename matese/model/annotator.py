@@ -177,58 +177,59 @@ def load(
         from matese.render import notebook
 
         notebook.install()
-    penalties = mqm.find_weights(weights)
     wanted = _wanted(model, uncertainty, interval_scale)
-    names: tuple[str | Path, ...] = (model,)
-    if wanted is not None and wanted.models:
-        names = wanted.models
-    together = _name_of([str(name) for name in names])
+    names = (model,) if wanted is None or not wanted.models else wanted.models
     if wanted is not None and wanted.kind == "dropout":
         n_segments = None
         engine = "torch" if engine == "auto" else engine
         if engine == "numpy":
             raise UsageError(f"--engine numpy --uncertainty {uncertainty}: dropout is for torch to compute")
-    hardware = Hardware(device, precision, batch_tokens, threads, engine)
-    chosen = copy_and_blank.check(overrides)
-    predictors = [_load_predictor(checkpoint.resolve(name), hardware, chosen, n_segments) for name in names]
-    decodings = [predictor.config.decoding.varied(choice or DecodingChoice()) for predictor in predictors]
-    origin = _Origin(
+    options = LoadOptions(
         models=tuple(map(_from_anywhere, names)),
-        name=together,
-        hardware=hardware,
-        overrides=chosen,
+        hardware=Hardware(device, precision, batch_tokens, threads, engine),
+        choice=choice or DecodingChoice(),
+        weights=mqm.find_weights(weights),
+        overrides=copy_and_blank.check(overrides),
         n_segments=n_segments,
         uncertainty=wanted,
-        decodings=tuple(decodings),
-        weights=penalties,
     )
-    predictor = _combined(origin, predictors)
-    return Annotator(predictor, decodings[0], weights=penalties, name=together, origin=origin)
+    name = _name_of([str(name) for name in names])
+    predictor, decoding = _load(options)
+    return Annotator(predictor, decoding, weights=options.weights, name=name, options=options)
 
 
 @dataclass(frozen=True, slots=True)
-class _Origin:
-    """What an annotator was loaded from, so that another process can load it again.
+class LoadOptions:
+    """What is loaded, and how, so that another process can load it again; see `load`.
 
     Attributes:
-        models: names or absolute directories.
-        name: of all of them, with digests of their files.
-        hardware: as it was wanted.
+        models: names or absolute directories, of an ensemble several.
+        hardware: as it is wanted.
+        choice: what is decoded in another way.
+        weights: penalties of errors.
         overrides: rules that override the model.
         n_segments: number of segments, if known.
         uncertainty: where several predictions come from; None for a single prediction.
-        decodings: of each model.
-        weights: penalties of errors.
     """
 
     models: tuple[str | Path, ...]
-    name: str
     hardware: Hardware
+    choice: DecodingChoice
+    weights: mqm.Weights
     overrides: tuple[Override, ...]
     n_segments: int | None
     uncertainty: Uncertainty | None
-    decodings: tuple[Decoding, ...]
-    weights: mqm.Weights
+
+
+def _load(options: LoadOptions) -> tuple[Predictor, Decoding]:
+    """Returns what predicts, and how it is decoded."""
+    predictors = [_load_predictor(checkpoint.resolve(model), options) for model in options.models]
+    decodings = [predictor.config.decoding.varied(options.choice) for predictor in predictors]
+    if options.uncertainty is None:
+        return predictors[0], decodings[0]
+    from matese.model.uncertainty import Ensemble
+
+    return Ensemble(options.uncertainty, predictors, decodings, options.weights), decodings[0]
 
 
 def _from_anywhere(model: str | Path) -> str | Path:
@@ -237,38 +238,24 @@ def _from_anywhere(model: str | Path) -> str | Path:
     return Path(model).resolve() if not is_name and Path(model).is_dir() else model
 
 
-@lru_cache(maxsize=1)
-def _predictor_again(origin: _Origin) -> Predictor:
-    """Returns the predictor of an annotator from another process, which sends it with each piece of work.
+_load_again = lru_cache(maxsize=1)(_load)
+"""Another process sends an annotator with each piece of work."""
+
+
+def _again(options: LoadOptions, name: str, decoding: Decoding) -> Annotator:
+    """Returns an annotator that was pickled.
 
     Raises:
         ModelError: if the files of a model have changed.
     """
-    found = _name_of([str(model) for model in origin.models])
-    if _digests(found) != _digests(origin.name):
-        raise ModelError(f"model {origin.name} has other files now ({found}): load it again")
-    predictors = [
-        _load_predictor(checkpoint.resolve(model), origin.hardware, origin.overrides, origin.n_segments)
-        for model in origin.models
-    ]
-    return _combined(origin, predictors)
+    found = _name_of([str(model) for model in options.models])
+    if _digests(found) != _digests(name):
+        raise ModelError(f"model {name} has other files now ({found}): load it again")
+    return Annotator(_load_again(options)[0], decoding, weights=options.weights, name=name, options=options)
 
 
 def _digests(name: str) -> list[str]:
     return [title.rpartition("@")[2] for title in name.split("+")]
-
-
-def _again(origin: _Origin, decoding: Decoding) -> Annotator:
-    """Returns an annotator that was pickled."""
-    return Annotator(_predictor_again(origin), decoding, weights=origin.weights, name=origin.name, origin=origin)
-
-
-def _combined(origin: _Origin, predictors: Sequence[Predictor]) -> Predictor:
-    if origin.uncertainty is None:
-        return predictors[0]
-    from matese.model.uncertainty import Ensemble
-
-    return Ensemble(origin.uncertainty, predictors, origin.decodings, origin.weights)
 
 
 def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
@@ -313,19 +300,29 @@ def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     return operating_point.read(checkpoint.resolve(model))
 
 
-def _load_predictor(directory: Path, hardware: Hardware, overrides: Iterable[str], n_segments: int | None) -> Predictor:
+def _load_predictor(directory: Path, options: LoadOptions) -> Predictor:
     """Returns a model that is ready to predict: a small tagger for a few segments in numpy, any other in torch.
+
+    An embedded model stays loaded, so that it is there at once for the next annotator of the process.
 
     See `load` for arguments and errors.
     """
     stored = checkpoint.find_config(directory)
-    most = 0 if stored is None else numpy_engine.most_segments(stored)
-    if most and hardware.precision == "auto":
+    hardware = options.hardware
+    if stored is not None and hardware.precision == "auto" and numpy_engine.most_segments(stored):
         # As in numpy, because the signature must not depend on the size of the job.
         hardware = replace(hardware, precision="float32")
+    in_torch = None if choice.is_numpy(hardware, stored, options.n_segments) else hardware
+    is_embedded = directory in map(checkpoint.resolve, checkpoint.embedded())
+    return (_embedded_predictor if is_embedded else _new_predictor)(directory, in_torch, options.overrides)
+
+
+def _new_predictor(directory: Path, hardware: Hardware | None, overrides: tuple[Override, ...]) -> Predictor:
+    """Returns a model in torch, or without `hardware` in numpy."""
+    stored = checkpoint.find_config(directory)
     engine: Engine
     config: ModelConfig
-    if choice.is_numpy(hardware, stored, n_segments):
+    if hardware is None:
         engine, text_encoder, config = numpy_engine.load(directory, stored)
     else:
         from matese.model import loading  # imports torch
@@ -333,6 +330,9 @@ def _load_predictor(directory: Path, hardware: Hardware, overrides: Iterable[str
         engine, text_encoder, config = loading.load_engine(directory, hardware, stored)
     # Released models of the COMET family score all texts themselves.
     return Predictor(Interpreter(config, overrides), engine, text_encoder)
+
+
+_embedded_predictor = lru_cache(maxsize=2)(_new_predictor)
 
 
 @overload
@@ -391,23 +391,23 @@ class Annotator:
         *,
         name: str,
         weights: mqm.Weights = mqm.MATESE,
-        origin: _Origin | None = None,
+        options: LoadOptions | None = None,
     ) -> None:
         self.predictor = predictor
         self.decoding = decoding
         self.weights = weights
         self.name = name
         self.config = predictor.config
-        self._origin = origin
+        self._options = options
         self._tally = _Tally(self.config)
 
     def __repr__(self) -> str:
         return f"<Annotator {self.name}, reads {' or '.join(self.config.texts.inputs)}>"
 
-    def __reduce__(self) -> tuple[Callable[[_Origin, Decoding], Annotator], tuple[_Origin, Decoding]]:
-        if self._origin is None:
+    def __reduce__(self) -> tuple[Callable[..., Annotator], tuple[LoadOptions, str, Decoding]]:
+        if self._options is None:
             raise TypeError("only an annotator that matese.load has returned can be pickled")
-        return _again, (self._origin, self.decoding)
+        return _again, (self._options, self.name, self.decoding)
 
     @property
     def counts(self) -> Counts:
@@ -416,7 +416,7 @@ class Annotator:
 
     def with_decoding(self, decoding: Decoding) -> Annotator:
         """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""
-        return Annotator(self.predictor, decoding, weights=self.weights, name=self.name, origin=self._origin)
+        return Annotator(self.predictor, decoding, weights=self.weights, name=self.name, options=self._options)
 
     def signature(self, inputs: InputKind, n_references: int = 1, languages: LanguageCodes | None = None) -> str:
         """Returns a text that names everything that can change a prediction, in the manner of sacreBLEU."""

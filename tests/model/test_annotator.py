@@ -386,7 +386,7 @@ def test_an_annotator_is_pickled_without_its_weights(
         assert pickle.loads(pickled).annotate(HYPOTHESES, references=REFERENCES) == expected
     with open(directory / "config.json", "a", encoding="utf-8") as stream:
         stream.write(" ")
-    annotator_module._predictor_again.cache_clear()
+    annotator_module._load_again.cache_clear()
     with pytest.raises(ModelError):
         pickle.loads(pickled)
 
