@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
 import regex
 
 from matese.annotation import Omission, Severity
+from matese.checks import cldr
 from matese.checks.rule import Rule, Texts
 
 LOST = "Accuracy/Omission/Address"
@@ -18,33 +20,53 @@ _ADDRESS = regex.compile(
     r"(?:https?://|ftp://|www\.)[A-Za-z0-9][A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*[A-Za-z0-9/=_~#-]"
     r"|(?<![A-Za-z0-9_.+-])[A-Za-z0-9][A-Za-z0-9_.+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
 )
-# A page in another language has another path, and often another host: example.org/en/, de.example.org, example.de.
-_IN_A_LANGUAGE = regex.compile(
-    r"(?i)(?<=[/.=])[a-z]{2}(?:[-_][a-z]{2})?(?=[/.&]|$)|[?#].*$|/$|^https?://|(?<=//|^)www\."
-)
+_EXAMPLE = regex.compile(r"@ex[ae]mple?\.")
+_NO_PART_OF_NAME = regex.compile(r"[?#].*$|/$|^https?://|(?<=//|^)www\.")
+_LABEL = regex.compile(r"(?<=[/.=_-]|^)(?:[a-z]{2}(?:[-_][a-z]{2})?|[a-z]{3,})(?=[/.&_]|$)")
+_WIKI = regex.compile(r"(?:[\w-]+\.)*([\w-]+\.org)/wiki/.*")
 
 
 def find(texts: Texts) -> Iterator[Omission]:
-    """Yields the addresses that are rarer in the hypothesis; the address of another language's page is right."""
+    """Yields the addresses that are rarer in the hypothesis; the address of another language's page is right.
+
+    Such a page has another path, and often another host: example.org/en/, de.example.org, intro_en.html; and an article
+    of a wiki has another title. A page below another one may be its translation, too. An e-mail address at "example"
+    stands for one's own.
+    """
     if "://" not in texts.source and "www." not in texts.source and "@" not in texts.source:
         return
-    left = Counter(map(_name, _ADDRESS.findall(texts.hypothesis)))
+    labels = _labels(texts.languages)
+    left = Counter(_name(address, labels) for address in _ADDRESS.findall(texts.hypothesis))
     for match in _ADDRESS.finditer(texts.source):
-        name = _name(match[0])
+        name = _name(match[0], labels)
         if left[name]:
             left[name] -= 1
-        else:
+        elif not _EXAMPLE.search(match[0]) and not any(other.startswith(f"{name}/") for other in left):
             yield Omission("source", None, match.start(), match.end(), Severity.MAJOR, LOST)
 
 
-def _name(address: str) -> str:
+@cache
+def _labels(languages: tuple[str, str]) -> frozenset[str]:
+    """Returns what addresses call languages: their English names and their own, in small letters."""
+    english = cldr.locale("en")
+    own = [(lang, of_lang) for lang in languages if (of_lang := cldr.locale(lang))]
+    names = {str(locale.languages.get(lang)) for lang, of_lang in own for locale in (of_lang, english) if locale}
+    return frozenset(name.casefold() for name in names)
+
+
+def _name(address: str, labels: frozenset[str]) -> str:
     """Returns an address without what differs between languages.
 
-    >>> _name("https://example.org/en-US/help/"), _name("www.example.org/de/help")
-    ('example.org/help', 'example.org/help')
+    >>> _name("https://example.org/en-US/help/", frozenset()), _name("www.example.org/dutch/a", frozenset({"dutch"}))
+    ('example.org/help', 'example.org/a')
     """
-    bare = _IN_A_LANGUAGE.sub("", address.casefold())
-    return regex.sub("[/.]{2,}", "/", bare).strip("/.")
+    bare = _NO_PART_OF_NAME.sub("", _NO_PART_OF_NAME.sub("", address.casefold()))
+    bare = _LABEL.sub(lambda label: "" if _is_language(label[0], labels) else label[0], _WIKI.sub(r"\1", bare))
+    return regex.sub("[/._]{2,}", "/", bare).strip("/.")
+
+
+def _is_language(label: str, labels: frozenset[str]) -> bool:
+    return label in labels or len(regex.split("[-_]", label)[0]) == 2
 
 
 RULE = Rule("addresses", "a web or e-mail address is missing or differs", (LOST,), find, needs_source=True)

@@ -113,14 +113,11 @@ def _overlap(span: Placed, finding: Placed) -> bool:
 
 
 def _is_same_missing(segment: Segment, span: Placed, finding: Placed) -> bool:
-    """Whether a number or other words of the source are also in an omission that the model marked in another text."""
+    """Whether words of the source are also in an omission that the model marked in another text."""
     if not (isinstance(span, Omission) and isinstance(finding, Omission)):
         return False
     texts = (span.words(segment), finding.words(segment))
-    if finding.category != numbers.MISSING:
-        return span.text_name != finding.text_name and texts[0].strip() == texts[1].strip()
-    readings = [{reading for number in numbers.find(text) for reading in number.all_readings} for text in texts]
-    return not readings[0].isdisjoint(readings[1])
+    return span.text_name != finding.text_name and texts[0].strip() == texts[1].strip()
 
 
 def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:
@@ -128,6 +125,8 @@ def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:
     names = [rule.name for rule in chosen]
     if pair and language.RULE.name in names and language.is_available():  # which tells more languages apart
         names.append("py3langid")
+    if placeholders.RULE.name in names and placeholders.reads_messages():
+        names.append("icu4py")
     return f"checks:{'+'.join(names)}|lang_pair:{pair or 'unknown'}"
 
 
@@ -138,10 +137,7 @@ def _findings(segment: Segment, chosen: Sequence[Rule]) -> Iterator[AnyError]:
     for rule in chosen:
         if not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks):
             continue
-        silent = rule.silent_categories(texts.target_lang)
-        if silent.issuperset(rule.categories):
-            continue
-        findings = [replace(error, rule=rule.name) for error in rule.find(texts) if error.category not in silent]
+        findings = [replace(error, rule=rule.name) for error in rule.find(texts)]
         yield from findings
         if findings and rule.ends:
             return

@@ -1,9 +1,10 @@
-"""What the Unicode CLDR says of a language: its marks in numbers, its words for numbers and units."""
+"""What the Unicode CLDR says of a language: its decimal mark, and its words for scales, units and currencies."""
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from itertools import accumulate
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import regex
@@ -11,41 +12,8 @@ import regex
 if TYPE_CHECKING:
     from babel import Locale
 
-_MILE = 1.609344
-_FOOT = 0.3048
-_POUND = 0.45359237
-_GALLON = 3.785411784
-_FACTORS: dict[str, tuple[float, ...]] = {
-    "length-mile": (_MILE,),
-    "length-foot": (_FOOT, 100 * _FOOT),
-    "length-inch": (2.54, 25.4),
-    "length-yard": (0.9144,),
-    "area-acre": (0.40468564224, 4046.8564224),
-    "area-square-foot": (_FOOT**2,),
-    "area-square-mile": (_MILE**2,),
-    "mass-pound": (_POUND,),
-    "mass-ounce": (1000 * _POUND / 16,),
-    "mass-stone": (14 * _POUND,),
-    "volume-gallon": (_GALLON, 4.54609),
-    "volume-pint": (_GALLON / 8, 4.54609 / 8),
-    "speed-mile-per-hour": (_MILE, 1000 * _MILE / 3600),
-    "temperature-fahrenheit": (1 / 1.8,),  # of a difference
-    "length-kilometer": (1 / _MILE,),
-    "length-meter": (1 / _FOOT, 1 / 0.9144),
-    "length-centimeter": (1 / 2.54,),
-    "area-hectare": (1 / 0.40468564224, 0.01, 10),
-    "area-square-meter": (1 / _FOOT**2,),
-    "mass-kilogram": (1 / _POUND,),
-    "volume-liter": (1 / _GALLON, 1 / 4.54609),
-    "speed-kilometer-per-hour": (1 / _MILE,),
-    "temperature-celsius": (1.8,),
-    "angle-degree": (1 / 1.8, 1.8),  # of a temperature whose scale is not named
-}
-"""Units that translators convert into those of the reader's country, by their names in CLDR, and what 1 of them is in
-the unit that stands in its place, by definition (NIST SP 811, appendix B); `conversions` converts temperatures."""
-
-_INCHES = regex.compile(r"[\s-]+(\d{1,2})(?!\d|[.,]\d)")
-"""Behind feet: 6-foot-6."""
+_AROUND = 40
+"""Characters of the longest names beside a number."""
 
 
 @cache
@@ -87,259 +55,153 @@ def _marks(of_lang: Locale) -> tuple[str | None, str | None]:
     return latin.get("decimal"), latin.get("group")
 
 
-def conversions(value: float, text: str, start: int, lang: str, *, shortest: int = 1) -> list[float] | None:
-    """Returns what a number becomes if its unit, which stands at `start`, is converted; None without such a unit.
+def quantities(text: str, start: int, end: int, lang: str) -> frozenset[str]:
+    """Returns the units and currencies whose name or sign stands beside a number, by their names in CLDR.
 
-    Names of fewer characters than `shortest` are no unit.
-
-    >>> conversions(10, "10 miles", 2, "en"), conversions(5, "5-foot-6", 1, "en"), conversions(10, "10 lights", 2, "en")
-    ([16.09344], [1.6764000000000001, 167.64000000000001], None)
+    >>> quantities("10 miles per hour", 0, 2, "en"), quantities("$5", 1, 2, "en"), quantities("5 dogs", 0, 1, "en")
+    (frozenset({'speed-mile-per-hour'}), frozenset({'$'}), frozenset())
     """
-    found = None
-    for unit, pattern in _units(lang):
-        match = pattern.match(text, start)
-        if match and len(match[0].strip()) >= shortest:
-            inches = _INCHES.match(text, match.end()) if unit == "length-foot" else None
-            size = value + (int(inches[1]) / 12 if inches else 0)
-            found = [*(found or ()), *(factor * size for factor in _FACTORS[unit])]
-            found += [(value - 32) / 1.8] if unit in ("temperature-fahrenheit", "angle-degree") else []
-            found += [value * 1.8 + 32] if unit in ("temperature-celsius", "angle-degree") else []
-    return found
+    before, behind = _names(lang)
+    matches = (
+        before.pattern.search(text[max(0, start - _AROUND) : start].casefold()),
+        behind.pattern.match(text[end : end + _AROUND].casefold()),
+    )
+    known = before.quantities | behind.quantities
+    return frozenset(name for match in matches if match for name in known.get(match[1], (match[1],)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of units and currencies on one side of a number."""
+
+    pattern: regex.Pattern[str]
+    quantities: dict[str, set[str]]
 
 
 @cache
-def _units(lang: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
-    """Returns a pattern of each unit behind a number, with all its names in a language."""
+def _names(lang: str) -> tuple[_Names, _Names]:
+    """Returns the names before a number, and those behind it."""
     of_lang = locale(lang)
-    patterns = {} if of_lang is None else of_lang._data["unit_patterns"]
-    units = []
-    for unit in _FACTORS:
-        texts = (str(text) for forms in patterns.get(unit, {}).values() for text in forms.values())
-        names = sorted({text.replace("{0}", "").strip() for text in texts} - {""}, key=len, reverse=True)
-        if names:
-            words = "|".join(map(regex.escape, names))
-            units.append((unit, regex.compile(rf"[\s-]?(?:{words})(?!\p{{L}})", regex.IGNORECASE)))
-    return tuple(units)
-
-
-def currencies(text: str, start: int, end: int, lang: str) -> frozenset[str]:
-    """Returns the currencies, by ISO 4217, whose sign or name stands before or behind a number; none if unknown.
-
-    >>> currencies("$5", 1, 2, "en"), currencies("5 Euro", 0, 1, "de"), currencies("5 dogs", 0, 1, "en")
-    (frozenset({'$'}), frozenset({'€'}), frozenset())
-    """
-    signs = {match[1] or match[2] for match in [_SIGN.match(text, end)] if match}
-    signs |= {match[1].removeprefix("US") for match in [_SIGN_BEFORE.search(text, 0, start)] if match}
-    if signs:
-        return frozenset(signs)
-    return frozenset(sign for sign, pattern in _currency_names(lang) if pattern.match(text, end))
-
-
-_SIGN = regex.compile(r"\s?(?:(\p{Sc})|\p{L}+\.?\s?(\p{Sc}))")
-_SIGN_BEFORE = regex.compile(r"(?<!\p{L})(\p{Lu}{0,2}\p{Sc})\s?\Z")
-_SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹", "CHF": "CHF", "CNY": "¥", "RUB": "₽"}
-
-
-@cache
-def _currency_names(lang: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
-    """Returns a pattern of the last word of the names of frequent currencies, a scale word may stand before it."""
-    of_lang = locale(lang)
-    plural = {} if of_lang is None else of_lang._data["currency_names_plural"]
-    patterns = []
-    for code, sign in _SIGNS.items():
-        forms = {*plural.get(code, {}).values(), *([of_lang.currencies.get(code, code)] if of_lang else [])}
-        names = {word for name in forms for word in str(name).split() if len(word) > 3}
-        if names:
-            words = "|".join(map(regex.escape, sorted(names, key=len, reverse=True)))
-            patterns.append((sign, regex.compile(rf"\s?(?:\p{{L}}+\.?\s){{0,2}}(?:{words})", regex.IGNORECASE)))
-    return tuple(patterns)
-
-
-def scale(text: str, start: int, lang: str) -> tuple[int, int] | None:
-    """Returns the power of ten by which a word multiplies the number that ends at `start`, and where the word ends.
-
-    >>> scale("380 миң киши", 3, "ky"), scale("380 киши", 3, "ky")
-    ((3, 7), None)
-    """
-    found = ((exponent, pattern.match(text, start)) for exponent, pattern in _scale_words(lang))
-    return max(((exponent, match.end()) for exponent, match in found if match), key=lambda pair: pair[1], default=None)
-
-
-@cache
-def _scale_words(lang: str) -> tuple[tuple[int, regex.Pattern[str]], ...]:
-    """Returns a pattern of each word of the language's long compact numbers ("12 thousand"), which may have endings."""
-    of_lang = locale(lang)
-    formats = {} if of_lang is None else of_lang._data["compact_decimal_formats"].get("long", {})
-    words = set()
-    for form in formats.values():
-        for size, pattern in form.items():
-            positive, _, _ = pattern.pattern.partition(";")
-            word = regex.sub(r"[0'\s¤.]+", " ", positive).strip()
-            n_digits = positive.count("0")
-            if word and n_digits:
-                words.add((len(str(size)) - n_digits, word))
-    return tuple(
-        (exponent, regex.compile(rf"[\s-]?\s?{regex.escape(word)}", regex.IGNORECASE))
-        for exponent, word in sorted(words)
+    sides: tuple[dict[str, set[str]], ...] = ({}, {})
+    for quantity, pattern in _patterns(of_lang) if of_lang else ():
+        before, _, behind = (part.strip().casefold() for part in pattern.partition("{0}"))
+        for side, name in zip(sides, (before, behind), strict=True):
+            if len(name) > 2 or name in _SHORT:
+                side.setdefault(name, set()).add(quantity)
+    names = ["|".join(map(regex.escape, sorted(side, key=len, reverse=True))) for side in sides]
+    return (
+        _Names(regex.compile(rf"(?<!\p{{L}})(?:us)?(\p{{L}}{{0,2}}\p{{Sc}}|{names[0] or '$.'})\s?\Z"), sides[0]),
+        _Names(regex.compile(rf"[\s-]?\s?(\p{{Sc}}|{names[1] or '$.'})(?!\p{{L}})"), sides[1]),
     )
 
 
-@cache
-def _speller(lang: str) -> Any:  # noqa: ANN401  # of a package without types for what is absent
-    from unicode_rbnf import RbnfEngine
+def _patterns(of_lang: Locale) -> Iterator[tuple[str, str]]:
+    """Yields units and currencies with what stands around their numbers."""
+    for unit, forms in of_lang._data["unit_patterns"].items():
+        for texts in forms.values():
+            yield from ((unit, str(text)) for text in texts.values())
+    for code, sign in _CURRENCIES.items():
+        plurals = of_lang._data["currency_names_plural"].get(code, {}).values()
+        for name in {code, of_lang.currencies.get(code, code), *map(str, plurals)}:
+            # Of "euros", "US dollars" and "dólares estadounidenses", either word may stand alone.
+            yield from ((sign, f"{{0}} {word}") for word in (name, name.split()[0], name.split()[-1]))
+        yield sign, f"{code} {{0}}"
 
-    name = {"nb": "no", "nn": "nn"}.get(lang, lang)
-    return RbnfEngine.for_language(name) if name in RbnfEngine.get_supported_languages() else None
+
+_CURRENCIES = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹", "CHF": "CHF", "CNY": "¥", "RUB": "₽"}
+_SHORT = frozenset({"km", "kg", "cm", "mm", "ft", "lb", "oz", "yd", "°c", "°f", "°"})
+"""Short names of units that are hardly words."""
 
 
-def can_spell(lang: str) -> bool:
-    """Whether CLDR has rules for the words for numbers in a language."""
-    return _speller(lang) is not None
+def may_be_same_quantity(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether what stands beside two numbers is the same, or no unit that translators convert, or unknown.
 
-
-@lru_cache(4096)
-def spelled(value: int, lang: str) -> frozenset[str]:
-    """Returns the words for a number, in all genders and cases that CLDR has, without spaces and hyphens.
-
-    >>> "fünfundzwanzig" in spelled(25, "de"), "fourteenth" in spelled(14, "en"), len(spelled(14, "xx"))
-    (True, True, 0)
+    >>> may_be_same_quantity(frozenset({"length-mile"}), frozenset()), may_be_same_quantity(frozenset(), frozenset())
+    (False, True)
     """
-    speller = _speller(lang)
-    if speller is None:
-        return frozenset()
-    forms = set()
-    for purpose in ("CARDINAL", "ORDINAL"):
-        forms |= _texts(speller, value, purpose)
-    return frozenset(squashed(form) for form in forms if form and not form.isdecimal() and not form[0].isdecimal())
+    if ours and theirs:
+        return not ours.isdisjoint(theirs) and ours.isdisjoint(_ANY_DEGREE)
+    return not any(_CONVERTED.search(name) for name in ours | theirs)
 
 
-def _texts(speller: Any, value: int, purpose: str) -> set[str]:  # noqa: ANN401
-    from unicode_rbnf import FormatPurpose
-    from unicode_rbnf.engine import RbnfError
+_ANY_DEGREE = frozenset({"angle-degree", "temperature-generic"})
+"""Degrees that may be Fahrenheit's or Celsius'."""
+_CONVERTED = regex.compile(
+    r"-(?:mile|foot|inch|yard|acre|pound|ounce|stone|gallon|pint|fahrenheit|celsius|degree|(?:kilo|centi)?meter|hectare"
+    r"|kilogram|liter|generic)(?:-per-hour|-scandinavian|-imperial)?\Z"
+)
+"""Units that translators convert into those of the reader's country."""
 
-    try:
-        return set(speller.format_number(value, FormatPurpose[purpose]).text_by_ruleset.values())
-    except (RbnfError, ValueError, KeyError, IndexError):  # not every language has rules for each number
-        return set()
 
+def months(text: str, lang: str, *, with_number: bool = True) -> set[int]:
+    """Returns the months that a text names, 1 to 12, beside a number or anywhere.
 
-@lru_cache(4096)
-def compounds(value: int, lang: str) -> tuple[regex.Pattern[str], ...]:
-    """Returns patterns of words that contain a number from 13 to 99, for texts without spaces (`squashed`).
-
-    CLDR has cardinals and ordinals alone. Ages, for example, are words of their own ("tredicenne", "sedmatřicetiletá",
-    "czterdziestodwuletni"), in which the tens may stand behind the unit, and either loses its ending.
-
-    >>> [bool(compounds(37, "cs")[0].search(text)) for text in ("sedmatřicetiletá", "sedmnáctiletá")]
-    [True, False]
+    >>> months("Am 29. März", "de"), months("mai mult de 7", "ro"), months("in March", "en", with_number=False)
+    ({3}, set(), {3})
     """
-    if not _LEAST_COMPOUND <= value < _CENTURY or not can_spell(lang):
-        return ()
-    tens, unit = divmod(value, 10)
-    if tens == 1 or not unit:
-        # "Eight" is the beginning of eighteen.
-        units = spelled(unit, lang) if unit else ()
-        stems = [stem for stem in _stems(value, lang, _LEAST_STEM) if not any(word.startswith(stem) for word in units)]
-        return (regex.compile("|".join(stems)),) if stems else ()
-    of_tens = "|".join(_stems(10 * tens, lang, _LEAST_STEM))
-    of_unit = "|".join(_stems(unit, lang, 2))
-    if not of_tens or not of_unit:
-        return ()
-    between = r"\p{L}{0,6}?"
-    pattern = rf"(?:{of_tens}){between}(?:{of_unit})|(?:{of_unit}){between}(?:{of_tens})"
-    return (regex.compile(pattern),)
+    places = ((number, match) for number, name in _months(lang) for match in name.finditer(text))
+    return {number for number, match in places if not with_number or _BESIDE.search(text, *_around(match))}
 
 
-_LEAST_COMPOUND = 13
-_CENTURY = 100
-_LEAST_STEM = 4
+def _around(match: regex.Match[str]) -> tuple[int, int]:
+    return max(0, match.start() - _NEAR), match.end() + _NEAR
 
 
-def _stems(value: int, lang: str, least: int) -> list[str]:
-    """Returns the beginnings of the words for a number, two thirds but so many characters at least."""
-    words = spelled(value, lang)
-    return sorted({regex.escape(word[: max(least, round(2 * len(word) / 3))]) for word in words if len(word) > 1})
+_NEAR = 6
+_BESIDE = regex.compile(r"\d")
 
 
-def months(text: str, lang: str) -> set[int]:
-    """Returns the months that a text names, 1 to 12.
-
-    >>> months("Am 29. März und im Juni", "de"), months("29 mars", "xx")
-    ({3, 6}, set())
-    """
-    pattern = _months(lang)
-    return {int((match.lastgroup or "")[1:]) for match in pattern.finditer(text)} if pattern else set()
+def numbers_months(lang: str) -> bool:
+    """Whether a language has numbers as names of months: 3月, tháng 3."""
+    return any(char.isdigit() for _, name in _months(lang) for char in name.pattern)
 
 
 @cache
-def _months(lang: str) -> regex.Pattern[str] | None:
-    """Returns a pattern with a group for the names of each month, which may have endings."""
+def _months(lang: str) -> tuple[tuple[int, regex.Pattern[str]], ...]:
     of_lang = locale(lang)
-    if of_lang is None:
-        return None
-    forms = [of_lang.months[context]["wide"] for context in ("format", "stand-alone")]
-    names = {number: {str(form[number]) for form in forms} for number in range(1, 13)}
-    if any(name[0].isdecimal() for ours in names.values() for name in ours):  # 3月
-        return None
-    groups = (f"(?P<m{number}>{'|'.join(map(regex.escape, ours))})" for number, ours in names.items())
-    return regex.compile(rf"(?<!\p{{L}})(?:{'|'.join(groups)})")
+    names = {
+        (number, str(name))
+        for forms in (of_lang.months.values() if of_lang else ())
+        for width in ("wide", "abbreviated")
+        for number, name in forms[width].items()
+    }
+    return tuple((number, regex.compile(rf"\b{regex.escape(name)}\b")) for number, name in names)
 
 
-class Squashed:
-    """A text in small letters without spaces, hyphens and soft hyphens, which words for numbers may have or not."""
-
-    def __init__(self, text: str) -> None:
-        self._text = squashed(text)
-        sizes = [len(squashed(word)) for word in _BREAK.split(text)]
-        self._starts = frozenset(accumulate(sizes, initial=0))
-
-    def spells(self, value: int, lang: str) -> bool:
-        """Whether a number stands there in words, or in a word that is made of them.
-
-        >>> Squashed("Mit einundzwanzig, die Einundzwanzigjährige").spells(21, "de")
-        True
-        >>> Squashed("entonces").spells(11, "es"), Squashed("once").spells(11, "es")
-        (False, True)
-        """
-        for words in spelled(value, lang):
-            at = self._text.find(words)
-            while at >= 0:
-                if self._is_whole(at, at + len(words)):
-                    return True
-                at = self._text.find(words, at + 1)
-        found = (match for pattern in compounds(value, lang) for match in pattern.finditer(self._text))
-        return any(self._begins_word(match.start()) for match in found)
-
-    def _is_whole(self, start: int, end: int) -> bool:
-        """Whether characters are words, not just letters of some: short ones are, by chance, in many."""
-        if _UNSPACED.match(self._text, start):
-            return True
-        if end - start < _LEAST_INSIDE:
-            return self._is_start(start) and (end in self._starts or not self._text[end].isalpha())
-        return self._begins_word(start)
-
-    def _begins_word(self, place: int) -> bool:
-        """Whether a word begins there, or up to three letters before, such as an article."""
-        return any(self._is_start(before) for before in range(max(0, place - _LONGEST_PREFIX), place + 1))
-
-    def _is_start(self, place: int) -> bool:
-        return place in self._starts or not self._text[place - 1].isalpha()
+def has_scales(lang: str) -> bool:
+    """Whether the words that multiply numbers are known in a language."""
+    return any(len(word) > 3 for word in _scale_words(lang))
 
 
-_BREAK = regex.compile(r"[\s\p{Pd}]+")
-_LEAST_INSIDE = 5
-_LONGEST_PREFIX = 3
-_UNSPACED = regex.compile(r"[\p{lb=SA}\p{Han}\p{Hira}\p{Kana}\p{Tibt}]")
+def is_scaled(text: str, end: int, lang: str) -> bool:
+    """Whether a word or sign that multiplies the number before it stands at a place.
 
-
-def squashed(text: str) -> str:
-    """Returns a text in small letters without spaces, hyphens and soft hyphens, which words for numbers may have.
-
-    >>> squashed("Twenty-five dogs")
-    'twentyfivedogs'
+    >>> is_scaled("380 миң киши", 3, "ky"), is_scaled("380 киши", 3, "ky"), is_scaled("3割", 1, "ja")
+    (True, False, True)
     """
-    return regex.sub(r"[\s\p{Pd}\u00ad\u200b]", "", text.casefold()).translate(_CEDILLAS)
+    return _scales(lang).match(text, end) is not None
 
 
-_CEDILLAS = str.maketrans("şţ", "șț")
-"""Romanian is written with either."""
+@cache
+def _scale_words(lang: str) -> set[str]:
+    of_lang = locale(lang)
+    formats = of_lang._data["compact_decimal_formats"] if of_lang else {}
+    patterns = {pattern.pattern for forms in formats.values() for form in forms.values() for pattern in form.values()}
+    return {regex.sub(r"[0'\s¤.]+", " ", pattern.partition(";")[0]).strip() for pattern in patterns}
+
+
+@cache
+def _scales(lang: str) -> regex.Pattern[str]:
+    """Returns a pattern of the words of the language's compact numbers ("12 thousand"), which may have endings."""
+    words = _scale_words(lang)
+    words = {word[: max(2, 2 * len(word) // 3)] for word in words}
+    names = [regex.escape(word) for word in words if len(word) > 1 or regex.match(r"[^\p{Latin}\p{Cyrillic}]", word)]
+    return regex.compile(rf"(?i)[\s-]?\s?(?:{'|'.join([_SCALES, *sorted(names, key=len, reverse=True)])})")
+
+
+_SCALES = (
+    r"[多余餘來来几幾여]?[十百千万萬亿億兆割成십백천만억조]|hundred|thousand|dozen|lakh|lac\b|crore"
+    r"|லட்ச|இலட்ச|கோடி|లక్ష|కోట|ಲಕ್ಷ|ಕೋಟ|ലക്ഷ|കോട"
+    r"|mil[lij]|bil[lij]|tril[lij]|(?:mi[lo]|mld|mr?d|ml[nr]|ml?rd|bn|tn|tsd|tys|tis|тыс|тис|млн|млрд|трлн)\b"
+)
+"""Words of several languages, and abbreviations that CLDR lacks."""

@@ -12,14 +12,22 @@ from matese.annotation import ErrorSpan
 from matese.checks import scripts
 from matese.checks.copied import UNTRANSLATED, whole
 from matese.checks.rule import Rule, Texts
-from matese.text.languages import language_tags
+from matese.text.placeholders import prose
+from matese.text.words import count_words
 
 WRONG = "Accuracy/Wrong language"
 
 _LEAST = 0.5
 _MOST = 0.02
+_LEAST_WORDS = 5
 _LEAST_LETTERS = 25
 """Of shorter texts, py3langid is seldom sure and sometimes wrong."""
+_NEAR = 10
+_DISTANT = 64
+"""CLDR's distances, one way or both ways, of languages that may be taken for one another: dialects of Arabic, Malay and
+Indonesian, Croatian and Serbian."""
+_CHINESE = frozenset({"wuu", "yue", "zh"})
+"""Much of a text in one of them may be in another one."""
 # py3langid's label of texts in no language, such as addresses.
 _NO_LANGUAGE = "zxx"
 # Names, codes and numbers say nothing about a language, and texts of little else are taken for any.
@@ -36,41 +44,64 @@ def knows(lang: str) -> bool:
     return lang in _labels()
 
 
+@functools.cache
+def _label(tag: str) -> str:
+    """Returns the label of a language tag; "" where its script is not the usual one, or py3langid lacks the language.
+
+    >>> _label("de_CH"), _label("arb"), _label("apc"), _label("ms_Arab")
+    ('de', 'ar', '', '')
+    """
+    import langcodes
+    from babel.core import get_global
+
+    if not langcodes.tag_is_valid(tag):
+        return ""
+    language = langcodes.Language.get(tag)
+    usual = langcodes.Language.get(language.language or "und").maximize().script
+    # Of macrolanguages, only the standard language: py3langid takes Egyptian Arabic for others.
+    label = get_global("language_aliases").get(language.language or "", language.language) or ""
+    return label if language.maximize().script == usual and knows(label) else ""
+
+
 def off_target(texts: Texts) -> Iterator[ErrorSpan]:
     """Yields the whole text if it is surely in another language than the target language and no reference is, too.
 
-    Nothing if the target language is unknown. Short texts are seldom sure.
+    Nothing if the target language is unknown, or the text has fewer than 5 words.
     """
-    key = texts.segment.key
-    source_tag, target_tag = language_tags((key and key.lang_pair) or "")
-    expected = scripts.of_language(target_tag)
-    if not expected or source_tag == target_tag:
+    source_tag, target_tag = texts.tags
+    if not scripts.of_language(target_tag) or source_tag == target_tag:
         return
-    found = _other_language(texts.hypothesis, texts.target_lang, expected)
-    if found is None:
-        return
-    if any(_other_language(text, texts.target_lang, expected) is not None for text in texts.references):
+    found = _other_language(texts.hypothesis, texts)
+    if found is None or any(_other_language(text, texts) is not None for text in texts.references):
         return
     is_of_source = found == texts.source_lang or (
-        not found and not scripts.is_in_another_script(texts.hypothesis, scripts.of_language(source_tag) or expected)
+        not found and not scripts.is_in_another_script(texts.hypothesis, scripts.of_language(source_tag) or ("Zyyy",))
     )
     yield whole(texts.hypothesis, UNTRANSLATED if is_of_source else WRONG)
 
 
-def _other_language(text: str, expected: str, expected_scripts: tuple[str, ...]) -> str | None:
-    """Returns the language of a text that is surely not in the expected one, "" for unknown; None for other texts."""
-    if scripts.is_in_another_script(text, expected_scripts):
+def _other_language(text: str, texts: Texts) -> str | None:
+    """Returns the language of a text that is surely in another than the target language, "" for unknown; None else."""
+    import langcodes
+
+    expected = scripts.of_language(texts.tags[1])
+    if scripts.is_in_another_script(text, expected):
         return ""
-    if not knows(expected):
+    if not (label := _label(texts.tags[1])):
         return None
-    words = " ".join(_NO_WORD.sub(" ", text).split())
-    if len(words) < _LEAST_LETTERS:
+    words = " ".join(_NO_WORD.sub(" ", prose(text)).split())
+    if len(words) < _LEAST_LETTERS or count_words(words, most=_LEAST_WORDS) < _LEAST_WORDS:
         return None
     ranked = _identifier().rank(words)
     (language, probability), *_ = ranked
-    if language in (expected, _NO_LANGUAGE) or probability < _LEAST or dict(ranked)[expected] > _MOST:
+    if language in (label, _NO_LANGUAGE) or probability < _LEAST or dict(ranked)[label] > _MOST:
         return None
-    return str(language)
+    distances = (langcodes.tag_distance(label, language), langcodes.tag_distance(language, label))
+    if min(distances) <= _NEAR or max(distances) <= _DISTANT or {label, language} <= _CHINESE:
+        return None
+    # py3langid knows one script of each language.
+    is_usual = not scripts.is_in_another_script(text, scripts.usual(label))
+    return str(language) if is_usual or language == texts.source_lang else None
 
 
 @functools.cache

@@ -1,84 +1,72 @@
-"""Numbers of the source that a translation omits or changes, read by the conventions of each language.
+"""Numbers that a translation changes: one number of the source and one of the translation have no counterpart.
 
-A number has several readings, and two numbers agree where they share one: its value by the decimal mark of its
-language (both marks where the language is unknown or the number does not fit it), its value times the word behind it
-("30 million", 3000万, "3 decades", 6成 for 60 per cent), its hour by the other clock, its decade ("1990s", "90er"), its
-year by another era (令和6年, พ.ศ. 2567), and the characters as they stand, since versions and codes are copied. If both
-numbers have a scale word (`scales`), only the products count: "1.2 billion" is not "1,2 Millionen". Dates and times
-agree where their parts do ("10:30" and "10.30 Uhr").
+Numbers are digits of any script. Those of both texts are paired: by their value, read by the conventions of each
+language (both decimal marks where these are unknown), with fractions (2½) and powers (10⁶); by their characters, since
+versions and codes are copied; as hours, of which "am" and "pm" name one; and as decades, centuries and short years.
+Only where exactly one number is left on each side, the translation's is a finding.
 
-Words for a number are known where CLDR has rules for them; in other languages, a number below 1,000 is not reported as
-missing. Whole numbers to 12 and those of one digit and zeros are often written as words, in phrases that no rule knows:
-they are only reported if another number stands in their place. A number with a unit that translators convert (miles,
-pounds) is only reported if what stands in its place is no conversion, and the name of a month agrees with its number.
-Numerals of words, Chinese and Roman ones, and digits of names ("WO2015", "COVID-19") may match a number, but are never
-reported.
+Nothing is said of a number that may be part of a name, or beside a word that multiplies it (million, 万), since these
+are many; of one beside a unit or currency that is not that of the other; and of years in languages with another era, or
+of any number of a date in Amharic, Persian and Nepali. What is left out or written in words is not found.
 """
 
 from __future__ import annotations
 
-import itertools
+import operator
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
-import regex as re
+import regex
 
-from matese.annotation import ErrorSpan, Omission, Severity
-from matese.checks import cldr, scales
+from matese.annotation import ErrorSpan, Severity
+from matese.checks import cldr
 from matese.checks.rule import Rule, Texts
-from matese.checks.scales import ScaleWord
-from matese.text.placeholders import placeholders
+from matese.text.placeholders import prose
 
 CHANGED = "Accuracy/Mistranslation/Number"
-MISSING = "Accuracy/Omission/Number"
 
-_SPACES = " \u00a0\u2009\u202f'’٬،"
 _ALPHABET = r"\p{Latin}\p{Greek}\p{Cyrillic}"
-# Digits behind a letter belong to a name: H2O.
-_NUMBER = re.compile(
-    rf"(?<![{_ALPHABET}\d])(?<!\d[.,٫٬])"
-    rf"(?:\d{{1,2}}(?=\.\d\d\s?[ap]\.?\s?m\b)"  # the hour of 5.30 pm
-    rf"|\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*)"
+_SPACES = " \u00a0\u2009\u202f'’٬،"
+_FRACTION = "[¼½¾⅐-⅞]"
+_NUMBER = regex.compile(
+    # Digits behind a letter belong to a name: H2O.
+    rf"(?<![{_ALPHABET}\d_])(?<!\d[.,٫٬])"
+    rf"(?:(?P<digits>\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*)(?:e(?P<exponent>[-+]?\d{{1,3}}))?(?P<power>[⁻⁺]?[⁰¹²³⁴-⁹]+)?"
+    rf"(?P<fraction>\s?{_FRACTION})?|(?P<alone>{_FRACTION}))",
+    regex.IGNORECASE,
 )
-_NAME_BEFORE = re.compile(rf"\p{{Lu}}[{_ALPHABET}]*[-‑]\Z")
-_NAME_BEHIND = re.compile(rf"[{_ALPHABET}]{{4}}")
-"""COVID-19, 247sports; but ku-25 and 5km."""
-_CHINESE_LETTERS = "〇零一二两兩三四五六七八九十百千万萬亿億兆"
-_KOREAN_LETTERS = str.maketrans("십백천만억조", "十百千万億兆")
-_MIXED_LETTERS = f"{_CHINESE_LETTERS}십백천만억조"
-_CHINESE = re.compile(f"[{_CHINESE_LETTERS}]+")
-_MIXED = re.compile(rf"\d[\d,]*[{_MIXED_LETTERS}]+(?:\s?\d[\d,]*[{_MIXED_LETTERS}]*)*")
-_RANGE = re.compile(
-    r"\s*(?:[-‑–—~～〜至到]|から|또는|에서|to|and|or|bis|und|oder|à|a|et|ou|y|o|e|u|do|až|nebo|lub|i|или|и|до|से|और)\s*",
-    re.IGNORECASE,
+_IN_NAME = regex.compile(rf"\p{{Lu}}[{_ALPHABET}]*[-‑]\Z")
+_BEFORE_NAME = regex.compile(rf"[{_ALPHABET}]{{4}}|[-‑]?[{_ALPHABET}]*\d|_")
+"""COVID-19, 247sports, 4x4; but ku-25 and 5km."""
+_HALF_DAY = regex.compile(r"(?:[:.]\d\d)?\s?([ap])\.?\s?m\b", regex.IGNORECASE)
+_HOUR = regex.compile(
+    r"[:.h]\d\d(?!\d)|\s?(?:uhr|h|heures?|o['’]clock|時|时|点|點|시|giờ|час\w*|ώρ\w+|ura|ур\w+)(?!\p{Latin})"
 )
-_MINUTES_BEHIND = re.compile(r":[0-5]\d(?!\d)")
-_HALF_DAY = re.compile(r"(?:[:.]\d\d)?\s?[ap]\.?\s?m\b", re.IGNORECASE)
-_DECADE = re.compile(r"['’]?s\b|er\b|-?[хе]\b|年代")
-_ROMAN = re.compile(r"\b(?=[IVXL]{2})(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![A-Z])")
-_LETTERS = {"I": 1, "V": 5, "X": 10, "L": 50}
-_LARGEST_WORD = 12
-_MONTHS = 12
-_LARGEST_SPELLED = 1_000_000
-_LEAST_IN_DIGITS = 1_000
-"""Least whole number that is seldom written in words, in languages whose words are not known."""
-_TELEPHONE = re.compile(r"(?<!\d)(?!\d{4}[ /\-‑–]\d{4}(?!\d))\d(?:[ \u00a0()/.\-‑–]{0,2}\d){6,}")
-"""Digits of a telephone number, which are grouped in any way; no range of years."""
-_TIME = re.compile(r"(?<![\d.,])([01]?\d|2[0-4])\.[0-5]\d(?![.,]?\d)")
-_MINUTES = "00"
-"""Of a whole hour, which may be written without them."""
-_RESTATED = re.compile(r"\(\s*\p{L}{0,3}\s?\p{Sc}[^()]*\)")
-"""An amount in brackets: often that before it in another currency, which translators may leave out."""
-_BRACKETS = re.compile(r"\([^()]*\)")
-_CENTURIES = range(10, 22)
-_DIGITS = re.compile(r"\d+")
-_YEAR = re.compile(r"[12]\d\d\d")
-_OF_YEARS = re.compile(r"\s?[-‑–—/~]\s?")
-_ROUNDING = 0.1
-"""How far a converted number may be from the exact one, as a share: translators round."""
-_LEAST_ROUNDING = 0.6
+_HOUR_BEFORE = regex.compile(
+    r"(?:\bkl(?:o|ukka|ukken|ockan)?\.?|\bpukul|\bjam|\bora|\bat|\bum|\bсаат)\s?\Z", regex.IGNORECASE
+)
+_MINUS = regex.compile(r"(?:(?<!\d\s*)−|(?<=[^\d\s][^\S\n]|[(:])[-–])\Z")
+_MINUS_IN_ANY_FORM = regex.compile(
+    r"[-‑–—−]|m[ií]n[uw]s|moins|menos|meno\b|miinus|минус|мінус|μείον|eksi|零下|マイナス|氷点下|[负負减減]|영하|마이너스",
+    regex.IGNORECASE,
+)
+_MINUS_LANGUAGES = frozenset(
+    "bg ca cs da de el en es et fi fr gl hr it ja ko nb nl nn no pl pt ru sk sl sv tr uk zh".split()  # noqa: SIM905
+)
+"""Of the words for a minus."""
+_AROUND = 20
+"""Characters before a number in which a word is looked for."""
+_DECADE = regex.compile(r"['’]?s\b|er\b|-?[хе]\b|年代| (?:decade|century)")
+_HOURS = 24
+_YEARS = range(1000, 2700)
+_OTHER_ERAS = frozenset({"am", "ar", "fa", "ja", "ne", "th"})
+_OTHER_ERA_OF_CHINESE = ("TW", "Hant")
+_OTHER_HOURS = frozenset({"am", "sw"})
+"""Languages that count hours from six o'clock."""
+_OTHER_CALENDARS = frozenset({"am", "fa", "ne"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,463 +76,237 @@ class Number:
     Attributes:
         start: first character, in code points.
         end: one past the last.
-        readings: its values, and its characters; of a scaled number only the values together with its scale word.
-        parts: the numbers between its marks, where it may be a date or a time.
-        plain: of a scaled number, its values and characters without the scale word.
-        is_unsure: whether it may be part of a name, or no number at all, and is never reported.
+        written: its digits as 0 to 9, with their marks.
+        values: its values, by the conventions of the language.
+        half: "a" or "p" before "m".
+        is_hour: whether minutes or a word for the hour stand beside it.
+        is_in_name: whether it may be part of a name.
     """
 
     start: int
     end: int
-    readings: frozenset[Decimal | str]
-    parts: frozenset[Decimal]
-    plain: frozenset[Decimal | str] = frozenset()
-    is_unsure: bool = False
+    written: str
+    values: frozenset[Fraction]
+    half: str = ""
+    is_hour: bool = False
+    is_in_name: bool = False
 
     @property
-    def values(self) -> list[Decimal]:
-        """Its values in all readings."""
-        return [reading for reading in self.all_readings if isinstance(reading, Decimal)]
+    def parts(self) -> list[int]:
+        """The numbers between its dots, where it may be a date or a time: 24.12, 15.30."""
+        return [int(part) for part in self.written.split(".") if part.isdecimal() and len(part) < 5]
 
     @property
-    def all_readings(self) -> frozenset[Decimal | str]:
-        """The readings with and without a scale word."""
-        return self.readings | self.plain
-
-    def agrees(self, other: Number) -> bool:
-        """Whether two numbers may be the same; the scale word of one may be unknown here, but not of both."""
-        if self.plain and other.plain:
-            return not self.readings.isdisjoint(other.readings)
-        return not self.all_readings.isdisjoint(other.all_readings)
-
-    @property
-    def is_in_digits(self) -> bool:
-        """Whether a number is seldom written as words in any language: from 1,000, or with decimals."""
-        values = [value for value in self.readings if isinstance(value, Decimal)]
-        return all(value >= _LEAST_IN_DIGITS or value != int(value) for value in values)
-
-    @property
-    def is_decade(self) -> bool:
-        """Whether a number may name a decade: 80s."""
-        return any(value % 10 == 0 for value in self.values)
-
-    @property
-    def may_be_a_word(self) -> bool:
-        """Whether a number is often written as a word: up to 12, or one digit and zeros."""
-        values = [value.normalize() for value in self.readings if isinstance(value, Decimal) and value == int(value)]
-        return any(value <= _LARGEST_WORD or len(value.as_tuple().digits) == 1 for value in values)
+    def shape(self) -> str:
+        """The digits and where marks stand: which mark is the translator's choice."""
+        return regex.sub(rf"[.,٫٬{_SPACES}]", ".", self.written)
 
 
-def compare(
-    source: str, hypothesis: str, references: Sequence[str] = (), *, source_lang: str = "", target_lang: str = ""
-) -> tuple[list[ErrorSpan], list[Omission]]:
-    """Returns the numbers of a hypothesis that were changed, and those of the source that are missing.
+def _is_same(one: Number, other: Number) -> bool:
+    return not one.values.isdisjoint(other.values) or one.shape == other.shape
 
-    A number that a reference lacks is not reported as missing, and one that a reference has is not reported as changed.
 
-    >>> compare("1,500 km", "1,5 km", source_lang="en", target_lang="de")[0][0].category
-    'Accuracy/Mistranslation/Number'
-    >>> compare("1,500 km", "1.500 km", source_lang="en", target_lang="de")
-    ([], [])
-    """
-    ours = list(find(source, source_lang))
-    theirs = list(find(hypothesis, target_lang))
-    # As many numbers on both sides: none has become a word, and each stands for one of the other side.
-    is_paired = len(ours) == len(theirs)
-    without_equal, repeated = _unmatched(ours, theirs) if is_paired else (ours, [])
-    if not without_equal:
-        return [], []
-    others = [_Known(text, target_lang) for text in references]
-    in_hypothesis = _Known(hypothesis, target_lang)
-    reportable = [number for number in without_equal if not number.is_unsure and all(o.has(number) for o in others)]
-    absent = [number for number in reportable if not in_hypothesis.has(number)]
-    missing = [number for number in reportable if not in_hypothesis.has_digits(number)] if is_paired else absent
-    if not missing:
-        return [], []
-    in_source = _Known(source, source_lang)
-    made = [number for number in theirs if number in repeated or not in_source.has(number)]
-    extra = [
-        number
-        for number in made
-        if not number.is_unsure
-        and not any(text.has(number) for text in others)
-        and hypothesis[number.start : number.end] != _MINUTES
-    ]
-    # Decades may be ages or temperatures: "in the low 80s".
-    missing = [number for number in missing if not (number.is_decade and _DECADE.match(source, number.end))]
-    missing, extra = _without_conversions(missing, extra, ours=ours, made=made, source=source, source_lang=source_lang)
-    missing, extra = _without_currencies(
-        missing, extra, source, hypothesis, source_lang=source_lang, target_lang=target_lang
+def _may_be_same(one: Number, other: Number) -> bool:
+    pairs = ((one, other), (other, one))
+    return _is_same_hour(one, other) or any(
+        _is_date_of(*pair) or _is_short(*pair) or _is_version_of(*pair) for pair in pairs
     )
-    # Those that are seldom written as words are surely the changed ones.
-    missing = sorted(missing, key=lambda number: number.may_be_a_word)
-    changed = sorted(extra, key=lambda number: number.may_be_a_word)[: len(missing)]
-    missing = [number for number in missing[len(changed) :] if number in absent]
+
+
+def _is_same_hour(one: Number, other: Number) -> bool:
+    if not (one.is_hour or other.is_hour) or not one.parts or not other.parts:
+        return False
+    # "am" and "pm" fix the hour, but the other text may have words for them.
+    ours, theirs = (
+        {number.parts[0], number.parts[0] % 12 + 12 * (number.half == "p")} if number.half else {number.parts[0]}
+        for number in (one, other)
+    )
+    if not one.half and not other.half:
+        theirs = {(hour + 12 * n) % _HOURS for hour in theirs for n in (0, 1)}
+    minutes = [[part for part in number.parts[1:] if part] for number in (one, other)]
+    is_midnight = 0 in ours | theirs and _HOURS in ours | theirs
+    return minutes[0] == minutes[1] and (is_midnight or not ours.isdisjoint(theirs))
+
+
+def _is_date_of(date: Number, day: Number) -> bool:
+    """Whether a number is a part of a date or time with dots, of which the rest may be a word: 24.12., December 24."""
     return (
-        [ErrorSpan(number.start, number.end, Severity.MAJOR, CHANGED) for number in changed],
-        [
-            Omission("source", None, number.start, number.end, Severity.MAJOR, MISSING)
-            for number in missing
-            if not number.may_be_a_word
-            and not any(match.start() < number.start < match.end() for match in _RESTATED.finditer(source))
-            and (number.is_in_digits or cldr.can_spell(target_lang) or not target_lang)
-        ],
+        len(date.parts) > 1
+        and len(day.parts) == 1
+        and max(date.parts[:2]) < 60
+        and any(value in date.parts for value in day.values)
     )
 
 
-def _unmatched(ours: Sequence[Number], theirs: Sequence[Number]) -> tuple[list[Number], list[Number]]:
-    """Returns the numbers of the source without an equal one, and those of the hypothesis that repeat one."""
-    left = list(theirs)
-    unmatched = []
-    matched = []
-    for number in ours:
-        equal = next((other for other in left if number.agrees(other)), None)
-        if equal is None:
-            unmatched.append(number)
-        else:
-            left.remove(equal)
-            matched.append(equal)
-    return unmatched, [number for number in left if any(map(number.agrees, matched))]
+def _is_version_of(long: Number, short: Number) -> bool:
+    """Whether a number is a version of which the other leaves out the last part: 0.17.0, 0.17."""
+    return long.written.count(".") > 1 and long.written.startswith(f"{short.written}.")
 
 
-class _Known:
-    """The possible values of the numbers of a text."""
-
-    def __init__(self, text: str, lang: str) -> None:
-        self._text = text
-        self._lang = lang
-        self._squashed: cldr.Squashed | None = None
-        self._numbers = list(find(text, lang))
-        self._words = set(_spelled(text))
-        self._telephones = [_bare_digits(match[0]) for match in _TELEPHONE.finditer(text)]
-        within = (range(number.start, number.end) for number in self._numbers)
-        covered = set(itertools.chain.from_iterable(within))
-        self._words |= {Decimal(match[1]) for match in _TIME.finditer(text)}
-        # Digits of words: WO2015.
-        self._words |= {Decimal(match[0]) for match in _DIGITS.finditer(text) if match.start() not in covered}
-        self._parts = {part for number in self._numbers for part in number.parts} | self._words
-
-    def has(self, number: Number) -> bool:
-        """Whether one of them may be this number."""
-        return self.has_digits(number) or self._spells(number)
-
-    def has_digits(self, number: Number) -> bool:
-        """Whether this number may be there other than in words."""
-        # A date has the number of a month, and others have its name.
-        months = {*map(Decimal, cldr.months(self._text, self._lang))} if _may_be_month(number) else set()
-        is_word = not number.all_readings.isdisjoint(self._words | months)
-        has_parts = bool(not number.plain and number.parts and number.parts <= self._parts | months)
-        if is_word or has_parts or any(map(number.agrees, self._numbers)):
-            return True
-        # A number of a telephone may be written with and without spaces.
-        digits = {_bare_digits(reading) for reading in number.all_readings if isinstance(reading, str)}
-        return any(len(one) > 1 and one in run for run in self._telephones for one in digits)
-
-    def _spells(self, number: Number) -> bool:
-        """Whether the text has words for the number."""
-        if self._squashed is None:
-            self._squashed = cldr.Squashed(self._text)
-        whole = [int(value) for value in number.values if value == int(value) and value < _LARGEST_SPELLED]
-        return any(self._squashed.spells(value, self._lang) for value in whole)
-
-
-def _may_be_month(number: Number) -> bool:
-    return any(value <= _MONTHS for value in (*number.values, *number.parts))
-
-
-def _bare_digits(text: str) -> str:
-    """Returns the digits of a text, those of all scripts as 0 to 9."""
-    return "".join(str(unicodedata.digit(letter)) for letter in text if letter.isdecimal())
-
-
-def _without_conversions(
-    missing: Sequence[Number],
-    extra: Sequence[Number],
-    *,
-    ours: Sequence[Number],
-    made: Sequence[Number],
-    source: str,
-    source_lang: str,
-) -> tuple[list[Number], list[Number]]:
-    """Returns the numbers that are left without those whose unit was converted, and what they became.
-
-    Of an amount in two units, "45 miles (72 km)", either may be missing, but a third number is wrong. `made` are the
-    numbers that only the hypothesis has.
-    """
-    converted = {number: _conversions(number, source, source_lang) for number in ours}
-    stated = {
-        number
-        for number in ours
-        if converted[number]
-        and (
-            any(other != number and _is_among(other, converted[number], least=0) for other in ours)
-            or any(match.start() < number.start < match.end() for match in _BRACKETS.finditer(source))
-        )
-    }
-    measured = [number for number in missing if converted[number] and number not in stated]
-    # A converted number may be one that the source has, too: "1 to 2 inches", 2 to 5 cm.
-    theirs = [*made, *(number for number in ours if number not in missing)]
-    are_converted = all(any(_is_among(other, converted[number]) for other in theirs) for number in measured)
-    values = [
-        value for number in (ours if are_converted else measured) if number not in stated for value in converted[number]
-    ]
-    unexplained = [number for number in extra if not _is_among(number, values)]
-    became = [number for number in missing if any(_is_among(other, converted[number]) for other in made)]
-    left = [number for number in missing if number not in became]
-    if unexplained:
-        # A third number that takes no other's place is one of the amount itself: "50 feet (6 m)".
-        return left or became, unexplained
-    # In words: some miles.
-    return [n for n in left if not converted[n] or not (n in stated or n.may_be_a_word)], []
-
-
-def _conversions(number: Number, text: str, lang: str) -> list[float]:
-    """Returns what a number may become if the unit behind it is converted; nothing without such a unit."""
-    end = _end_of_range(text, number.end)
-    shortest = 3 if _YEAR.fullmatch(text, number.start, number.end) else 1  # "in 2005 in Ohio" are no inches
-    return [
-        more
-        for value in number.values
-        for more in cldr.conversions(float(value), text, end, lang, shortest=shortest) or ()
-    ]
-
-
-def _is_among(number: Number, values: Sequence[float], *, least: float = _LEAST_ROUNDING) -> bool:
-    """Whether a number is one of some values, which translators round."""
+def _is_short(long: Number, short: Number) -> bool:
+    """Whether a number may be the end of a year or a decade (1990s, 90er), or the other name of a century."""
     return any(
-        abs(value - float(own)) <= max(_ROUNDING * abs(value), least) for value in values for own in number.values
+        value in _YEARS and any(value % 100 == end or value == 100 * (end - 1) for end in short.values if end < 100)
+        for value in long.values
+        if value.denominator == 1
     )
-
-
-def _without_currencies(
-    missing: Sequence[Number],
-    extra: Sequence[Number],
-    source: str,
-    hypothesis: str,
-    *,
-    source_lang: str,
-    target_lang: str,
-) -> tuple[list[Number], list[Number]]:
-    """Returns the numbers that are left if amounts go with an amount in another currency."""
-    left = list(missing)
-    others = list(extra)
-    theirs = {other: cldr.currencies(hypothesis, other.start, other.end, target_lang) for other in extra}
-    for number in missing:
-        own = cldr.currencies(source, number.start, number.end, source_lang)
-        made = next((other for other in others if own and theirs[other] and own.isdisjoint(theirs[other])), None)
-        if made is not None:
-            others.remove(made)
-            left.remove(number)
-    return left, others
-
-
-def _end_of_range(text: str, end: int) -> int:
-    """Returns where the range of numbers ends that begins with a number up to `end`: 2 to 3 inches."""
-    match = _RANGE.match(text, end)
-    other = match and _NUMBER.match(text, match.end())
-    return other.end() if other else end
 
 
 def find(text: str, lang: str = "") -> Iterator[Number]:
-    """Yields the numbers of a text that are written in digits, except for those within placeholders and tags."""
-    codes = placeholders(text)
-    matches = [match for match in _NUMBER.finditer(text) if not any(a <= match.start() < b for a, b in codes)]
-    if not matches:
+    """Yields the numbers of a text that are written in digits, except for those within placeholders and addresses."""
+    if not any(map(str.isnumeric, text)):
         return
-    scaled = [_scale(text, match.end(), lang) for match in matches]
-    end = 0
-    for number, match in enumerate(matches):
-        if match.start() < end:
-            continue  # part of the number before it: 3亿5000万
-        exponents = _exponents_of_range(text, matches[number : number + 2], scaled[number : number + 2])
-        made = _number(text, match, lang, scaled[number], exponents)
-        if _is_unsure(text, match, scaled[number]):
-            made = replace(made, is_unsure=True)
-        if number and (year := _year_of_range(text, matches[number - 1], match)):
-            made = replace(made, readings=made.readings | {year})
-        end = made.end
-        following = number + 1
-        while following < len(matches) and _continues(text, matches[following], scaled[following - 1 : following + 1]):
-            made = _sum(made, _number(text, matches[following], lang, scaled[following], frozenset()))
-            end = made.end
-            following += 1
-        yield made
+    text = prose(text)
+    for match in _NUMBER.finditer(text):
+        start, end = match.span()
+        before = text[max(0, start - _AROUND) : start]
+        half = _HALF_DAY.match(text, end)
+        yield Number(
+            start,
+            end,
+            _in_ascii(match[0]),
+            frozenset(_values(match, lang)),
+            half[1].casefold() if half else "",
+            is_hour=bool(half or _HOUR.match(text, end) or _HOUR_BEFORE.search(before)),
+            is_in_name=bool(_IN_NAME.search(before) or _BEFORE_NAME.match(text, end)) or _may_be_letter(match),
+        )
 
 
-def _scale(text: str, start: int, lang: str) -> ScaleWord | None:
-    """Returns the word that multiplies a number; what CLDR knows counts where `scales` has no words of a language."""
-    found = scales.find(text, start, lang)
-    if not lang or scales.knows(lang) or not (of_cldr := cldr.scale(text, start, lang)):
-        return found
-    exponent, end = of_cldr
-    if found is None:
-        return ScaleWord(frozenset({exponent}), end)
-    return ScaleWord(found.exponents | {exponent}, max(end, found.end))
+def _may_be_letter(match: regex.Match[str]) -> bool:
+    """Whether a digit may be a letter: some are tone marks and vowels."""
+    is_digit = len(match[0]) == 1 and not match[0].isascii()
+    return is_digit and unicodedata.category(match.string[match.start() - 1 : match.start()] or " ")[0] in "LM"
 
 
-def _is_unsure(text: str, match: re.Match[str], scale: ScaleWord | None) -> bool:
-    """Whether digits may belong to a name, or be a letter: some are used as tone marks and vowels."""
-    start, end = match.span()
-    if _NAME_BEFORE.search(text, max(0, start - 20), start):
-        return True
-    if scale is None and _NAME_BEHIND.match(text, end):
-        return True
-    may_be_letter = end - start == 1 and start > 0 and not match[0].isascii()
-    return may_be_letter and unicodedata.category(text[start - 1])[0] in "LM"
+def _in_ascii(text: str) -> str:
+    """Returns a text with the digits of all scripts as 0 to 9."""
+    return "".join(str(unicodedata.digit(letter)) if letter.isdecimal() else letter for letter in text)
 
 
-def _year_of_range(text: str, before: re.Match[str], match: re.Match[str]) -> Decimal | None:
-    """Returns the year of which a number has the last two digits, as the end of 2010-11; None if it is no such year."""
-    is_short = len(match[0]) == 2 and match[0] > before[0][2:]
-    if not is_short or not _YEAR.fullmatch(before[0]):
-        return None
-    is_range = _OF_YEARS.fullmatch(text, before.end(), match.start())
-    return Decimal(f"{before[0][:2]}{match[0]}") if is_range else None
-
-
-def _number(text: str, match: re.Match[str], lang: str, scale: ScaleWord | None, exponents: frozenset[int]) -> Number:
-    """Returns the number of a match with the word behind it, and with the scales that the end of a range gives it."""
-    start, end = match.span()
-    values = _values(match[0], lang)
-    plain: set[Decimal | str] = {match[0], *values}
-    plain |= {more for value in values for more in _around(value, text, start, end, lang)}
-    plain |= {value * 10**exponent for value in values for exponent in exponents}
-    chinese = _MIXED.match(text, start)
-    if chinese is not None:
-        end = max(end, chinese.end())
-    pieces = [Decimal(piece) for piece in _DIGITS.findall(match[0])]
-    # A number in groups of three has no parts, unless the groups are separated by spaces.
-    is_grouped = len(pieces) > 1 and any(value == int(value) for value in values) and " " not in match[0]
-    parts = frozenset() if is_grouped else frozenset(pieces)
-    whole: set[Decimal | str] = set() if chinese is None else {_chinese(chinese[0])}
-    if scale is None:
-        return Number(start, end, frozenset(plain | whole), parts)
-    if lang and not scales.knows(lang):  # whatever the word means there
-        products = {value * 10**exponent for value in values for exponent in scale.exponents}
-        return Number(start, end, frozenset(plain | whole | products), parts)
-    products = {value * 10**exponent for value in values for exponent in scale.exponents}
-    return Number(start, end, frozenset(products | whole), parts, frozenset(plain))
-
-
-def _exponents_of_range(
-    text: str, matches: Sequence[re.Match[str]], scaled: Sequence[ScaleWord | None]
-) -> frozenset[int]:
-    """Returns the powers of ten of a number that has no scale word but the next number of its range: 3 to 5 million."""
-    if len(matches) < 2 or scaled[0] is not None or scaled[1] is None:
-        return frozenset()
-    between = text[matches[0].end() : matches[1].start()]
-    return scaled[1].exponents if _RANGE.fullmatch(between) else frozenset()
-
-
-def _continues(text: str, match: re.Match[str], scaled: Sequence[ScaleWord | None]) -> bool:
-    """Whether a number adds to the one before it, as in "1 crore 50 lakh" and 1억 5000만."""
-    before, own = scaled
-    if before is None or own is None or text[before.end : match.start()].strip():
-        return False
-    return max(own.exponents) < min(before.exponents)
-
-
-def _sum(first: Number, second: Number) -> Number:
-    """Returns the number of which two scaled numbers are parts."""
-    pairs = itertools.product(first.readings, second.readings)
-    sums = {one + other for one, other in pairs if isinstance(one, Decimal) and isinstance(other, Decimal)}
-    return replace(first, end=second.end, readings=frozenset(sums) | first.readings)
-
-
-def _values(text: str, lang: str) -> set[Decimal]:
+def _values(match: regex.Match[str], lang: str) -> set[Fraction]:
     """Returns the possible values of a number with marks; a single one if it fits its known language."""
-    plain = re.sub(f"[{_SPACES}]", "", text)
-    if "٫" in plain:
-        return {Decimal(plain.replace("٫", "."))} if plain.count("٫") == 1 else set()
+    if match["alone"]:
+        return {_numeric(match["alone"])}
+    plain = _in_ascii(regex.sub(f"[{_SPACES}]", "", match["digits"])).replace("٫", ".")
     read = {mark: _value(plain, mark, other) for mark, other in ((".", ","), (",", "."))}
-    preferred = read.get(cldr.decimal_mark(lang) or "")
-    # Nobody writes three decimals that are all zero.
-    is_thousand = re.search(r"[.,]\d*$", plain) is not None and _bare_digits(plain).endswith("000")
-    return {value for value in read.values() if value is not None} if preferred is None or is_thousand else {preferred}
+    preferred = read.get("." if "٫" in match[0] else cldr.decimal_mark(lang) or "")
+    # Three decimals that are all zero are a thousand, whatever the language.
+    if plain.endswith((".000", ",000")):
+        preferred = _value(plain, "", plain[-4])
+    # What does not fit the marks of its language is a copy, such as a version: 3.10 is not 3.1.
+    values = {preferred} if cldr.decimal_mark(lang) else set(read.values())
+    power = unicodedata.normalize("NFKC", match["power"] or "").replace("−", "-")
+    if exponent := match["exponent"]:
+        return {value * Fraction(10) ** int(exponent) for value in values if value is not None}
+    if plain == "10" and power:
+        return {Fraction(10) ** int(power)}
+    return {value + _numeric((match["fraction"] or "").strip()) for value in values if value is not None}
 
 
-def _value(text: str, decimal: str, other: str) -> Decimal | None:
+def _numeric(sign: str) -> Fraction:
+    return Fraction(unicodedata.numeric(sign)).limit_denominator(10) if sign else Fraction()
+
+
+def _value(text: str, decimal: str, other: str) -> Fraction | None:
     """Returns the value with this decimal mark; None if the marks do not fit it."""
-    whole, _, fraction = text.partition(decimal)
+    whole, _, fraction = text.partition(decimal) if decimal else (text, "", "")
     first, *groups = whole.split(other)
-    if not fraction.isdecimal() and fraction:
+    if fraction and not fraction.isdecimal():
         return None
     # Groups of three, and in India of two before the last; a date is none of them.
     is_odd = first.startswith("0") or len(first) > 3 or not {len(group) for group in groups} <= {2, 3}
     if groups and (is_odd or len(groups[-1]) != 3):
         return None
-    return Decimal(f"{first}{''.join(groups)}.{fraction or 0}")
+    return Fraction(Decimal(f"{first}{''.join(groups)}.{fraction or 0}"))
 
 
-def _around(value: Decimal, text: str, start: int, end: int, lang: str) -> Iterator[Decimal]:
-    """Yields the values of a number together with the characters around it, which may mean something else, too."""
-    for exponent in scales.loose_exponents(text, end):
-        yield value * 10**exponent
-    if value == int(value):
-        yield from map(Decimal, scales.years(int(value), text, start, lang))
-    if value <= 12 and _HALF_DAY.match(text, end):
-        yield (value + 12) % 24
-    if 12 < value < 24 and _MINUTES_BEHIND.match(text, end):
-        yield value - 12
-    if value in _CENTURIES:  # the 19th century is the 1800s in Nordic languages
-        yield 100 * (value - 1)
-    if _DECADE.match(text, end):
-        yield value % 100
+def compare(texts: Texts) -> Iterator[ErrorSpan]:
+    """Yields the number of a hypothesis that was changed, if there is one that no reference has.
 
-
-def _spelled(text: str) -> Iterator[Decimal]:
-    """Yields the values of Chinese and Roman numerals, and of first years of eras."""
-    yield from map(Decimal, scales.first_years(text))
-    for match in _CHINESE.finditer(text):
-        yield (value := _chinese(match[0]))
-        if text.startswith("成", match.end()):  # tenths, in per cent
-            yield 10 * value
-    for match in _ROMAN.finditer(text):
-        values = [_LETTERS[letter] for letter in match[0]]
-        yield Decimal(
-            sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
-        )
-
-
-def _chinese(numeral: str) -> Decimal:
-    """Returns the value of a Chinese numeral, which may hold digits.
-
-    >>> _chinese("二十一"), _chinese("3亿5000万"), _chinese("二〇二三"), _chinese("两千")
-    (Decimal('21'), Decimal('350000000'), Decimal('2023'), Decimal('2000'))
+    >>> from matese.annotation import Segment, SegmentKey
+    >>> of = lambda text: [*compare(Texts(Segment(text, "1,500 km", key=SegmentKey(lang_pair="en-de"))))]
+    >>> of("1.500 km"), [(one.start, one.end) for one in of("1,5 km")]
+    ([], [(0, 3)])
     """
-    total = section = number = 0
-    largest = 0
-    for letter in numeral.translate(_KOREAN_LETTERS):
-        if letter == "," or letter.isspace():
-            continue
-        # The standard library of some Pythons takes the two of counting for no number.
-        value = 2 if letter in "两兩" else int(unicodedata.numeric(letter))
-        if value < 10:
-            number = 10 * number + value
-        elif value < 10_000:
-            section += (number or 1) * value
-            number = 0
-        else:
-            rest = section + number
-            total = (total + rest) * value if value > largest else total + rest * value
-            section = 0
-            number = 0
-            largest = value
-    return Decimal(total + section + number)
-
-
-def _of(texts: Texts) -> Iterator[ErrorSpan | Omission]:
     source_lang, target_lang = texts.languages
-    for findings in compare(
-        texts.source, texts.hypothesis, texts.references, source_lang=source_lang, target_lang=target_lang
+    unmatched = list(find(texts.source, source_lang))
+    left = list(find(texts.hypothesis, target_lang))
+    if not unmatched or not left:
+        return
+    signs = []
+    for agree in (_is_same, _may_be_same):
+        for number in tuple(unmatched):
+            equal = next((other for other in left if agree(number, other)), None)
+            if equal is not None:
+                unmatched.remove(number)
+                left.remove(equal)
+                signs += [equal] if _loses_sign(texts, number, equal) else []
+    pairs = [(one, other) for one in unmatched for other in left]
+    if len(pairs) > 1:  # others may be words
+        pairs = [(one, other) for one, other in pairs if _is_slip(one, other) and not _is_scaled(texts, one, other)]
+    changed = [other for one, other in pairs if len(pairs) == 1 and _is_sure(texts, one, other)]
+    right = [number for text in texts.references for number in find(text, target_lang)]
+    for number in (*signs, *changed):
+        if not any(_is_same(number, other) or _may_be_same(number, other) for other in right):
+            yield ErrorSpan(number.start, number.end, Severity.MAJOR, CHANGED)
+
+
+def _is_slip(one: Number, other: Number) -> bool:
+    """Whether two numbers of several digits differ in a single one."""
+    digits = [regex.sub(r"\D", "", number.written) for number in (one, other)]
+    n_other = sum(map(operator.ne, *digits))
+    return len(digits[0]) == len(digits[1]) > 1 and n_other == 1
+
+
+def _is_scaled(texts: Texts, one: Number, other: Number) -> bool:
+    return cldr.is_scaled(texts.source, one.end, texts.source_lang) or cldr.is_scaled(
+        texts.hypothesis, other.end, texts.target_lang
+    )
+
+
+def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
+    """Whether the source has a minus before a number with a unit, and the translation neither a sign nor a word."""
+    if not _MINUS.search(texts.source, 0, number.start) or texts.target_lang not in _MINUS_LANGUAGES:
+        return False
+    has_unit = cldr.quantities(texts.source, number.start, number.end, texts.source_lang)
+    return bool(has_unit) and not _MINUS_IN_ANY_FORM.search(texts.hypothesis[max(0, equal.start - _AROUND) :])
+
+
+def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
+    """Whether a number is surely wrong in the place of another one."""
+    places = ((texts.source, one, texts.source_lang), (texts.hypothesis, other, texts.target_lang))
+    if one.is_in_name or other.is_in_name:
+        return False
+    quantities = [cldr.quantities(text, number.start, number.end, lang) for text, number, lang in places]
+    if _digits(one) == _digits(other) and (
+        quantities[0] != quantities[1]
+        or _is_scaled(texts, one, other)
+        or not all(cldr.has_scales(lang) for _, _, lang in places)
+        or any(100 * value in (*one.values, *other.values) for value in (*one.values, *other.values))
     ):
-        yield from findings
+        return False  # the word behind one of them may be a decade, a hundred or a million
+    if any(
+        number.values & cldr.months(text, lang, with_number=not cldr.numbers_months(other_lang))
+        for number, (text, _, lang), (_, _, other_lang) in zip((other, one), places, places[::-1], strict=True)
+    ):
+        return False  # the number of a month that the other text names
+    if not cldr.may_be_same_quantity(*quantities):
+        return False
+    if _DECADE.match(texts.source, one.end) or _DECADE.match(texts.hypothesis, other.end):
+        return False
+    langs = {texts.source_lang, texts.target_lang}
+    if langs & _OTHER_HOURS and (one.is_hour or other.is_hour):
+        return False
+    is_dated = any(value in _YEARS for number in find(texts.source) for value in number.values)
+    has_other_era = langs & _OTHER_ERAS or any(part in tag for part in _OTHER_ERA_OF_CHINESE for tag in texts.tags)
+    if has_other_era and any(value in _YEARS for value in one.values | other.values):
+        return False
+    return not (langs & _OTHER_CALENDARS and (is_dated or cldr.months(texts.source, texts.source_lang)))
 
 
-RULE = Rule(
-    "numbers",
-    "a number of the source is missing, or another one stands in its place",
-    (CHANGED, MISSING),
-    _of,
-    needs_source=True,
-)
+def _digits(number: Number) -> str:
+    """Returns the digits without zeros at either end, which are the same for a million and its million."""
+    return regex.sub(r"\D", "", number.written).strip("0")
+
+
+RULE = Rule("numbers", "a number stands in the place of another one", (CHANGED,), compare, needs_source=True)

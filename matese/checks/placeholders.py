@@ -1,11 +1,13 @@
 """Placeholders and tags of the source that the translation lost or changed, and those that it invented.
 
-What programs put values into: `%s`, `%(name)d` (C, Python, PHP, Apple), `%1` (Qt), `{0}`, `{name}`, `{{ name }}`,
+What programs put values into: `%s`, `%(name)d` (C, Python, PHP, Apple), `%1` (Qt), `{0}`, `{name:.2f}`, `{{ name }}`,
 `${name}` (Python, Java, JavaScript, templates), `{ $user }` and `{ -term }` (Fluent), `$t(key)` (i18next); and tags:
-`<b>`, `</b>`, `<br/>`, `<0>` (React). Tags are compared by name. A translation may number what the source does not
-(`%s` and `%1$s`), and an entity is as good as its character. Of a message in ICU's syntax ("{n, plural, one {# file}
-other {# files}}"), the name and the kind of an argument are compared, and what any of its options contains: their texts
-are translated, and languages have other plural forms.
+`<b>`, `</b>`, `<br/>`, `<0>` (React). Tags are compared by name, and placeholders in braces without their format. A
+translation may number what the source does not (`%s` and `%1$s`), and an entity is as good as its character. Of a
+message in ICU's syntax ("{n, plural, one {# file} other {# files}}"), the name and the kind of an argument and the keys
+of `select` are compared, and what any of its options contains: their texts are translated, and languages have other
+plural forms. With the extra "localisation", a message that ICU cannot read is a finding, too. In formats of dates
+("%H:%M"), nothing is compared.
 """
 
 from __future__ import annotations
@@ -13,22 +15,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import regex
 
 from matese.annotation import ErrorSpan, Omission, Severity
 from matese.checks import cldr
+from matese.checks.copied import whole
 from matese.checks.rule import Rule, Texts
-from matese.text.placeholders import icu_arguments, placeholders
+from matese.text.placeholders import icu_arguments, icu_options, placeholders
 
 LOST = "Accuracy/Omission/Placeholder"
 ADDED = "Accuracy/Addition/Placeholder"
+BROKEN = "Accuracy/Mistranslation/Message syntax"
 
 _PRINTF = regex.compile(
-    r"%(?:(?P<number>\d+)\$)?(?P<flags>[-+#0]*\d*(?:\.\d+)?)(?P<kind>(?:hh?|ll?|[jztL])?[a-zA-Z@])$"
+    r"%(?:(?P<number>\d+)\$)?[-+#0']*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?P<kind>(?:hh?|ll?|[jztL])?[a-zA-Z@]|<\w+>)$"
 )
+_OF_DATE = regex.compile(r"%-?[BHIjmMUwWyYZ]")
 _TAG = regex.compile(r"</?[\w:.-]+(?!\w*\})")
-_BRACES = regex.compile(r"([$%]?\{+)\s*([$-]?[\w.$-]*)\s*(?:,.*)?(\}+)$", regex.DOTALL)
+_BRACES = regex.compile(
+    r"([$%]?\{+)\s*(?P<name>[#/^]?[$-]?[\w.$\[\]-]*|[#/^][\w.$ -]+?)\s*"
+    r"(?:,\s*(?:number|date|time|spellout|ordinal|duration|plural|select|selectordinal)\b.*|[!:][^{}\s]*|\|[^{}]*)?(\}+)$",
+    regex.DOTALL,
+)
+_PLURALS = frozenset({"zero", "one", "two", "few", "many", "other"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,9 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
         ours = list(_numbered(ours))
         theirs = list(_numbered(theirs))
     is_message = bool(icu_arguments(texts.source))
+    if is_message and _is_broken(texts.hypothesis) and not _is_broken(texts.source):
+        yield whole(texts.hypothesis, BROKEN)
+        return
     left = Counter((code.name, code.number) for code in theirs)
     for code in ours:
         key = code.name, code.number
@@ -67,15 +82,17 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
             left[key] -= not is_message  # languages have other numbers of plural forms
         elif texts.source[code.start : code.end] not in texts.segment.may_lack:
             yield Omission("source", None, code.start, code.end, Severity.MAJOR, LOST)
+    if is_message:
+        yield from _other_options(texts)
     known = {(code.name, code.number) for code in ours}
-    for code in theirs:
-        if (code.name, code.number) not in known and _is_sure(code.name):
+    has_printf = any(_PRINTF.match(name) for name, number in known if not number)
+    for code in reversed(theirs):
+        is_sure = code.name.startswith(("{", "${", "%{", "%(", "$t(")) and (code.name, code.number) not in known
+        # "%5" may be per cent, and tags may be needed; one more "%s" reads an argument that is not there.
+        is_further = has_printf and not code.number and _PRINTF.match(code.name) and left[code.name, 0] > 0
+        if is_sure or is_further:
+            left[code.name, 0] -= 1
             yield ErrorSpan(code.start, code.end, Severity.MAJOR, ADDED)
-
-
-def _is_sure(name: str) -> bool:
-    """Whether a placeholder in the hypothesis alone is surely wrong: "%5" may be per cent, and tags may be needed."""
-    return name.startswith(("{", "${", "%{", "%(", "$t("))
 
 
 def _codes(text: str, lang: str) -> Iterator[_Code]:
@@ -84,12 +101,14 @@ def _codes(text: str, lang: str) -> Iterator[_Code]:
     if not places:
         return
     arguments = iter(icu_arguments(text))
+    is_date = _OF_DATE.search(text) is not None
     for start, end in places:
         code = text[start:end]
         if code.startswith("{") and code.endswith("{"):  # a message's syntax
             yield _Code(start, end, next(arguments, ""))
         elif code.startswith("%") and (printf := _PRINTF.match(code)):
-            yield _Code(start, end, f"%{printf['kind']}", int(printf["number"] or 0))
+            if not is_date:
+                yield _Code(start, end, f"%{printf['kind']}", int(printf["number"] or 0))
         elif name := _name(code, lang):
             yield _Code(start, end, name)
 
@@ -102,7 +121,7 @@ def _name(code: str, lang: str) -> str:
     if tag := _TAG.match(code):
         return tag[0]
     if braces := _BRACES.match(code):
-        return f"{braces[1]}{braces[2]}{braces[3]}"
+        return f"{braces[1]}{braces['name']}{braces[3]}"
     # Braces around several words are text.
     return "" if code.endswith("}") and code.startswith("{") else code.replace(" ", "")
 
@@ -126,10 +145,52 @@ def _numbered(codes: list[_Code]) -> Iterator[_Code]:
         yield replace(code, number=code.number or number) if is_argument else code
 
 
+def _other_options(texts: Texts) -> Iterator[ErrorSpan | Omission]:
+    """Yields the keys of a `select` that only one of the texts has, and those of a `plural` that no language has."""
+    ours = list(icu_options(texts.source))
+    theirs = list(icu_options(texts.hypothesis))
+    keys = [{(option.argument, option.key) for option in options} for options in (ours, theirs)]
+    selected = {option.argument for option in theirs if option.kind == "select"}
+    for option in ours:
+        if option.argument in selected and (option.argument, option.key) not in keys[1]:
+            yield Omission("source", None, option.start, option.end, Severity.MAJOR, LOST)
+    for option in theirs:
+        is_known = (option.argument, option.key) in keys[0]
+        is_plural = option.kind != "select" and (option.key in _PLURALS or option.key.startswith("="))
+        if not is_known and not is_plural:
+            yield ErrorSpan(option.start, option.end, Severity.MAJOR, ADDED)
+
+
+def _is_broken(text: str) -> bool:
+    """Whether ICU cannot read a message; False without icu4py."""
+    message_format = _message_format()
+    if message_format is None:
+        return False
+    try:
+        message_format(text, "en")
+    except ValueError:
+        return True
+    return False
+
+
+def reads_messages() -> bool:
+    """Whether icu4py is installed."""
+    return _message_format() is not None
+
+
+@cache
+def _message_format() -> Any:  # noqa: ANN401  # it may not be installed
+    try:
+        from icu4py.messageformat import MessageFormat
+    except ImportError:
+        return None
+    return MessageFormat
+
+
 RULE = Rule(
     "placeholders",
-    "a placeholder or tag of the source is missing, or one is invented",
-    (LOST, ADDED),
+    "a placeholder or tag of the source is missing, one is invented, or a message cannot be read",
+    (LOST, ADDED, BROKEN),
     find,
     needs_source=True,
 )

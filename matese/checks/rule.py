@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
 
 from matese.annotation import AnyError, Segment
-from matese.text.languages import languages_of
+from matese.text.languages import language_tags, languages_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,12 @@ class Texts:
     def references(self) -> tuple[str, ...]:
         """What a reference has is right."""
         return self.segment.references
+
+    @cached_property
+    def tags(self) -> tuple[str, str]:
+        """Source and target language with their scripts and regions, as the pair names them; "" for unknown."""
+        pair = (self.segment.key and self.segment.key.lang_pair) or ""
+        return language_tags(pair) if pair else ("", "")
 
     @cached_property
     def languages(self) -> tuple[str, str]:
@@ -65,7 +71,6 @@ class Rule:
         needs_codes: whether it says nothing without inline codes, which few files have.
         is_installed: whether the packages that it needs are there.
         reads_blanks: whether it also reads a hypothesis without text.
-        silent: of each category, the languages in which it was wrong too often (`measured`); there, nothing is said.
         ends: whether nothing else is checked where it has found something, as in a text in the wrong language.
     """
 
@@ -79,15 +84,6 @@ class Rule:
     is_installed: Callable[[], bool] = lambda: True
     ends: bool = False
     reads_blanks: bool = False
-    silent: Mapping[str, frozenset[str]] = field(default_factory=dict)
-
-    def silent_categories(self, lang: str) -> frozenset[str]:
-        """The categories of which it says nothing in a language."""
-        return frozenset(category for category, langs in self.silent.items() if lang in langs)
-
-    def is_silent(self, lang: str) -> bool:
-        """Whether it says nothing at all in a language."""
-        return self.silent_categories(lang).issuperset(self.categories)
 
     def can_run(self, segment: Segment) -> bool:
         """Whether the rule can say anything about a segment."""

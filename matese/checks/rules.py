@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from matese.annotation import Segment
 from matese.checks import (
     addresses,
+    artefacts,
     blank,
-    cldr,
     codes,
     copied,
     language,
-    measured,
     numbers,
     placeholders,
     repetition,
@@ -21,19 +19,17 @@ from matese.checks import (
 )
 from matese.checks.rule import Rule
 
-TABLE: tuple[Rule, ...] = tuple(
-    replace(rule, silent=measured.SILENT.get(rule.name, {}))
-    for rule in (
-        blank.RULE,
-        copied.RULE,
-        language.RULE,
-        scripts.RULE,
-        numbers.RULE,
-        placeholders.RULE,
-        codes.RULE,
-        addresses.RULE,
-        repetition.RULE,
-    )
+TABLE: tuple[Rule, ...] = (
+    blank.RULE,
+    copied.RULE,
+    language.RULE,
+    scripts.RULE,
+    numbers.RULE,
+    placeholders.RULE,
+    codes.RULE,
+    addresses.RULE,
+    repetition.RULE,
+    artefacts.RULE,
 )
 NAMES = tuple(rule.name for rule in TABLE)
 """The names of all rules."""
@@ -47,23 +43,6 @@ def idle(rules: Sequence[Rule], segments: Iterable[Segment]) -> tuple[Rule, ...]
         if not left:
             break
     return tuple(rule for rule in rules if rule in left or not rule.is_installed())
-
-
-def why_silent(rules: Sequence[Rule], lang: str) -> str:
-    """Returns which rules do not run in a language, or only in part, because they were wrong there too often.
-
-    >>> why_silent([repetition.RULE, TABLE[-1]], "fj"), why_silent(TABLE, "")
-    ('repetition: not reliable in Fijian, not run', '')
-    """
-    names = []
-    for rule in rules:
-        if rule.is_silent(lang):
-            names.append(rule.name)
-        elif categories := rule.silent_categories(lang):
-            names.append(f"{rule.name} ({', '.join(sorted(categories))})")
-    english = cldr.locale("en")
-    name = (english and english.languages.get(lang)) or lang
-    return f"{', '.join(names)}: not reliable in {name}, not run" if names else ""
 
 
 def why_idle(rules: Sequence[Rule]) -> str:

@@ -1,6 +1,7 @@
-"""Words in the script of another language.
+"""Sentences in the script of another language, and letters of two alphabets within a word.
 
-The scripts of a language are those that CLDR expects (`langcodes`), and a letter has the script that Unicode gives it.
+The scripts of a language are those that CLDR knows of it (`langcodes`, `babel`), or the one that the language pair
+names, and a letter has the script that Unicode gives it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ import regex
 from matese.annotation import ErrorSpan, Severity
 from matese.checks.copied import UNTRANSLATED
 from matese.checks.rule import Rule, Texts
-from matese.text.languages import language_tags
-from matese.text.words import count_common_words
+from matese.text.placeholders import prose
+from matese.text.sentences import sentence_ranges
+from matese.text.words import count_common_words, count_words, is_unspaced
 
 FOREIGN = "Fluency/Character encoding/Script"
 
-# Fewer may be a name or a title.
+_WORDS = 5
 _LATIN_WORDS = 4
+"""Of these, words that are not capitalised: fewer may be a name or a title."""
+_UNSPACED = 15
+_SHARE = 0.1
 _LATIN = "Latn"
 # ISO 15924 has codes for groups of scripts.
 _MEMBERS = {
@@ -27,50 +32,50 @@ _MEMBERS = {
     "Kore": ("Hang", "Hani"),
     "Hans": ("Hani", "Bopo"),
     "Hant": ("Hani", "Bopo"),
+    "Hanb": ("Hani", "Bopo"),
 }
-_OPENING = ("(", "（", "[", "［")
 _LETTER = regex.compile(r"\p{L}")
-_SHARED = r"\p{Zyyy}\p{Zinh}\p{M}\p{Lm}\p{N}"
+_MIXED = regex.compile(
+    r"(?<![\p{L}\p{M}])(?=[\p{L}\p{M}]*?\p{Latin})(?=[\p{L}\p{M}]*?[\p{Cyrillic}\p{Greek}])[\p{L}\p{M}]{3,}+"
+)
+_ALIKE = "aceopxyijsABCEHKMOPTXYvunNZ" + "асеорхуіјѕАВСЕНКМОРТХУІЈЅ" + "αορχνυικΑΒΕΖΗΙΚΜΝΟΡΤΥΧόίά"
+"""Letters that look like one of another alphabet. Latin "I" is not among them: it is a letter of the Caucasus."""
 
 
+@cache
 def of_language(tag: str) -> tuple[str, ...]:
     """Returns the scripts of a language tag, as Unicode abbreviates them; none if it is unknown.
 
-    >>> of_language("de"), of_language("zh_TW"), of_language("srp_Cyrl"), of_language("xx")
-    (('Latn',), ('Hani', 'Bopo'), ('Cyrl',), ())
+    >>> of_language("de"), of_language("sr"), of_language("srp_Cyrl"), of_language("xx")
+    (('Latn',), ('Cyrl', 'Latn'), ('Cyrl',), ())
     """
-    return _of_language(tag)
-
-
-@cache
-def _of_language(tag: str) -> tuple[str, ...]:
     import langcodes
+    from babel.core import get_global
 
     if not tag or not langcodes.tag_is_valid(tag):
         return ()
-    script = langcodes.Language.get(tag).maximize().script
-    return () if script is None or script == "Zzzz" else _MEMBERS.get(script, (script,))
-
-
-def foreign_stretches(text: str, scripts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yields start and end of each run of letters in other scripts; what all scripts share does not end it."""
-    if text.isascii() and _LATIN in scripts:
-        return
-    yield from (match.span() for match in _foreign(scripts).finditer(text))
+    language = langcodes.Language.get(tag)
+    likely = language.maximize().script
+    if likely is None or likely == "Zzzz":
+        return ()
+    names = {language.script or likely}
+    if language.script is None:
+        own = (language.language, language.prefer_macrolanguage().language)
+        likely_tags = get_global("likely_subtags").items()
+        names |= {part for short, full in likely_tags if short.split("_")[0] in own for part in full.split("_")[1:2]}
+    return tuple(sorted({member for name in names for member in _MEMBERS.get(name, (name,))}))
 
 
 @cache
-def _foreign(scripts: tuple[str, ...]) -> regex.Pattern[str]:
-    own = "".join(rf"\p{{{script}}}" for script in scripts)
-    letter = rf"[^{own}{_SHARED}\P{{L}}]"
-    # A stretch does not go on beyond a letter of the expected scripts.
-    return regex.compile(rf"{letter}(?:[^{own}]*{letter})?")
+def usual(tag: str) -> tuple[str, ...]:
+    """Returns the scripts in which a language is usually written.
 
+    >>> usual("sr"), usual("ja")
+    (('Cyrl',), ('Hani', 'Hira', 'Kana'))
+    """
+    import langcodes
 
-def is_in_another_script(text: str, scripts: tuple[str, ...]) -> bool:
-    """Whether a text of 20 letters or more has hardly a letter of the expected scripts."""
-    n_letters = len(_LETTER.findall(text))
-    return n_letters >= 20 and len(_letters_of(scripts).findall(text)) < 0.1 * n_letters
+    return of_language(f"{tag}-{langcodes.Language.get(tag).maximize().script}")
 
 
 @cache
@@ -79,51 +84,64 @@ def _letters_of(scripts: tuple[str, ...]) -> regex.Pattern[str]:
     return regex.compile(rf"(?=\p{{L}})[{own}]")
 
 
-def find(texts: Texts) -> Iterator[ErrorSpan]:
-    """Yields text in a script that the target language does not use; nothing if the language is unknown.
+def is_in_another_script(text: str, scripts: tuple[str, ...]) -> bool:
+    """Whether a text of 5 words, or 15 characters of a script without spaces, has hardly a letter of some scripts.
 
-    What the source has in a script that is not its own is a quotation, and what a reference has is right. Latin may
-    stand in every text, as names do, but not for a sentence, unless it is a gloss in brackets. Single Greek letters are
-    symbols: μm, β.
+    >>> is_in_another_script("Bitte alle Einstellungen noch einmal prüfen", ("Cyrl",))
+    True
+    >>> is_in_another_script("Python Packaging User Guide, Second Edition", ("Cyrl",))
+    False
     """
-    source_tag, target_tag = language_tags((texts.segment.key and texts.segment.key.lang_pair) or "")
-    expected = of_language(target_tag)
-    if not expected:
+    text = prose(text)
+    n_letters = len(_LETTER.findall(text))
+    if not n_letters or len(_letters_of(scripts).findall(text)) >= _SHARE * n_letters:
+        return False
+    if len(_letters_of((_LATIN,)).findall(text)) >= (1 - _SHARE) * n_letters:
+        return count_words(text) >= _WORDS and count_common_words(text) >= _LATIN_WORDS
+    n_unspaced = sum(map(is_unspaced, text))
+    return n_unspaced >= _UNSPACED or (not n_unspaced and count_words(text) >= _WORDS)
+
+
+def find(texts: Texts) -> Iterator[ErrorSpan]:
+    """Yields sentences in a script that the target language does not use, and words of letters of two alphabets.
+
+    What the source has in a script that is not its own is a quotation, and what a reference has is right. A sentence
+    that is all of the source stands beside its translation, as in subtitles for learners.
+    """
+    expected = of_language(texts.tags[1])
+    if texts.hypothesis.isascii() and _LATIN in expected:
         return
-    of_source = of_language(source_tag)
-    for start, end in _unexpected(texts, expected):
-        text = texts.hypothesis[start:end]
-        is_of_source = bool(of_source) and not any(foreign_stretches(text, of_source))
-        is_quoted = text in texts.source and not is_of_source
-        if not is_quoted and not any(text in reference for reference in texts.references):
+    source_scripts = of_language(texts.tags[0])
+    has_foreign = bool(expected) and len(_LETTER.findall(texts.hypothesis)) > len(
+        _letters_of(expected).findall(texts.hypothesis)
+    )
+    for start, end in sentence_ranges(texts.hypothesis) if has_foreign else ():
+        sentence = texts.hypothesis[start:end]
+        if not is_in_another_script(sentence, expected) or sentence.strip() == texts.source.strip():
+            continue
+        is_of_source = bool(source_scripts) and not is_in_another_script(sentence, source_scripts)
+        if (is_of_source or sentence not in texts.source) and not any(sentence in one for one in texts.references):
             yield ErrorSpan(start, end, Severity.MAJOR, UNTRANSLATED if is_of_source else FOREIGN)
+    for match in _MIXED.finditer(texts.hypothesis):
+        if _is_mistaken(match[0]) and not any(match[0] in text for text in (texts.source, *texts.references)):
+            yield ErrorSpan(match.start(), match.end(), Severity.MAJOR, FOREIGN)
 
 
-def _unexpected(texts: Texts, expected: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yields stretches in other scripts; of Latin letters only sentences, and no single Greek letters."""
-    sentences = []
-    if _LATIN not in expected:
-        for start, end in foreign_stretches(texts.hypothesis, expected):
-            text = texts.hypothesis[start:end]
-            is_latin = regex.search(r"\p{Latn}", text) is not None
-            if is_latin and count_common_words(text) >= _LATIN_WORDS and not _is_gloss(texts, start, text):
-                sentences.append((start, end))
-    yield from sentences
-    for start, end in foreign_stretches(texts.hypothesis, (*expected, _LATIN)):
-        is_symbol = end - start == 1 and regex.match(r"\p{Grek}", texts.hypothesis[start:end])
-        if not is_symbol and not any(a <= start < b for a, b in sentences):
-            yield start, end
+def _is_mistaken(word: str) -> bool:
+    """Whether the fewer letters of a word are those of another alphabet that look alike.
 
-
-def _is_gloss(texts: Texts, start: int, text: str) -> bool:
-    """Whether words of the source stand in brackets, as beside their translation."""
-    return texts.hypothesis[:start].rstrip().endswith(_OPENING) and text in texts.source
+    >>> _is_mistaken("cтроку"), _is_mistaken("μmol")
+    (True, False)
+    """
+    latin = _letters_of((_LATIN,)).findall(word)
+    others = _letters_of(("Cyrl", "Grek")).findall(word)
+    fewer = min(latin, others, key=len)
+    return len(latin) != len(others) and all(letter in _ALIKE for letter in fewer)
 
 
 RULE = Rule(
     "scripts",
-    "words stand in a script that the target language does not use",
+    "a sentence is in a script that the target language does not use, or a word has letters of two alphabets",
     (FOREIGN, UNTRANSLATED),
     find,
-    needs_languages=True,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -19,7 +18,6 @@ from matese.tasks.request import Checked, option
 from matese.tasks.texts import Reads, require
 from matese.tasks.values import POSITIVE, PROBABILITY, Device, File, OneOf, Several, Text, Whole
 from matese.tasks.weights import Weighted
-from matese.text.languages import languages_of
 
 if TYPE_CHECKING:
     from matese.checks.rule import Rule
@@ -265,7 +263,7 @@ def opened(
 
 
 def tell_rules(options: Checking, given: GivenSegments) -> None:
-    """Tells which of the rules that were asked for can say nothing about the texts, or in their languages.
+    """Tells which of the rules that were asked for can say nothing about the texts.
 
     Raises:
         UsageError: if no rule can say anything.
@@ -291,12 +289,6 @@ def tell_rules(options: Checking, given: GivenSegments) -> None:
         require(len(lacking) < len(told), f"no rule of --checks can run: {problem}")
         ran = ", ".join(rule.name for rule in told if rule not in lacking)
         notices.info(f"of the checks, only {ran} run: {problem}")
-    langs = dict.fromkeys(languages_of(segment.key)[1] for segment in itertools.islice(given, _MOST_LOOKED_AT))
-    reasons = "; ".join(filter(None, (rules.why_silent(asked, lang) for lang in langs)))
-    can_speak = not langs or not asked or any(not rule.is_silent(lang) for rule in asked for lang in langs)
-    require(can_speak, f"no rule of --checks can run: {reasons}")
-    if reasons:
-        notices.info(reasons)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ import unicodedata
 from functools import cache, lru_cache
 from itertools import islice
 
+from matese.text.placeholders import prose
 from matese.text.ranges import Range
 
 _PLAIN = re.compile(r"[A-Za-z0-9_]+|[^A-Za-z0-9_\s]", re.ASCII)
@@ -106,6 +107,7 @@ def is_copy(hypothesis: str, source: str) -> bool:
     """
     if _letters(hypothesis) != _letters(source):
         return False
+    hypothesis = prose(hypothesis)
     n_unspaced = sum(map(is_unspaced, hypothesis))
     return count_common_words(hypothesis) >= _COPIED_WORDS or n_unspaced >= _COPIED_CHARACTERS
 

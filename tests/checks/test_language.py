@@ -42,15 +42,44 @@ def test_languages_that_are_not_known_are_not_checked(lang_pair: str | None) -> 
     assert checker.check(Segment(FRENCH, ENGLISH, (), SegmentKey(None, lang_pair, None, None, 0))).errors == ()
 
 
+@pytest.mark.parametrize(
+    ("pair", "source", "hypothesis", "category"),
+    [
+        # Names, tags and options of commands are no words of a language, and four words are no text.
+        ("en-ja", "Python Packaging User Guide, Second Edition", "Python Packaging User Guide, Second Edition", None),
+        ("en-ja", "Save", '<a class="button primary" href="{url}" title="Save">保存</a>', None),
+        (
+            "en-de",
+            "Usage: git refs verify [--strict] [--verbose]",
+            "Aufruf: git refs verify [--strict] [--verbose]",
+            None,
+        ),
+        ("en-ru", "Check the network setup", "Verify the network setup", None),
+        ("en-ru", "Please check the network settings", "Please verify the network setup again", copied.UNTRANSLATED),
+        # A language is known in one script, and a dialect is taken for its neighbour.
+        ("en-sr", ENGLISH, "Najvažnija podešavanja su sada završena i sačuvana.", None),
+        ("en-sr", "Otherwise", ENGLISH, copied.UNTRANSLATED),
+        ("en-sr_Cyrl", ENGLISH, "Najvažnija podešavanja su sada završena i sačuvana.", copied.UNTRANSLATED),
+        ("en-ms_Arab", ENGLISH, "باريس ݢيلير سيمبڠ کلوار کيني کوسوڠ", None),
+        ("en-ms_Arab", ENGLISH, "聊天队列现在是空的，没有任何消息了，请稍后再试一次吧", language.WRONG),
+        ("en-arz", ENGLISH, "أنا بفضّل القعاد في البيت عن الخروج", None),
+        ("en-hr", ENGLISH, "Djeca se igraju u vrtu od jutros i ne žele ući u kuću.", None),
+    ],
+)
+def test_what_is_surely_another_language(pair: str, source: str, hypothesis: str, category: str | None) -> None:
+    rating = checker.check(Segment(hypothesis, source, (), SegmentKey(None, pair, None, None, 0)))
+    assert [error.category for error in rating.errors or ()] == ([] if category is None else [category])
+
+
 def test_without_the_extra_the_signature_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "py3langid", None)
-    language._identifier.cache_clear()
-    language._labels.cache_clear()
+    for cached in (caches := (language._identifier, language._labels, language._label)):
+        cached.cache_clear()
     try:
         rating = checker.check(Segment(FRENCH, ENGLISH, (), SegmentKey(None, "en-de", None, None, 0)))
     finally:
-        language._identifier.cache_clear()
-        language._labels.cache_clear()
+        for cached in caches:
+            cached.cache_clear()
     assert rating.errors == ()
     assert rating.rater is not None
-    assert f"|checks:{'+'.join(rules.NAMES)}|" in rating.rater
+    assert f"|checks:{'+'.join(rules.NAMES)}+icu4py|" in rating.rater

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 
-from matese.checks import cldr, measured, numbers
+from matese.annotation import Segment, SegmentKey
+from matese.checks import numbers
+from matese.checks.rule import Texts
 
 
-def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> tuple[list[str], list[str]]:
-    """What was changed, as it stands in the hypothesis, and what is missing, as it stands in the source."""
-    source_lang, _, target_lang = pair.partition("-")
-    changed, missing = numbers.compare(source, hypothesis, references, source_lang=source_lang, target_lang=target_lang)
-    return [hypothesis[span.start : span.end] for span in changed], [source[span.start : span.end] for span in missing]
+def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> list[str]:
+    """What was changed, as it stands in the hypothesis."""
+    texts = Texts(Segment(hypothesis, source, references, SegmentKey(lang_pair=pair or None)))
+    return [hypothesis[span.start : span.end] for span in numbers.compare(texts)]
 
 
 @pytest.mark.parametrize(
@@ -114,54 +113,75 @@ def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> 
         ("en-zu", "2.4 million and 1,127", "izigidi ezingu-2.4 ne-1 127"),
         ("en-ru", "per 247sports", "сообщает сайт"),
         ("en-my", "5 of them", "သူတို႔"),
+        # Hours, fractions, powers, versions and signs.
+        ("en-de", "from 8 am to 8 pm", "von 8 bis 20 Uhr"),
+        ("en-de", "at 12:30 AM", "um 0:30 Uhr"),
+        ("en-sw", "at 09:30", "saa 3:30"),
+        ("en-fr", "0.75 litres", "¾ litre"),
+        ("en-de", "1.5e-3 mol", "1,5 · 10⁻³ mol"),
+        ("en-pt", "version 0.17.0", "a versão 0.17"),
+        ("en-de", "Store it at -20 °C.", "Bei minus 20 °C lagern."),
+        ("en-de", "5-20 °C", "5 bis 20 °C"),
+        ("en-ru", "-5 things", "5 вещей"),
+        # Of other eras, and in words of any language.
+        ("en-am", "since September 2011", "ከመስከረም 2004 ጀምሮ"),
+        ("en-zh_TW", "in 2024", "民國113年"),
+        ("en-lg", "In 1990 we came", "Mu lukumi mu lwenda kyenda"),
+        ("en-ja", "He joined in March, at 52", "3月に参加した"),
         # Of placeholders.
         ("en-de", "%25$s, {14}, <x id='33'/>", "nichts"),
     ],
 )
 def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
-    assert compared(source, hypothesis, pair) == ([], [])
+    assert compared(source, hypothesis, pair) == []
 
 
 @pytest.mark.parametrize(
-    ("pair", "source", "hypothesis", "changed", "missing"),
+    ("pair", "source", "hypothesis", "changed"),
     [
-        ("en-de", "1,500 km", "1,5 km", ["1,5"], []),
-        ("en-de", "1.5 km", "1.500 km", ["1.500"], []),
-        ("en-de", "in 1999", "im Jahr 1989", ["1989"], []),
-        ("en-de", "in 1999, 17 people", "17 Menschen", [], ["1999"]),
-        ("en-de", "500 people", "1.500 Menschen", ["1.500"], []),
-        ("en-de", "3 apples", "4 Äpfel", ["4"], []),
-        ("en-zh", "30 million", "3000亿", ["3000亿"], []),
-        ("en-zh", "37 apples", "三十八个苹果", [], ["37"]),
-        ("en-de", "17 😀 and 18", "😀 18", [], ["17"]),
-        ("", "17", "18", ["18"], []),
-        ("en-de", "There were 14 guests", "Es waren Gäste da", [], ["14"]),
-        ("en-de", "the season of 2019-20", "die Saison 2019–2021", ["2021"], []),
-        ("en-ko", "23,456 people", "2만4356명", ["2만4356"], []),
-        ("en-de", "64 × 22 × 15 mm", "64×33×15 mm", ["33"], []),
-        ("en-de", "for 30 miles", "über 84 Kilometer", ["84"], []),
-        ("en-de", "80 degrees, 17 people", "27 Grad, 18 Menschen", ["18"], []),
-        ("en-de", "$26,750", "$26.570", ["26.570"], []),
-        ("en-de", "in 1999 (17 people)", "1999", [], ["17"]),
-        ("en-ky", "380,000 people", "390 миң киши", ["390"], []),
-        ("en-es", "37,125 people", "37,152 personas", ["37,152"], []),
-        ("en-de", "at 5.30pm", "um 18.30 Uhr", ["18.30"], []),
-        ("en-nl", "20 million in the 1980s", "27 miljoen in de jaren tachtig", ["27"], []),
-        ("en-de", "45 miles (72 km) away", "65 Meilen (72 km) entfernt", ["65"], []),
-        ("en-de", "45 miles (72 km) away", "42 km entfernt", ["42"], []),
-        ("en-de", "20 feet high", "50 Fuß (6 m) hoch", ["50"], []),
-        ("en-fr", "2 to 4 inches", "2 à 6 pouces", ["6"], []),
-        ("en-de", "a 550-pound hog", "ein schweres Schwein", [], ["550"]),
-        ("en-it", "on May 30, 2005 in Xining", "il 30 maggio a Xining", [], ["2005"]),
+        ("en-de", "1,500 km", "1,5 km", ["1,5"]),
+        ("en-de", "1.5 km", "1.500 km", ["1.500"]),
+        ("en-de", "12,000 people", "12 Leute", ["12"]),
+        ("en-de", "Open from 8 am.", "Geöffnet ab 20 Uhr.", ["20"]),
+        ("en-de", "It starts at 8:30 AM.", "Beginn um 20:30 Uhr.", ["20"]),
+        ("en-de", "2.5 hours", "2¼ Stunden", ["2¼"]),
+        ("en-de", "10⁶ cells", "10⁹ Zellen", ["10⁹"]),
+        ("en-de", "Python 3.10", "Python 3.1", ["3.1"]),
+        ("en-de", "Store it at -20 °C.", "Bei 20 °C lagern.", ["20"]),
+        ("en-zh", "Store it at -70 °C.", "在70 °C下保存。", ["70"]),
+        ("en-ro", "5 more letters", "mai mult de 7 scrisori", ["7"]),
+        ("en-zh_CN", "in 1939", "1639 年", ["1639"]),
+        # Others may be words, but one digit of a number differs.
+        ("en-zh", "18 wins, 20 losses and seven halves", "18勝，25負，7和", ["25"]),
+        ("en-de", "in 1999", "im Jahr 1989", ["1989"]),
+        ("en-de", "in 1999, 17 people", "17 Menschen", []),
+        ("en-de", "500 people", "1.500 Menschen", ["1.500"]),
+        ("en-de", "3 apples", "4 Äpfel", ["4"]),
+        ("en-zh", "37 apples", "三十八个苹果", []),
+        ("en-de", "17 😀 and 18", "😀 18", []),
+        ("", "17", "18", ["18"]),
+        ("en-de", "There were 14 guests", "Es waren Gäste da", []),
+        ("en-de", "the season of 2019-20", "die Saison 2019–2021", ["2021"]),
+        ("en-de", "64 × 22 × 15 mm", "64×33×15 mm", ["33"]),
+        ("en-de", "$26,750", "$26.570", ["26.570"]),
+        ("en-de", "in 1999 (17 people)", "1999", []),
+        ("en-ky", "380,000 people", "390 миң киши", ["390"]),
+        ("en-es", "37,125 people", "37,152 personas", ["37,152"]),
+        ("en-de", "at 5.30pm", "um 18.30 Uhr", ["18.30"]),
+        ("en-de", "45 miles (72 km) away", "65 Meilen (72 km) entfernt", ["65"]),
+        ("en-de", "20 feet high", "50 Fuß (6 m) hoch", ["50"]),
+        ("en-fr", "2 to 4 inches", "2 à 6 pouces", ["6"]),
+        ("en-de", "a 550-pound hog", "ein schweres Schwein", []),
+        ("en-it", "on May 30, 2005 in Xining", "il 30 maggio a Xining", []),
         # Numbers as words that only stand there as letters of others: "once" in "entonces", "art" in "artist".
-        ("en-es", "about £11 million", "entonces unos 21 millones", ["21"], []),
-        ("en-sv", "18 years ago, artists", "artister för 19 år sedan", ["19"], []),
-        ("en-pt", "$37 billion", "US$ 67 bilhões", ["67"], []),
-        ("en-de", "they won 5&4", "sie gewannen mit 4&4", ["4"], []),
+        ("en-es", "about £11 million", "entonces unos 21 millones", ["21"]),
+        ("en-sv", "18 years ago, artists", "artister för 19 år sedan", ["19"]),
+        ("en-pt", "$37 billion", "US$ 67 bilhões", ["67"]),
+        ("en-de", "they won 5&4", "sie gewannen mit 4&4", ["4"]),
     ],
 )
-def test_findings(pair: str, source: str, hypothesis: str, changed: list[str], missing: list[str]) -> None:
-    assert compared(source, hypothesis, pair) == (changed, missing)
+def test_findings(pair: str, source: str, hypothesis: str, changed: list[str]) -> None:
+    assert compared(source, hypothesis, pair) == changed
 
 
 RIGHT: dict[str, dict[str, tuple[str, ...]]] = {
@@ -204,7 +224,7 @@ RIGHT: dict[str, dict[str, tuple[str, ...]]] = {
         "de": ("3 bis 5 Millionen", "3-5 Millionen", "3 Millionen bis 5 Millionen"),
         "ja": ("300万～500万", "300万から500万"),
     },
-    "in 2024": {"ja": ("令和6年", "2024年"), "th": ("พ.ศ. 2567", "ในปี 2567"), "zh": ("民国113年",)},
+    "in 2024": {"ja": ("令和6年", "2024年"), "th": ("พ.ศ. 2567", "ในปี 2567")},
     "in 2019": {"ja": ("令和元年", "平成31年")},
 }
 
@@ -220,32 +240,7 @@ RIGHT: dict[str, dict[str, tuple[str, ...]]] = {
     ],
 )
 def test_scale_words_and_eras_of_languages(pair: str, source: str, hypothesis: str) -> None:
-    assert compared(source, hypothesis, pair) == ([], [])
-
-
-@pytest.mark.parametrize(
-    ("pair", "source", "hypothesis"),
-    [
-        ("en-de", "$1.2 billion", "1,2 Millionen Dollar"),
-        ("en-de", "1.2 billion", "1,2 Billionen"),
-        ("en-de", "3 million users", "3 Milliarden Nutzer"),
-        ("en-es", "1.2 billion", "1,2 billones"),
-        ("en-fr", "1.2 billion", "1,2 million"),
-        ("en-it", "1.2 billion", "1,2 milioni"),
-        ("en-pt", "1.2 billion", "1,2 milhão"),
-        ("en-ru", "1.2 billion", "1,2 миллиона"),
-        ("en-pl", "1.2 billion", "1,2 mln"),
-        ("en-cs", "1.2 billion", "1,2 milionu"),
-        ("en-zh", "1.2 billion", "1.2亿"),
-        ("en-ja", "12.5 million", "12.5万"),
-        ("en-ko", "12.5 million", "12.5억"),
-        ("en-hi", "1.5 million", "1.5 लाख"),
-        ("hi-en", "15 करोड़", "15 million"),
-    ],
-)
-def test_a_wrong_scale_word_is_a_finding(pair: str, source: str, hypothesis: str) -> None:
-    changed, _ = compared(source, hypothesis, pair)
-    assert len(changed) == 1
+    assert compared(source, hypothesis, pair) == []
 
 
 @pytest.mark.parametrize(
@@ -263,28 +258,9 @@ def test_a_wrong_scale_word_is_a_finding(pair: str, source: str, hypothesis: str
     ],
 )
 def test_an_error_is_rather_missed_than_invented(pair: str, source: str, hypothesis: str) -> None:
-    assert compared(source, hypothesis, pair) == ([], [])
+    assert compared(source, hypothesis, pair) == []
 
 
 def test_references_know_better() -> None:
-    assert compared("5.5 feet, 1999", "168 cm", "en-de", "168 cm, 1999") == ([], ["1999"])
-    assert compared("5.5 feet, 1999", "168 cm", "en-de", "168 cm") == ([], [])
-
-
-def test_readings() -> None:
-    (number,) = numbers.find("1,234 million", "en")
-    assert number.readings == {Decimal(1_234_000_000)}
-    assert number.plain == {"1,234", Decimal(1234)}
-    assert {value for value in next(numbers.find("1,234")).readings if value != "1,234"} == {
-        Decimal(1234),
-        Decimal("1.234"),
-    }
-
-
-def test_a_number_that_a_language_has_no_words_for_is_no_fault_of_the_text() -> None:
-    large = 10**18  # beyond the rules of most languages
-    assert {lang: cldr.spelled(large, lang) for lang in ("af", "de", "hi")} == dict.fromkeys(
-        ("af", "de", "hi"), frozenset()
-    )
-    spelled = {lang: cldr.spelled(555_111, lang) for lang in measured.LANGUAGES}  # some lack hundreds of thousands
-    assert spelled["de"]
+    assert compared("17 people", "18 Leute", "en-de", "17 Leute") == ["18"]
+    assert compared("17 people", "18 Leute", "en-de", "18 Leute") == []

@@ -1,0 +1,73 @@
+"""What language models and broken encodings leave in a translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import regex
+
+from matese.annotation import ErrorSpan, Severity
+from matese.checks.rule import Rule, Texts
+
+LEFTOVER = "Accuracy/Addition/Model output"
+ENCODING = "Fluency/Character encoding"
+
+_THINKING = regex.compile(r"(?is)<think(?:ing)?>(?:.*?</think(?:ing)?>|.*)|</think(?:ing)?>")
+_FENCE = regex.compile(r"(?s)\s*```\w*\n.*\n```\s*")
+_PREAMBLE = regex.compile(
+    r"(?i)\s*(?:(?:sure|certainly|of course|okay|ok)[,!.]\s+)?"
+    r"(?:here(?:'s|’s| is| are)(?: the| your)?(?: \w+){0,2} translat(?:ion|ed)\b"
+    r"|hier ist (?:die|deine|ihre) (?:\w+ )?übersetzung|voici (?:la|votre) traduction"
+    r"|aquí (?:está|tienes) la traducción|ecco la traduzione|aqui está a tradução|вот перевод"
+    r"|以下是.{0,8}(?:翻译|翻譯|译文|譯文)|以下は.{0,8}翻訳)"
+    r"[^\n:：]{0,60}[:：]"
+)
+_COLON = regex.compile("[:：]")
+_REPLACEMENT = "\ufffd"
+
+
+def find(texts: Texts) -> Iterator[ErrorSpan]:
+    """Yields a model's thoughts and its preamble, a code fence around the text, and characters of a wrong encoding.
+
+    Nothing that the source has, too.
+
+    >>> from matese.annotation import Segment
+    >>> text = "Here is the translation: Schön, Ã¼ber 5"
+    >>> [text[span.start : span.end] for span in find(Texts(Segment(text, "Nice, over 5")))]
+    ['Here is the translation:', 'Ã¼ber']
+    """
+    text = texts.hypothesis
+    places = []
+    if "think" in text and not _THINKING.search(texts.source):
+        places += [match.span() for match in _THINKING.finditer(text)]
+    if not _COLON.search(texts.source) and (preamble := _PREAMBLE.match(text)):
+        places.append((len(text) - len(text.lstrip()), preamble.end()))
+    if "```" not in texts.source and _FENCE.fullmatch(text):
+        places.append((len(text) - len(text.lstrip()), len(text.rstrip())))
+    yield from (ErrorSpan(start, end, Severity.MAJOR, LEFTOVER) for start, end in places)
+    if _REPLACEMENT in text and _REPLACEMENT not in texts.source:
+        yield from (
+            ErrorSpan(match.start(), match.end(), Severity.MAJOR, ENCODING)
+            for match in regex.finditer(f"{_REPLACEMENT}+", text)
+        )
+    elif not text.isascii():
+        yield from (ErrorSpan(start, end, Severity.MAJOR, ENCODING) for start, end in _mojibake(texts))
+
+
+def _mojibake(texts: Texts) -> Iterator[tuple[int, int]]:
+    """Yields words that were read in another encoding than they were written in, by the test of ftfy."""
+    from ftfy import badness, fix_encoding
+
+    if not badness.is_bad(texts.hypothesis) or badness.is_bad(texts.source):
+        return
+    for match in regex.finditer(r"\S+", texts.hypothesis):
+        if badness.is_bad(match[0]) and fix_encoding(match[0]) != match[0]:
+            yield match.span()
+
+
+RULE = Rule(
+    "artefacts",
+    "a language model's thoughts or preamble, a code fence around the text, or characters of a wrong encoding",
+    (LEFTOVER, ENCODING),
+    find,
+)
