@@ -40,7 +40,7 @@ def schema() -> dict[str, Any]:
 
 def schema_of_results() -> dict[str, Any]:
     """Returns the JSON Schema of what `matese gate --json` and `matese compare --json` write."""
-    kinds = [result_keys.GateKeys, result_keys.ComparisonKeys]
+    kinds = [result_keys.GateKeys, result_keys.GatesKeys, result_keys.ComparisonKeys]
     references, components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     for part in components.values():
         documented = attribute_docs(getattr(result_keys, part["title"]))

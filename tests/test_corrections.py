@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 import matese
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.cli import main
-from matese.formats.localisation.corrections import edits, marked
+from matese.formats.corrections import edits, marked
 from matese.formats.tables import jsonl
 from matese.text.ranges import Utf16Text
 from tests import browser
@@ -564,6 +564,25 @@ def test_the_server_saves_in_one_file(window: Page, tmp_path: Path) -> None:
         expect(window.locator("#progress")).to_have_text("0 of 2 reviewed")
     assert given.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["given.jsonl", "given.reviewed.jsonl"]
+
+
+def test_a_finding_that_a_reader_accepts_is_written_for_the_gate(window: Page, tmp_path: Path) -> None:
+    found = Rating(Segment("15 Dateien", "17 files", key=SegmentKey(index=0)), "matese|checks:all", ())
+    found = replace(found, errors=(ErrorSpan(0, 2, MAJOR, "Number", rule="numbers"),))
+    given = write(tmp_path / "given.jsonl", [found])
+    accepted = tmp_path / "matese-accepted.jsonl"
+    with started(str(given)) as (_, address), browser.without_problems(window):
+        window.goto(address)
+        window.evaluate("localStorage.clear()")
+        window.fill("#reviewer", "anna")
+        window.locator("mark").click()
+        push(window, "Accept: no error")
+        expect(window.locator("#told")).to_have_text("Saved 1 rating in given.reviewed.jsonl.")
+        (line,) = map(json.loads, accepted.read_text(encoding="utf-8").splitlines())
+        assert (line["rule"], line["words"], line["who"]) == ("numbers", "15", "anna")
+        push(window, "Undo")
+        expect(window.locator("#told")).to_have_text(re.compile("^Saved 0 ratings"))
+    assert accepted.read_text(encoding="utf-8") == ""
 
 
 def test_what_the_server_has_not_saved_is_kept_until_it_has(window: Page, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ NOT_RUN = {
     r"^(pip|git|cd|make|export|docker) ": "installs, or sets an environment",
     r"\.sys\.score|^FILE=": "needs the published scores of WMT19",
     r"^(curl|matese serve)|openai:": "needs a server: tests/serving and tests/language_model",
+    r"locales/|strings\.xml": "needs the repository of an app: tests/cli/test_gate.py, tests/formats/localisation",
     "a.csv b.xlf c.po": "needs files of one project: tests/cli/test_inputs.py",
     "wmt26|submission.jsonl": "needs the test set of WMT 2026: tests/tasks/test_wmt26.py",
     r"^#SBATCH|SLURM|^torchrun|--cluster ray|'s3:": "needs several machines: tests/cluster",

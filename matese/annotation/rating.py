@@ -254,6 +254,8 @@ class Segment:
             may leave out the number; only for checks, and not stored in files.
         codes: the inline codes of source and hypothesis, which are in neither text; None if the file has none. Only for
             checks, and not stored in files.
+        ignored_rules: names of the rules that the file switches off for it, "all" for every one; only for checks, and
+            not stored in files.
         file: that it comes from; only for messages and checks, and not stored in files.
     """
 
@@ -267,6 +269,7 @@ class Segment:
     may_lack: tuple[str, ...] = field(default=(), compare=False, repr=False)
     codes: Codes | None = field(default=None, compare=False, repr=False)
     file: str | None = field(default=None, compare=False, repr=False)
+    ignored_rules: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.references, str):  # type: ignore[unreachable]

@@ -134,7 +134,7 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
 
 
 def _with_corrections(rating: Rating) -> Rating:
-    from matese.formats.localisation import corrections  # which most files do not need
+    from matese.formats import corrections  # which most files do not need
 
     return corrections.marked(rating)
 

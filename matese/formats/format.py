@@ -155,9 +155,9 @@ PathWriter = Callable[[Iterable[Rating], Path, WriteOptions], None]
 Adapter = Callable[[Rating, Counter[str]], Rating]
 
 
-Written = Literal["text", "binary file", "folder", "copy"]
+Written = Literal["text", "binary file", "folder", "copy", "corrections"]
 """What is written: text; a binary file; a folder; or a copy of the file that the texts came from
-(`WriteOptions.template`), in which only notes are new."""
+(`WriteOptions.template`), in which only notes and corrections are new, or corrections alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ class Format:
     @property
     def is_copy(self) -> bool:
         """Whether a copy of the file that the texts came from is written."""
-        return self.writes == "copy"
+        return self.writes in ("copy", "corrections")
 
     def _part(self, name: str) -> Any:  # noqa: ANN401  (the properties have its types)
         module = importlib.import_module(self.module)

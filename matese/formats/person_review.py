@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from matese import mqm
 from matese.annotation import AnyError, Placed, Rating, Segment, UnplacedError
 from matese.errors import counted
-from matese.formats.localisation import corrections
+from matese.formats import corrections
 
 REVIEWED = "reviewed"
 """The column in which people tick the rows that they have looked at."""

@@ -168,6 +168,31 @@ def is_xliff(head: FileHead) -> bool:
     return re.search(r"<(?:\w+:)?xliff\b", head.text) is not None
 
 
+def is_android(head: FileHead) -> bool:
+    """Whether a file begins like resources of Android."""
+    return (
+        re.match(r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<resources\b", head.text, re.DOTALL) is not None
+    )
+
+
+def is_xcstrings(head: FileHead) -> bool:
+    """Whether a file is called like a string catalogue of Xcode, and is JSON."""
+    return head.has_ending(".xcstrings") and head.is_json()
+
+
+def is_i18n_json(head: FileHead) -> bool:
+    """Whether a file is one object of texts, or of objects of them, by keys that are no columns of ours."""
+    is_object = head.has_ending(".json", ".arb") and head.text.lstrip().startswith("{")
+    has_texts = re.search(r':\s*"', head.text) is not None
+    is_ours = "hypothesis" in map(headings.role_of, head.keys) or {"errors", "segments", "hypotheses"} & set(head.keys)
+    return is_object and has_texts and not is_ours
+
+
+def is_keyed(head: FileHead) -> bool:
+    """Whether a file has texts by keys."""
+    return is_android(head) or is_xcstrings(head) or is_i18n_json(head)
+
+
 def is_po(head: FileHead) -> bool:
     """Whether a file begins like PO."""
     return re.search(r"^msgid\s", head.text, re.MULTILINE) is not None and "msgstr" in head.text
@@ -253,7 +278,7 @@ def is_no_text(head: FileHead) -> bool:
     if head.is_json():
         return _is_json_document(first)
     if head.text.lstrip().startswith("<"):
-        return is_xliff(head) or is_tmx(head)
+        return is_xliff(head) or is_tmx(head) or is_android(head)
     if is_po(head) or is_srt(head) or is_vtt(head) or is_seg_rating(head):
         return True
     names = headings.split(first)[1]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import InputError, UsageError, unknown
+from matese.errors import InputError, UsageError, one_of, unknown
 from matese.files import open_text, replacing
 from matese.formats import detection, file_endings
 from matese.formats.capabilities import Reducer
@@ -36,6 +36,9 @@ def write(
     form = BY_NAME[name]
     options = options or WriteOptions()
     check_target(path, name)
+    if form.writes == "corrections" and not options.corrections_only:
+        allowed = "give --corrections-only to write the corrected translations, or another format for the marks"
+        raise InputError(f"{name} can hold no notes: {allowed}")
     if form.is_copy and options.template is not None:
         _check_template(options.template, name)
     reducer = Reducer(form.capabilities, adapt=form.adapt)
@@ -77,9 +80,10 @@ def write_as(
 def _check_template(template: Path, name: str) -> None:
     """Raises an InputError if the copy of a file would be in another format than that file; SRT is copied as VTT."""
     kind = detection.detect(template)
-    wanted = "vtt" if kind == "srt" else kind
-    if BY_NAME[kind].is_for_localisation and name != wanted:
-        raise InputError(f"template {template} is {kind}: a copy of it is {wanted}, not {name}; name the output so")
+    wanted = ("srt", "vtt") if kind == "srt" else (kind,)
+    if BY_NAME[kind].is_for_localisation and name not in wanted:
+        copies = one_of(wanted)
+        raise InputError(f"template {template} is {kind}: a copy of it is {copies}, not {name}; name the output so")
 
 
 def check_has_name(name: str, path: str | Path) -> None:

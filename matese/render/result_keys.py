@@ -74,7 +74,9 @@ class GateKeys(ResultKeys, frozen=True, kw_only=True):
         ratings: name of the system.
         baseline: name of the other system; null without one.
         weights: name of the penalties.
-        segments: their number.
+        segments: their number; of those that are new or changed, with --since.
+        undecided: number of errors whose severity is undecided, which count in no score.
+        accepted: number of findings that were accepted.
         score: mean score of the marked errors.
         score_interval: its 95% interval.
         expected_score: mean of the scores that the model expects.
@@ -87,12 +89,26 @@ class GateKeys(ResultKeys, frozen=True, kw_only=True):
     baseline: str | None
     weights: str
     segments: int
+    undecided: int
+    accepted: int
     score: float | msgspec.UnsetType | None = msgspec.UNSET
     score_interval: tuple[float, float] | msgspec.UnsetType | None = msgspec.UNSET
     expected_score: float | msgspec.UnsetType | None = msgspec.UNSET
     expected_score_interval: tuple[float, float] | msgspec.UnsetType | None = msgspec.UNSET
     passed: bool
     checks: list[CheckKeys]
+
+
+class GatesKeys(ResultKeys, frozen=True, kw_only=True):
+    """What `matese gate --json` writes of several systems, or of none.
+
+    Attributes:
+        passed: whether all systems keep all limits.
+        systems: the result of each.
+    """
+
+    passed: bool
+    systems: list[GateKeys]
 
 
 class SamplingKeys(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """The web application that shows one file of ratings to be corrected, and saves what a reader corrects in another file.
 
-It writes that file only, and is for this machine only. Pages of other sites cannot use it: see `middleware`, and the
+It writes that file, and beside it what the reader accepts of the findings of rules (`formats.accepted_findings`). It is
+for this machine only. Pages of other sites cannot use it: see `middleware`, and the
 content type of what is saved needs a preflight request, which is refused.
 """
 
@@ -23,7 +24,11 @@ from matese import mqm
 from matese.annotation import AnnotationError, Rating, Segment
 from matese.errors import InputError
 from matese.files import replacing
+from matese.formats import accepted_findings
+from matese.formats.accepted_findings import words_of
+from matese.formats.corrections import corrected
 from matese.formats.tables import jsonl
+from matese.formats.tables.headings import COMMENT
 from matese.render import report_page
 from matese.render.page_data import Saving
 from matese.serving.limits import Limits
@@ -90,7 +95,30 @@ class Review:
         with replacing(self._output) as target:
             text = "".join(f"{jsonl.dumps(rating, weights=self._weights)}\n" for rating in ratings)
             target.write_text(text, encoding="utf-8", newline="\n")
+        self._accept(ratings)
         return len(ratings), self._version()
+
+    def _accept(self, reviews: Sequence[Rating]) -> None:
+        """Writes which findings of rules the reader has removed without correcting the translation."""
+        shown: dict[Segment, list[Rating]] = {}
+        for name, ratings in self._systems.items():
+            for rating in ratings:
+                shown.setdefault(report_page.named_segment(rating, [name]), []).append(rating)
+        accepted = []
+        for review in reviews:
+            if corrected(review.segment) is not None:
+                continue
+            kept = {(type(error), words_of(error, review.segment)) for error in review.all_errors}
+            why = str((review.segment.extra or {}).get(COMMENT) or "")
+            for rating in shown.get(report_page.named_segment(review, self._systems), ()):
+                accepted += [
+                    accepted_findings.acceptance(error, rating.segment, review.rater, why)
+                    for error in rating.all_errors
+                    if error.rule is not None and (type(error), words_of(error, rating.segment)) not in kept
+                ]
+        path = self._output.with_name(accepted_findings.USUAL_NAME)
+        texts = set(map(accepted_findings.digest, shown))
+        accepted_findings.replace_in_file(path, texts, accepted)
 
     def _version(self) -> str:
         """Returns a digest of the output: pages that show another one must not replace it."""

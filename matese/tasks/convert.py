@@ -64,8 +64,8 @@ class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts, Weighted):
         method: name of the submission or campaign (default: matese).
         score: wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score).
         system: name of the system, in place of the one that IN states.
-        corrections_only: xliff, po, vtt: write the corrected translations into the copy, and no notes.
-        template: xliff, po, vtt, xlsx: the file that the texts come from; for vtt, that may be SRT.
+        corrections_only: files of translators: write the corrected translations into the copy, and no notes.
+        template: for a copy: the XLIFF, PO, XLSX or other file that the texts come from; of SRT, the copy may be VTT.
     """
 
     input: str = required(File())
@@ -120,7 +120,8 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     others = [path for path in (request.before, request.src, request.texts, *request.ref) if path is not None]
     check_stdin([request.input, *others])
     sinks.check_apart(request.output, [request.input, *others])
-    form = sinks.format_of(request.output, request.to, ENDINGS, option="--to")
+    to = request.to or _format_of_copy(request.template, request.output)
+    form = sinks.format_of(request.output, to, ENDINGS, option="--to")
     require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
     with texts.counting_issues(request.reading, is_strict=request.strict) as how:
         ratings: Iterable[Rating] = detection.read(request.input, how, name=request.from_)
@@ -145,6 +146,17 @@ def run(request: Request, stream: TextIO | None = None) -> None:
 
 
 convert = function(Request, run)
+
+
+def _format_of_copy(template: str | None, output: str) -> str | None:
+    """Returns the format of a localisation file whose copy has the same ending; None if there is no such template."""
+    from matese.formats import detection, file_endings
+    from matese.formats.registry import BY_NAME
+
+    if template is None or file_endings.of(template) != file_endings.of(output):
+        return None
+    form = detection.detect(template)
+    return form if BY_NAME[form].is_for_localisation and BY_NAME[form].is_copy else None
 
 
 def _of_raters(request: Request, ratings: Iterable[Rating], reviewed: Reviewed | None) -> Iterable[Rating]:

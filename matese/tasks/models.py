@@ -49,9 +49,9 @@ def blind_spots(ratings: Iterable[Rating]) -> list[str]:
             card = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, ModelError):
             continue
-        shares = card["inputs"].get(fields.get("input", ""), {}) if card["model"] == model else {}
+        shares = card["inputs"].get(fields.get("inputs", ""), {}) if card["model"] == model else {}
         if kinds := [kind for kind, share in shares.items() if share < _HARDLY]:
-            given = "the source alone" if fields["input"] == "source" else f"the {fields['input']}"
+            given = "the source alone" if fields["inputs"] == "source" else f"the {fields['inputs']}"
             notes.append(
                 f"from {given}, {model} finds fewer than one in four of these errors: {', '.join(kinds)}; "
                 "none found does not mean none made"

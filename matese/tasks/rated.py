@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
-from matese.annotation import Rating
+from matese.annotation import Rating, Segment
 from matese.files import short_names
 from matese.tasks import annotators, notices, texts
 from matese.tasks.annotators import Checking
@@ -147,28 +147,33 @@ class FoundSystems:
         systems: the ratings of each, one per segment.
         baseline: its name; None for none.
         warnings: of the model that rated them.
+        n_given: number of segments of each, also of those that were not asked for.
     """
 
     systems: dict[str, list[Rating]]
     baseline: str | None
     warnings: Sequence[str] = ()
+    n_given: Mapping[str, int] = field(default_factory=dict)
 
 
-def find(request: Rated, *, command: str) -> FoundSystems:
-    """Returns the ratings of files, or of a model; `command` is named in messages.
+def find(request: Rated, *, command: str, wanted: Callable[[Segment], bool] | None = None) -> FoundSystems:
+    """Returns the ratings of files, or of a model; `command` is named in messages, and `wanted` leaves segments out.
 
     Raises:
         InputError: if there are none, a segment has several raters, or the baseline is no system.
     """
     if not request.ratings:
-        return _marked(request, command)
+        return _marked(request, command, wanted)
     how = texts.read_options(request, untranslated=True)
     several, baseline = _with_baseline(request, how)
     single = {
         name: texts.one_per_segment(ratings, request, name=name, weights=request.penalties)
         for name, ratings in several.items()
     }
-    return FoundSystems(single, baseline)
+    n_given = {name: len(ratings) for name, ratings in single.items()}
+    if wanted is not None:
+        single = {name: [one for one in ratings if wanted(one.segment)] for name, ratings in single.items()}
+    return FoundSystems(single, baseline, n_given=n_given)
 
 
 def systems(given: Systems, how: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
@@ -209,7 +214,7 @@ def marked(request: RatedOrTexts) -> dict[str, list[Rating]]:
     return of_systems
 
 
-def _marked(request: Rated, command: str) -> FoundSystems:
+def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | None) -> FoundSystems:
     """Returns the ratings of a model, and the baseline."""
     hyp = request.hyp
     baseline = request.baseline
@@ -219,7 +224,7 @@ def _marked(request: Rated, command: str) -> FoundSystems:
     )
     if hyp and _is_file(baseline) and baseline not in hyp:
         hyp = [str(baseline), *hyp]
-    names = (field.name for field in fields(Translations))
+    names = (one.name for one in fields(Translations))
     translations = Translations(**{name: getattr(request, name) for name in names} | {"hyp": hyp})
     given = texts.segments(translations, needs_context=not request.is_only_checks, untranslated=True)
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
@@ -230,8 +235,13 @@ def _marked(request: Rated, command: str) -> FoundSystems:
         of_file=(),
         where=where if request.input else "",
     )
+    n_given = dict(given.counts)
+    if wanted is not None:
+        given = given.where(wanted)
+        if not given:  # nothing to mark
+            return FoundSystems({system: [] for system in n_given}, name, n_given=n_given)
     of_systems, warnings = _annotated(given, request)
-    return FoundSystems(of_systems, name, warnings)
+    return FoundSystems({system: of_systems.get(system, []) for system in n_given}, name, warnings, n_given)
 
 
 def _annotated(given: GivenSegments, request: RatedOrTexts) -> tuple[dict[str, list[Rating]], Sequence[str]]:

@@ -161,6 +161,8 @@ tag = function(Request, run)
 
 def _check(request: Request) -> str:
     """Returns the format of the output; raises a UsageError if the options do not fit together."""
+    from matese.formats.registry import BY_NAME
+
     request.check()
     sinks.check_apart(request.output, request.text_files)
     if _is_file(request.output):
@@ -173,6 +175,8 @@ def _check(request: Request) -> str:
     has_model = not request.is_only_checks
     is_one = len(request.input) == 1
     is_copy = _is_copy(form)
+    problem = f"{form} can hold no notes: write another format, such as JSONL"
+    require(not is_copy or BY_NAME[form].writes == "copy", problem)
     require(not is_copy or is_one, f"{form} is a copy of its input: give one file with --input")
     require(form == "jsonl" or not request.tokens, "--tokens is for --format jsonl only")
     require(has_model or not request.tokens, "--tokens needs a model; leave out --checks only")

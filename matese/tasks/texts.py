@@ -205,15 +205,18 @@ def segments(texts: Translations, *, needs_context: bool = True, untranslated: b
         UsageError: if the options do not fit together.
         InputError: if the files cannot be read as parallel texts.
     """
-    from matese.formats import segments
+    from matese.formats import segments, source_files
 
     if texts.input:
         is_alone = not texts.hyp and not texts.test_set
         require(is_alone, "--input holds the translations: give it without --hyp and --test-set")
         check_stdin([*texts.input, *texts.src, *texts.ref])
+        inputs, left_out = source_files.without_sources(texts.input)
+        if left_out:
+            notices.info(f"{shown(left_out)}: the source of the others, by the names of folders and files")
         with counting_issues(read_options(texts, untranslated=untranslated)) as how:
             given = segments.from_files(
-                texts.input, how, sources=texts.src, references=texts.ref, needs_context=needs_context
+                inputs, how, sources=texts.src, references=texts.ref, needs_context=needs_context
             )
         return given.without_references() if texts.ignore_references else given
     require(not texts.ignore_references, "--ignore-references is for --input only")

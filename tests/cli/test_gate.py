@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from matese import mqm
 from matese.annotation import ErrorFree, Rating, Segment, SegmentKey
+from matese.checks import checker
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
@@ -63,7 +68,12 @@ def test_another_signature_is_said_and_refused(run: Run, folder: Path) -> None:
         (("good.jsonl", "--min-error-free", "120%"), "--min-error-free: "),
         (("good.jsonl", "--min-error-free", "half"), "--min-error-free: 'half'"),
         (("good.jsonl", "--min-error-free", "50%"), "has no error_free"),
-        (("two.jsonl", "--min-score", "-1"), "good, bad"),
+        (("good.jsonl", "--max", "numbers"), "'numbers': must be KIND=N"),
+        (("good.jsonl", "--max", "numbers=1/day"), "KIND=N/UNIT"),
+        (("good.jsonl", "--max", "nombers=1"), "--max nombers=1: unknown kind"),
+        (("good.jsonl", "--max", "errors=1/1k"), "has no source"),
+        (("good.jsonl", "--since", "no-such"), "--since no-such: no such commit, folder or file"),
+        (("good.jsonl", "--since", "good.jsonl", "--accepted", "wrong.jsonl"), "wrong.jsonl:2: "),
         (("good.jsonl", "--baseline", "empty.jsonl"), "empty has 1 rating and good 10"),
         (("rain.jsonl", "--baseline", "snow.jsonl"), "source is 'snow' in snow and"),
         (("good.jsonl", "--baseline", "no.jsonl"), "--baseline no.jsonl: "),
@@ -73,8 +83,7 @@ def test_another_signature_is_said_and_refused(run: Run, folder: Path) -> None:
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], place: str) -> None:
-    both = [line for name in ("good", "bad") for line in (folder / f"{name}.jsonl").read_text().splitlines()]
-    write(folder / "two.jsonl", *both)
+    write(folder / "wrong.jsonl", '{"unit": "a", "text": "b"}', '{"unit": "a"}')
     write(folder / "empty.jsonl", jsonl.dumps(Rating(Segment(""), "m", ())))
     keys = [SegmentKey(system="da", index=index) for index in range(10)]
     write(folder / "da.jsonl", *(jsonl.dumps(Rating(Segment("Das Haus", key=key), "da", None)) for key in keys))
@@ -106,11 +115,15 @@ def test_annotations_of_github(run: Run, folder: Path) -> None:
         1,
         [
             "::notice title=matese gate%3A max-errors-per-1k of a%2Cb::errors per 1,000 words 500.00 (at most 999)",
-            "::error title=matese gate%3A min-score of a%2Cb::"
-            'score -5.00 (at least -1)%0Asegment 1: -5.00; Major "9%25"',
+            "::error title=matese gate%3A min-score of a%2Cb::score -5.00 (at least -1)",
+            '::error title=matese%3A model%2C segment 1::"9%25": Major%0Atranslation: 9%25 Haus',
         ],
     )
-    assert run("gate", "good.jsonl", "--min-score", "-1", "--github", "--json", "-").refused().startswith("--json and")
+    assert (
+        run("gate", "good.jsonl", "--min-score", "-1", "--github", "--json", "-")
+        .refused()
+        .startswith("only one of --json")
+    )
 
 
 def test_the_worst_of_equals_is_blank_or_scores_less(run: Run, folder: Path) -> None:
@@ -132,6 +145,148 @@ def test_several_files_of_one_system_and_their_lines(run: Run, folder: Path) -> 
     write(folder / "two.src.txt", "Die Tür ist zu.")
     texts = ("--input", "one.txt", "two.txt", "--src", "src.txt", "--src", "two.src.txt")
     command = ("gate", *texts, "--max-errors-per-1k", "1", "--checks", "only,untranslated", "--github")
-    assert "--system NAME joins" in run(*command).refused()
-    out = run(*command, "--system", "s").out
-    assert out.startswith("::error file=one.txt,line=2,title=matese gate%3A max-errors-per-1k of s::")
+    first, finding, last = run(*command).out.splitlines()
+    assert first.startswith("::error title=matese gate%3A max-errors-per-1k of one::errors per 1,000 words ")
+    assert finding.startswith("::error file=one.txt,line=2,title=matese%3A untranslated%2C line 2::")
+    assert finding.endswith("%0Atranslation: The shop is closed.%0Asource: The shop is closed.")
+    assert last == "::notice title=matese gate%3A max-errors-per-1k of two::errors per 1,000 words 0.00 (at most 1)"
+    assert run(*command, "--system", "s").out.startswith("::error title=matese gate%3A max-errors-per-1k of s::")
+
+
+PO = """msgid ""
+msgstr ""
+"Language: {}\\n"
+"X-Source-Language: en\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+
+msgid "Save 17 files"
+msgstr "15 Dateien"
+
+# 2
+msgid "Open {{name}}"
+msgstr "{}"
+"""
+
+
+@pytest.fixture
+def repository(folder: Path) -> Path:
+    """Two languages in a repository of Git, whose old errors nobody has mended."""
+    for lang in ("de", "fr"):
+        (folder / lang).mkdir()
+        (folder / lang / "app.po").write_text(PO.format(lang, "{name}"), encoding="utf-8")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org")
+    for command in (("init", "-q"), ("add", "de", "fr"), ("commit", "-q", "-m", "first")):
+        subprocess.run([*git, *command], cwd=folder, check=True)
+    return folder
+
+
+APPS = ("gate", "de/app.po", "fr/app.po", "--since", "HEAD")
+
+
+def test_only_what_has_changed_counts(run: Run, repository: Path) -> None:
+    ran = run(*APPS)
+    assert (ran.code, [line.split() for line in ran.out.splitlines()]) == (
+        0,
+        [
+            ["system", "segments", "errors", "findings", "result"],
+            ["de/app.po", "0", "0", "0", "PASS"],
+            ["fr/app.po", "0", "0", "0", "PASS"],
+        ],
+    )
+    (repository / "de" / "app.po").write_text(
+        PO.format("de", "Name") + '\nmsgid "new"\nmsgstr "neu"\n', encoding="utf-8"
+    )
+    ran = run(*APPS, "--json", "g.json", "--sarif", "g.sarif", "--junit", "g.xml")
+    assert ran.code == 1
+    assert ran.out.splitlines()[1].split() == ["de/app.po", "2", "1", "1", "FAIL", "max-findings"]
+    found = json.loads((repository / "g.json").read_text(encoding="utf-8"))
+    assert [(one["ratings"], one["segments"], one["passed"]) for one in found["systems"]] == [
+        ("de/app.po", 2, False),
+        ("fr/app.po", 0, True),
+    ]
+    assert not found["passed"]
+    (result,) = json.loads((repository / "g.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (result["ruleId"], place["artifactLocation"]["uri"], place["region"]["startLine"]) == (
+        "placeholders",
+        "de/app.po",
+        10,
+    )
+    suites = ElementTree.parse(repository / "g.xml").getroot()
+    assert [(suite.get("name"), suite.get("failures")) for suite in suites] == [("de/app.po", "1"), ("fr/app.po", "0")]
+
+
+def test_before_may_be_a_folder_or_a_file(run: Run, repository: Path) -> None:
+    shutil.copytree(repository / "de", repository / "old" / "de")
+    (repository / "de" / "app.po").write_text(PO.format("de", "Name"), encoding="utf-8")
+    for since in ("old", "old/de/app.po"):
+        ran = run("gate", "de/app.po", "--since", since)
+        assert (ran.code, ran.out.splitlines()[0]) == (1, "1 segment of 2, the others as before: score -5.00")
+    assert run("gate", "fr/app.po", "--since", "old").out.startswith("2 segments: ")  # it was not there
+
+
+def test_a_finding_is_accepted_until_its_text_changes(run: Run, repository: Path) -> None:
+    path = repository / "de" / "app.po"
+    path.write_text(PO.format("de", "Name"), encoding="utf-8")
+    assert "1 finding accepted in matese-accepted.jsonl" in run(*APPS, "--accept", "a name").err
+    (line,) = map(json.loads, (repository / "matese-accepted.jsonl").read_text(encoding="utf-8").splitlines())
+    assert (line["rule"], line["words"], line["why"]) == ("placeholders", "{name}", "a name")
+    assert line["unit"] == "app.po: unit 'Open {name}'"
+    assert run(*APPS).code == 0
+    path.write_text(PO.format("de", "Der Name"), encoding="utf-8")
+    ran = run(*APPS)
+    assert ran.code == 1
+    assert "1 segment accepted with another text" in ran.out
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["#, ignore-placeholders", "#, fuzzy-not, ignore-python-brace-format", '# [matese] "anna": no errors'],
+)
+def test_what_the_file_says_is_right_is_accepted(run: Run, repository: Path, comment: str) -> None:
+    text = PO.format("de", "Name").replace("# 2", comment)
+    (repository / "de" / "app.po").write_text(text, encoding="utf-8")
+    assert run(*APPS).code == 0
+
+
+def test_a_review_in_which_nothing_is_wrong_accepts(run: Run, folder: Path) -> None:
+    segment = Segment("15 Dateien", "17 files", key=SegmentKey(index=0))
+    found = checker.check(segment)
+    write(folder / "found.jsonl", jsonl.dumps(found))
+    write(folder / "anna.jsonl", jsonl.dumps(Rating(segment, "anna", ())))
+    write(folder / "ben.jsonl", jsonl.dumps(Rating(segment, "ben", (major(0, 2),))))
+    command = ("gate", "found.jsonl", "--max-findings", "0", "--accepted")
+    assert [run(*command, f"{name}.jsonl").code for name in ("anna", "ben")] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "code"),
+    [
+        ("errors=2/segment", "errors in a segment 2 (at most 2)", 0),
+        ("errors=1/segment", "errors in a segment 2 (at most 1)", 1),
+        ("minor=2", "minor errors 2 (at most 2)", 0),
+        ("minor=1", "minor errors 2 (at most 1)", 1),
+        ("critical=0", "critical errors 0 (at most 0)", 0),
+        ("numbers=0", "numbers errors 0 (at most 0)", 0),
+        ("errors=80/1k", "errors per 1,000 source words 80.00 (at most 80)", 0),
+        ("major=39/1k", "major errors per 1,000 source words 40.00 (at most 39)", 1),
+        ("errors=20/1k-characters", "errors per 1,000 source characters 16.67 (at most 20)", 0),
+    ],
+)
+def test_limits_of_kinds(run: Run, folder: Path, limit: str, value: str, code: int) -> None:
+    source = "The house here is old."  # five words; 24 characters with two more spaces
+    lines = [
+        replace(rating, segment=replace(rating.segment, source=f"{source}  "))
+        for rating in map(jsonl.loads, (folder / "bad.jsonl").read_text(encoding="utf-8").splitlines())
+    ]
+    write(folder / "sourced.jsonl", *map(jsonl.dumps, lines))
+    ran = run("gate", "sourced.jsonl", "--max", limit)
+    assert ran.code == code
+    assert value in ran.out
+
+
+def test_undecided_errors_are_named(run: Run, folder: Path) -> None:
+    rating = Rating(Segment("Das Haus", extra={"corrected": "Ein Haus"}, key=SegmentKey(index=0)), "anna", ())
+    write(folder / "reviewed.jsonl", jsonl.dumps(rating))
+    ran = run("gate", "reviewed.jsonl", "--min-score", "-1")
+    assert ran.out.splitlines()[0] == "1 segment: score 0.00; 1 undecided, not in the score"

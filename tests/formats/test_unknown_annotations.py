@@ -180,6 +180,7 @@ CASES = [
 UNABLE = {
     "tmx": "no errors are read from a translation memory",
     "srt": "subtitles in SRT have no place for notes",
+    **dict.fromkeys(("android", "i18n-json", "xcstrings"), "files of texts by keys have no place for notes"),
     "wmt26": "read with a second file, the test set: tests/formats/corpora/test_wmt26.py has its unknown annotations",
 }
 """Formats that cannot hold an unknown annotation, and why."""

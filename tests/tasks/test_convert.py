@@ -216,3 +216,12 @@ def test_raters_are_selected_or_merged(
     assert unknown.startswith("no rating of rater 'dan' (--rater): must be anna, ben or cleo; --as-rater dan gives")
     matese.convert("three.jsonl", "merged.jsonl", merge="union")
     assert [len(rating.errors or ()) for rating in matese.read("merged.jsonl")] == [2]
+
+
+def test_corrections_go_back_into_a_file_of_the_same_kind_as_the_template(folder: Path) -> None:
+    write(folder / "en.json", '{"a": "A river"}')
+    write(folder / "de.json", '{"a": "Die Volga"}')
+    segment = Segment("Die Volga", "A river", key=SegmentKey(index=0), extra={"corrected": "Die Wolga"})
+    write(folder / "anna.jsonl", jsonl.dumps(Rating(segment, "anna", ())))
+    do(convert, input="anna.jsonl", output="new.json", template="de.json", corrections_only=True)
+    assert (folder / "new.json").read_text(encoding="utf-8") == '{"a": "Die Wolga"}\n'

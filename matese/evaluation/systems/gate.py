@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args
 
 import numpy as np
 
 from matese import mqm
-from matese.annotation import Rating
-from matese.errors import InputError, UsageError, check_probability, counted
+from matese.annotation import Rating, severities
+from matese.errors import InputError, UsageError, check_probability, counted, one_of
 from matese.evaluation import alignment
 from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, permutation_test
@@ -20,8 +22,63 @@ from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences, quality
 from matese.evaluation.systems.differences import ResamplingOptions
 from matese.evaluation.systems.quality import Basis
+from matese.text.words import count_words
 
 _MOST_PERMUTATIONS = 1_000_000
+FINDINGS = "max-findings"
+"""The name of the check of what rules find."""
+
+
+Per = Literal["", "segment", "1k", "1k-characters"]
+UNITS: tuple[Per, ...] = get_args(Per)
+"""All together; in any one segment; per 1,000 words of the source; per 1,000 characters of the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maximum:
+    """The most errors of a kind: "errors" for all, the name of a severity, or that of a rule.
+
+    >>> Maximum.parse("numbers=0"), Maximum.parse("errors=2.5/1k").unit
+    (Maximum(what='numbers', most=0.0, unit=''), '1k')
+    """
+
+    what: str
+    most: float
+    unit: Per = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Maximum:
+        """Returns what a text says. Raises UsageError unless it is KIND=NUMBER or KIND=NUMBER/UNIT."""
+        match = re.fullmatch(r"([\w-]+)=([0-9]+(?:\.[0-9]+)?)(?:/([\w-]+))?", text)
+        unit = next((one for one in UNITS if match and one == (match[3] or "")), None)
+        if match is None or unit is None:
+            units = one_of(UNITS[1:])
+            raise UsageError(f"{text!r}: must be KIND=N or KIND=N/UNIT, such as critical=0, with a unit of {units}")
+        return cls(match[1], float(match[2]), unit)
+
+    @property
+    def name(self) -> str:
+        """What a result calls it, such as "max errors/1k"."""
+        return f"max {self.what}{f'/{self.unit}' if self.unit else ''}"
+
+    @property
+    def quantity(self) -> str:
+        """What is limited, for readers."""
+        what = self.what if self.what == "errors" else f"{self.what} errors"
+        units = {
+            "segment": " in a segment",
+            "1k": " per 1,000 source words",
+            "1k-characters": " per 1,000 source characters",
+        }
+        return f"{what}{units.get(self.unit, '')}"
+
+    def count(self, rating: Rating) -> int:
+        """Returns how many such errors a rating has."""
+        if self.what == "errors":
+            return quality.n_errors(rating)
+        return sum(
+            error.rule == self.what or severities.name(error.severity) == self.what for error in rating.all_errors
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +91,8 @@ class GateLimits:
     alpha: float = 0.05
     max_blank: int | None = 0
     min_error_free: float | None = None
+    max_findings: int | None = None
+    maxima: Sequence[Maximum] = ()
 
     def __post_init__(self) -> None:
         check_probability(alpha=self.alpha)
@@ -75,7 +134,9 @@ class GateResult:
     """The results for all limits.
 
     `scores` are the mean `score` and, if all ratings have one, `expected_score`, with intervals. `notice` says how the
-    signature differs from that of the other system; "" if it does not. `baseline` is the other system's name.
+    signature differs from that of the other system; "" if it does not. `baseline` is the other system's name, and
+    `name` that of this one. `n_given` counts all segments of the system, None if that is not known.
+    `n_accepted` findings were accepted, and `n_outdated` segments had been accepted with other texts.
     """
 
     ratings: tuple[Rating, ...]
@@ -84,6 +145,10 @@ class GateResult:
     scores: Mapping[str, Figure]
     notice: str = ""
     baseline: str | None = None
+    name: str = ""
+    n_given: int | None = None
+    n_accepted: int = 0
+    n_outdated: int = 0
 
     def __repr__(self) -> str:
         """Returns whether the limits are kept, and where the details are."""
@@ -95,6 +160,24 @@ class GateResult:
     def passed(self) -> bool:
         """Whether all limits are kept."""
         return all(check.passed for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class GateResults:
+    """The results of several systems."""
+
+    results: tuple[GateResult, ...]
+
+    def __repr__(self) -> str:
+        """Returns whether the limits are kept, and where the details are."""
+        failed = [result.name for result in self.results if not result.passed]
+        systems = counted(len(self.results), "system")
+        return f"<GateResults of {systems}: passed={self.passed}, failed={failed}; see .results>"
+
+    @property
+    def passed(self) -> bool:
+        """Whether all systems keep all limits."""
+        return all(result.passed for result in self.results)
 
 
 def check(
@@ -113,10 +196,13 @@ def check(
         InputError: if there is no limit, or one cannot be checked.
     """
     figures_limited = (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score, limits.min_error_free)
-    has_limit = baseline is not None or any(limit is not None for limit in figures_limited)
+    has_limit = baseline is not None or any(limit is not None for limit in (*figures_limited, limits.max_findings))
+    has_limit = has_limit or bool(limits.maxima)
     if not has_limit and limits.max_blank is None:
-        names = "max_major_per_1k, max_errors_per_1k, min_score, min_error_free, baseline or max_blank"
-        raise UsageError(f"no limit to check: give {names}")
+        names = ", ".join(field.name for field in fields(GateLimits) if field.name != "alpha")
+        raise UsageError(f"no limit to check: give baseline or one of {names}")
+    if not system.ratings:  # nothing has changed
+        return GateResult((), weights, (), {}, name=system.name)
     systems = {named.name: named.ratings for named in (system, baseline) if named is not None}
     if require_same_signature:
         alignment.require_same_signatures(systems)
@@ -126,6 +212,10 @@ def check(
     if limits.min_score is not None and limits.min_score > 0 and is_mqm:
         raise UsageError(f"min-score {limits.min_score:g}: must be 0 or less, as 0 is the best score")
     checks = list(_rate_checks(ratings, limits, weights))
+    checks += (_maximum_check(ratings, maximum) for maximum in limits.maxima)
+    if limits.max_findings is not None:
+        found = [sum(error.rule is not None for error in rating.all_errors) for rating in ratings]
+        checks.append(_check(FINDINGS, "findings of rules", sum(found), limits.max_findings, found))
     if limits.min_score is not None:
         scores = quality.segment_scores(ratings, weights, basis)
         score = mqm.corpus_score(scores.tolist())
@@ -152,7 +242,27 @@ def check(
         shown,
         alignment.signature_difference(systems),
         None if baseline is None else baseline.name,
+        system.name,
     )
+
+
+def _maximum_check(ratings: Sequence[Rating], maximum: Maximum) -> Check:
+    counts = [maximum.count(rating) for rating in ratings]
+    if maximum.unit == "segment":
+        return _check(maximum.name, maximum.quantity, max(counts), maximum.most, counts, harmless=maximum.most)
+    value = float(sum(counts))
+    if maximum.unit:
+        size_of = count_words if maximum.unit == "1k" else len
+        n = sum(size_of(_source(rating)) for rating in ratings)
+        value = 1000 * value / n if n else math.inf if value else 0.0
+    return _check(maximum.name, maximum.quantity, value, maximum.most, counts)
+
+
+def _source(rating: Rating) -> str:
+    if rating.segment.source is None:
+        place = alignment.describe_segment(rating.segment)
+        raise InputError(f"{place} has no source: a limit per 1,000 words or characters of the source needs one")
+    return rating.segment.source
 
 
 def _error_free_check(ratings: Sequence[Rating], least: float) -> Check:

@@ -46,6 +46,7 @@ from typing import TypeVar
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError, severities
 from matese.errors import InputError
+from matese.formats.corrections import comment_of
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.formats.tables.headings import COMMENT
@@ -172,11 +173,6 @@ def write(rating: Rating, form: int | None = None, *, names_rater: bool = True) 
     if comment := comment_of(rating.segment):
         lines += [f"Comment: {_one_line(text)}" for text in comment.splitlines()]
     return "\n".join(lines)
-
-
-def comment_of(segment: Segment) -> str:
-    """Returns the comment of a segment; "" if there is none."""
-    return str((segment.extra or {}).get(COMMENT) or "")
 
 
 def _one_line(text: str) -> str:

@@ -12,7 +12,8 @@ from functools import partial
 from itertools import accumulate
 
 from matese.errors import InputError, UsageError, shortened
-from matese.formats.localisation import corrections, notes
+from matese.formats import corrections
+from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 from matese.text import languages
 
@@ -20,6 +21,21 @@ _CHARSET = re.compile(rb"charset=([\w-]+)")
 _FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,9}\])?)\s*)?"(.*)"\s*')
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"\s*')
 _PLURAL_FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,9})\s*;\s*plural\s*=\s*([^;]+?)\s*;?\s*")
+_OF_WEBLATE = {
+    "all-checks": ("all",),
+    "same": ("untranslated",),
+    "duplicate": ("repetition",),
+    "placeholders": ("placeholders",),
+    "xml-tags": ("placeholders", "codes"),
+    "xml-invalid": ("placeholders",),
+    "url": ("addresses",),
+    "max-length": ("length",),
+    "inconsistent": ("consistency",),
+    "reused": ("consistency",),
+    "check-glossary": ("terms",),
+}
+"""Our rules by the checks of Weblate that say the same, https://docs.weblate.org/en/latest/user/checks.html; those of
+formats of placeholders end in -format."""
 _N_TRIED = 1001
 _OFTEN = 5
 """A form is for many numbers if it is for this many of those from 0 to 1,000: as `msgfmt --check` has it (gettext,
@@ -215,7 +231,19 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
             is_finished="fuzzy" not in entry.flags,
             context=context,
             not_understood=foreign,
+            ignored_rules=_ignored_rules(entry.flags),
         )
+
+
+def _ignored_rules(flags: Iterable[str]) -> tuple[str, ...]:
+    """Returns the rules that flags of Weblate switch off for an entry.
+
+    >>> _ignored_rules(["ignore-same", "fuzzy", "ignore-python-format"])
+    ('untranslated', 'placeholders')
+    """
+    checks = [flag.removeprefix("ignore-") for flag in sorted(flags, reverse=True) if flag.startswith("ignore-")]
+    of_checks = (("placeholders",) if check.endswith("-format") else _OF_WEBLATE.get(check, ()) for check in checks)
+    return tuple(dict.fromkeys(rule for rules in of_checks for rule in rules))
 
 
 def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding: str) -> Iterator[_Entry]:

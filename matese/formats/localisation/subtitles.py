@@ -1,6 +1,7 @@
-r"""Subtitles: SubRip (SRT), which can only be read, and WebVTT (VTT), which also holds notes. A cue is a segment.
+r"""Subtitles: SubRip (SRT), and WebVTT (VTT), which also holds notes. A cue is a segment.
 
-The copy of an SRT file, with notes and corrected texts, is a VTT file with the same cues and times.
+The copy of an SRT file with notes is a VTT file with the same cues and times; corrections alone make an SRT file, where
+tags and line breaks of a cue stay beside their words.
 
 The wrapped lines of a cue are joined by a space; without one between characters of East Asian scripts, which have no
 spaces. Tags (`<i>`, `<v Bob>`, `{\an8}`) are not part of the text; in VTT, `&lt;` and its like are characters.
@@ -25,26 +26,32 @@ from pathlib import Path
 
 from matese.errors import FormatError, InputError
 from matese.files import name_of, not_utf8
+from matese.formats import corrections
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _TIMES = re.compile(r"^[ \t]*(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->")
 _TAG = re.compile(r"\{\\[^}]*\}|</?(?:[a-zA-Z][^<>]*|\d[\d:.]*)>")
+_SHOWN = re.compile(rf"(?P<tag>{_TAG.pattern})|(?P<gap>\s*\n\s*)|.", re.DOTALL)
 _VTT_TAG = re.compile(r"</?[biu]>")
 """A tag of SRT that means the same in VTT."""
 _COMMA = re.compile(r"(?<=:\d\d),(?=\d)")
 _NOTE = re.compile(r"NOTE(?:[ \t\n]|$)")
 
 
-def parse(raw: bytes, path: str | Path) -> LocalisationFile:
-    """Returns the cues of a file. Raises FormatError if it has none, or is not UTF-8."""
+def parse(raw: bytes, path: str | Path, *, as_srt: bool = False) -> LocalisationFile:
+    """Returns the cues of a file; a copy of SRT is VTT unless it must be SRT.
+
+    Raises:
+        FormatError: if it has no cue, or is not UTF-8.
+    """
     name = name_of(path)
     try:
         text = raw.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         raise FormatError(name, raw.count(b"\n", 0, error.start) + 1, not_utf8(error)) from None
     offset = len(codecs.BOM_UTF8) if raw.startswith(codecs.BOM_UTF8) else 0
-    file = _of_vtt(_Vtt(text, offset, raw)) if text.startswith("WEBVTT") else _of_srt(text)
+    file = _of_vtt(_Vtt(text, offset, raw)) if text.startswith("WEBVTT") else _of_srt(text, raw[:offset], as_srt=as_srt)
     if not file.units:
         raise FormatError(
             name, None, "has no cue: must be SRT or VTT, with a line such as 00:00:01,000 --> 00:00:03,000"
@@ -52,11 +59,12 @@ def parse(raw: bytes, path: str | Path) -> LocalisationFile:
     return file
 
 
-def _of_srt(text: str) -> LocalisationFile:
+def _of_srt(text: str, mark: bytes, *, as_srt: bool) -> LocalisationFile:
     lines = text.replace("\r\n", "\n").split("\n")
     starts = [number for number, line in enumerate(lines) if _TIMES.match(line)]
     units = {}
     cues = []
+    places: dict[int, range] = {}  # of the lines of each cue
     for number, start in enumerate(starts):
         is_last = number == len(starts) - 1
         payload = lines[start + 1 : None if is_last else starts[number + 1]]
@@ -64,10 +72,52 @@ def _of_srt(text: str) -> LocalisationFile:
             payload = payload[:-1]  # the number of the next cue
         units[number] = _unit(payload, start + 1, number)
         cues.append(_as_vtt(lines[start], payload))
+        places[number] = range(start + 1, start + 1 + len(payload))
+    if as_srt:
+        raw = mark + text.encode()
+
+        def correct(translations: Mapping[int, str]) -> bytes:
+            whole = text.split("\n")
+            for index, words in sorted(translations.items(), reverse=True):
+                here = places[index]
+                changed = _corrected("\n".join(whole[here.start : here.stop]), words)
+                whole[here.start : here.stop] = changed.split("\n")
+            return mark + "\n".join(whole).encode()
+
+        return LocalisationFile(units, lambda notes_by_unit: raw, correct, lambda: raw, holds_notes=False)
 
     vtt = "".join(["WEBVTT\n", *cues])
     copy = _Vtt(vtt, 0, vtt.encode())
     return LocalisationFile(units, copy.add, copy.correct, copy.without_ours, has_header=copy.has_cues)
+
+
+def _corrected(payload: str, words: str) -> str:
+    r"""Returns the lines of a cue with other words; tags and line breaks stay where words around them stay.
+
+    >>> _corrected("<i>We stay</i>\nfor long.\n", "We stayed here for long.")
+    '<i>We stayed here</i>\nfor long.\n'
+    """
+    core = payload.rstrip()
+    letters = list(_letters(core))
+    for edit in reversed(corrections.edits("".join(letter for letter, _, _ in letters), " ".join(words.split()))):
+        removed = letters[edit.start : edit.end]
+        before = letters[edit.start - 1][2] if edit.start else 0
+        at = removed[0][1] if removed else before
+        for _, start, end in reversed(removed):
+            core = core[:start] + core[end:]
+        core = core[:at] + edit.text + core[at:]
+    return core + payload[len(payload.rstrip()) :]
+
+
+def _letters(core: str) -> Iterator[tuple[str, int, int]]:
+    """Yields each letter of the text of a cue, as `_in_one_line` has it, and where it is: a line break is a space."""
+    for match in _SHOWN.finditer(core):
+        if match["tag"]:
+            continue
+        if match["gap"] is None:
+            yield match[0], *match.span()
+        elif not (_is_wide(core[match.start() - 1]) and _is_wide(core[match.end()])):
+            yield " ", *match.span()
 
 
 def _as_vtt(times: str, payload: Iterable[str]) -> str:

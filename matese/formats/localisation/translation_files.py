@@ -1,4 +1,6 @@
-"""XLIFF 1.2 and 2 (also SDLXLIFF and MQXLIFF), PO, and subtitles (`subtitles`): translations, with errors as notes.
+"""XLIFF 1.2 and 2 (also SDLXLIFF and MQXLIFF), PO, subtitles (`subtitles`), and files with keys (`key_files`).
+
+They hold translations, and all but SRT and files with keys also errors as notes.
 
 `read` yields the units that have a translation: source and target as texts, the number of the unit as index. Inline
 markup is left out as far as it is code and not text (`<x/>`, `<ph>`, `<bpt>`, ...), as is text that a tracked change
@@ -31,6 +33,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from xml.parsers import expat
 
@@ -38,10 +41,10 @@ from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted
 from matese.files import UTF16_MARKS, name_of, open_binary, whole
-from matese.formats import signs, unit_states
+from matese.formats import corrections, signs, unit_states
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
-from matese.formats.localisation import corrections, notes, po, subtitles, xliff
+from matese.formats.localisation import key_files, notes, po, subtitles, xliff
 from matese.formats.localisation.units import LocalisationFile, Unit
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.signs import FileHead
@@ -69,6 +72,9 @@ CAPABILITIES_vtt = Capabilities(
     details=("rule", "words"),
 )
 
+CAPABILITIES_srt = CAPABILITIES_vtt
+CAPABILITIES_keys = replace(CAPABILITIES, columns=(CONTEXT, CORRECTED))
+
 _HEAD_BYTES = 1 << 12
 
 
@@ -93,14 +99,11 @@ def _rounded(error: Placed) -> Placed:
     return replace(error, confidence=None if error.confidence is None else round(error.confidence, 2))
 
 
-def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
-    """Writes a copy of the template with a note of each rating."""
+def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions, *, as_srt: bool = False) -> None:
+    """Writes a copy of the template with a note of each rating, or with the corrected translations alone."""
     if writing.template is None:
-        raise InputError(
-            "the output is a copy of the XLIFF, PO, VTT or SRT file that the texts come from: name that with "
-            "--template FILE"
-        )
-    template = _open(writing.template)
+        raise InputError("the output is a copy of the file that the texts come from: name that with --template FILE")
+    template = _open(writing.template, as_srt=as_srt)
     given: dict[int, list[Rating]] = {}
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
@@ -117,10 +120,23 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
         given.setdefault(index, []).append(rating)
     translations = _translations(given)
+    if not template.holds_notes:
+        path.write_bytes(template.correct(_new(template, translations, writing)))
+        return
     template = _corrected(template, translations, writing)
     if writing.corrections_only:  # notes of a model would be of the old words
         path.write_bytes(_without_ours(template, writing)[0].add({}))
-        return
+    else:
+        path.write_bytes(_with_notes(template, given, translations, writing))
+
+
+def _with_notes(
+    template: LocalisationFile,
+    given: Mapping[int, Sequence[Rating]],
+    translations: Mapping[int, str],
+    writing: WriteOptions,
+) -> bytes:
+    """Returns the corrected template with a note of each rating."""
     given = {
         index: [corrections.applied(rating, translations.get(index)) for rating in of_unit]
         for index, of_unit in given.items()
@@ -137,16 +153,16 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         index: [
             notes.write(rating, template.units[index].form, names_rater=not in_header)
             for rating in of_unit
-            if rating.all_errors or notes.comment_of(rating.segment) or comments.get(index) or not in_header
+            if rating.all_errors or corrections.comment_of(rating.segment) or comments.get(index) or not in_header
         ]
         for index, of_unit in rated.items()
     }
     for index, lines in comments.items():
-        if index in texts and not any(notes.comment_of(rating.segment) for rating in rated[index]):
+        if index in texts and not any(corrections.comment_of(rating.segment) for rating in rated[index]):
             texts[index][-1] = "\n".join([texts[index][-1], *lines])
     if in_header:
         texts[-1] = [notes.of_file(*raters)]
-    path.write_bytes(template.add({index: unit_notes for index, unit_notes in texts.items() if unit_notes}))
+    return template.add({index: unit_notes for index, unit_notes in texts.items() if unit_notes})
 
 
 def _translations(given: Mapping[int, Sequence[Rating]]) -> dict[int, str]:
@@ -166,13 +182,20 @@ def _translations(given: Mapping[int, Sequence[Rating]]) -> dict[int, str]:
     return translations
 
 
+def _new(template: LocalisationFile, translations: Mapping[int, str], writing: WriteOptions) -> dict[int, str]:
+    """Returns the corrected translations that the template lacks."""
+    new = {index: text for index, text in translations.items() if template.units[index].target != text}
+    if new:
+        writing.report(f"{counted(len(new), 'translation')} corrected")
+    return new
+
+
 def _corrected(template: LocalisationFile, translations: Mapping[int, str], writing: WriteOptions) -> LocalisationFile:
     """Returns the template with the corrected translations, as far as it lacks them."""
-    new = {index: text for index, text in translations.items() if template.units[index].target != text}
+    new = _new(template, translations, writing)
     if not new:
         return template
     assert writing.template is not None
-    writing.report(f"{counted(len(new), 'translation')} corrected")
     return _parsed(template.correct(new), writing.template)
 
 
@@ -240,6 +263,8 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each unit, in its notes or the file's header; without one, its texts, without spans."""
     source_lang = reading.lang_pair.partition("-")[0] if reading.lang_pair else "en"
     file = _open(path, source_lang)
+    for remark in file.remarks:
+        RowIssues(name_of(path), reading.report, 1).assume(remark)
     if file.lacks_source_lang and not reading.lang_pair:
         target = next((unit.lang_pair.partition("-")[2] for unit in file.units.values() if unit.lang_pair), "it")
         example, name = ("fr", "French") if target.partition("_")[0] == "de" else ("de", "German")
@@ -263,6 +288,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             may_lack=number_placeholders(unit.source or "") if unit.is_for_one else (),
             extra={CONTEXT: unit.context} if unit.context else None,
             codes=unit.codes if unit.is_translated else None,
+            ignored_rules=unit.ignored_rules,
         )
         if unit.is_translated:
             yield from _ratings(unit, segment, of_file, issues, only_texts=reading.only_texts)
@@ -305,22 +331,29 @@ def _ratings(
         raise FormatError(issues.path, unit.line, f"{unit.kind} {name}: {error}") from None
 
 
-def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:
+save_srt = partial(save, as_srt=True)
+
+
+def _open(path: str | Path, source_lang: str | None = None, *, as_srt: bool = False) -> LocalisationFile:
     with open_binary(path, keeps_utf16=True) as stream:
-        return _parsed(whole(stream, name_of(path)), path, source_lang)
+        return _parsed(whole(stream, name_of(path)), path, source_lang, as_srt=as_srt)
 
 
-def _parsed(raw: bytes, path: str | Path, source_lang: str | None = None) -> LocalisationFile:
+def _parsed(raw: bytes, path: str | Path, source_lang: str | None = None, *, as_srt: bool = False) -> LocalisationFile:
     is_utf16 = raw.startswith(UTF16_MARKS)
     head = FileHead(Path(path).name, raw[:_HEAD_BYTES].decode("utf-16" if is_utf16 else "utf-8-sig", "replace"))
     is_xml = head.text.lstrip().startswith("<")
     if is_utf16 and not is_xml:
         raw = raw.decode("utf-16").encode()
     if signs.is_srt(head) or signs.is_vtt(head):
-        return subtitles.parse(raw, path)
+        return subtitles.parse(raw, path, as_srt=as_srt)
     try:
+        if signs.is_keyed(head):
+            return key_files.parse(raw, path, source_lang)
         return xliff.parse(raw) if is_xml else po.parse(raw, source_lang)
     except expat.ExpatError as error:
-        raise FormatError(name_of(path), error.lineno, f"not XML ({error}): must be XLIFF") from None
+        raise FormatError(
+            name_of(path), error.lineno, f"not XML ({error}): must be XLIFF, or Android's resources"
+        ) from None
     except InputError as error:
         raise FormatError(name_of(path), None, str(error)) from None

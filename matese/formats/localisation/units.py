@@ -27,6 +27,7 @@ class Unit:
         context: what the file says to translators, such as `msgctxt` and notes that are not ours; "" if nothing.
         codes: the inline codes of source and target; None if there are none.
         kind: what the file calls it.
+        ignored_rules: names of the rules that do not hold for it, "all" for every one.
         not_understood: what the file says of the translation that the reader does not understand: for each, a reason
             and what is allowed, as `RowIssues.ignore` takes them.
     """
@@ -44,6 +45,7 @@ class Unit:
     codes: Codes | None = None
     kind: str = "unit"
     not_understood: Sequence[tuple[str, str]] = ()
+    ignored_rules: tuple[str, ...] = ()
 
     @property
     def is_translated(self) -> bool:
@@ -65,6 +67,8 @@ class LocalisationFile:
         header: the lines of the notes in it.
         obsolete: the line of each text with our notes that the file keeps, but no longer uses.
         lacks_source_lang: whether it names the language of the translations, but not that of the source.
+        holds_notes: whether it can hold notes; else only corrections are written.
+        remarks: what the reader has assumed.
     """
 
     units: Mapping[int, Unit]
@@ -75,6 +79,8 @@ class LocalisationFile:
     header: Sequence[str] = ()
     obsolete: Sequence[int] = ()
     lacks_source_lang: bool = False
+    holds_notes: bool = True
+    remarks: Sequence[str] = ()
 
 
 def splice(raw: bytes, pieces: Iterable[tuple[int, int, str]], encoding: str = "utf-8") -> bytes:

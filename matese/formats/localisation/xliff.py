@@ -17,8 +17,8 @@ from xml.parsers import expat
 
 from matese.annotation import Codes, InlineCode
 from matese.errors import InputError, shortened
-from matese.formats import unit_states
-from matese.formats.localisation import corrections, notes
+from matese.formats import corrections, unit_states
+from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _CODE = {"x", "bx", "ex", "ph", "it", "bpt", "ept", "sub", "sc", "ec", "cp", "sm", "em"}

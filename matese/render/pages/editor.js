@@ -386,7 +386,7 @@ const form = (legend, ...parts) => {
 const markForm = (error, text) => {
   const [label, category] = categoryInput(error.category);
   category.addEventListener("change", () => changeMark(error, { category: category.value.trim() || undefined }));
-  const remove = button("Remove", () => removeMark(error), "remove");
+  const remove = button(error.rule ? "Accept: no error" : "Remove", () => removeMark(error), "remove");
   const legend = [element("q", "", visible(text)), ...(error.missing ? [` ${error.missing.toLowerCase()}`] : [])];
   return form(legend, severityButtons(error.severity, (severity) => changeMark(error, { severity })), label, remove);
 };

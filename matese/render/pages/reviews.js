@@ -65,7 +65,7 @@ const undo = () => { // returns the translation that it changed
 };
 
 // What a reader changes in a translation is an error: a stretch that no mark accounts for becomes a mark of undecided
-// severity, as `matese.formats.localisation.corrections` has it.
+// severity, as `matese.formats.corrections` has it.
 const undecided = (text) => (text.isReviewed ? [...text.allErrors, ...text.unplaced].filter(({ severity }) => !severity) : []);
 const touches = ({ start, end }, mark) =>
   (start === end ? mark.start < start && start < mark.end : start < mark.end && mark.start < end);

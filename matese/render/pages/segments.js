@@ -18,7 +18,7 @@ const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 const number = (value) => String(Number(value.toFixed(2))).replace("-", "\u2212");
 
-// How a text becomes another, word by word, as `matese.formats.localisation.corrections` and Python's difflib have it:
+// How a text becomes another, word by word, as `matese.formats.corrections` and Python's difflib have it:
 // the longest run of equal parts, then the same before and behind it.
 const UNSPACED = "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 const PARTS = new RegExp(`[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{N}_])+|\\s+|.`, "gsu");

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
+from matese.formats import corrections
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.localisation import corrections, notes, translation_files
+from matese.formats.localisation import translation_files
 from matese.formats.tables.headings import CORRECTED
 
 XLIFF = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en"
@@ -135,7 +136,7 @@ def test_what_the_correction_adds_is_no_longer_missing(
     rating = Rating(Segment(target, source), "anna", (), omissions=tuple(omissions))
     corrected = corrections.applied(rating, correction)
     assert [omission.words(corrected.segment) for omission in corrected.omissions] == left
-    comment = notes.comment_of(corrected.segment)
+    comment = corrections.comment_of(corrected.segment)
     assert comment.count("was marked as missing, Major Accuracy/Omission") == len(missing) - len(left)
 
 

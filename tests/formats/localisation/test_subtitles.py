@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
-from matese.errors import FormatError, InputError, UsageError
-from matese.formats import detection, file_endings, segments, writing
+from matese.errors import FormatError, InputError
+from matese.formats import detection, segments, writing
 from matese.formats.format import ReadOptions, WriteOptions
 
 SRT = """1
@@ -147,7 +147,7 @@ def test_the_copy_of_srt_is_vtt_with_notes_and_corrections(tmp_path: Path, end: 
 
 def test_a_copy_is_in_the_format_of_the_file(tmp_path: Path) -> None:
     template = put(tmp_path / "a.srt", SRT)
-    with pytest.raises(InputError, match="is srt: a copy of it is vtt, not po"):
+    with pytest.raises(InputError, match="is srt: a copy of it is srt or vtt, not po"):
         writing.write(list(detection.read(template)), tmp_path / "b.po", "po", WriteOptions(template=template))
     assert not (tmp_path / "b.po").exists()
 
@@ -162,11 +162,6 @@ def test_notes_of_a_model_replace_earlier_ones(tmp_path: Path) -> None:
     assert (tmp_path / "c.vtt").read_bytes() == once.read_bytes()
 
 
-def test_srt_has_no_place_for_notes(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="srt files can only be read"):
-        file_endings.format_of("a.srt", None)
-
-
 @pytest.mark.parametrize("text", ["WEBVTT\n", "1\n00:00:01,000 --> x\n", "WEBVTT\n\n00:00:01,000 --> 00:0"])
 def test_what_is_cut_off(tmp_path: Path, text: str) -> None:
     with pytest.raises(FormatError):
@@ -176,3 +171,25 @@ def test_what_is_cut_off(tmp_path: Path, text: str) -> None:
 def test_subtitles_in_another_encoding(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"latin|1252"):
         list(detection.read(put(tmp_path / "a.srt", SRT.replace("Wo", "Wö"), "latin-1")))
+
+
+def test_corrections_of_srt_make_srt(tmp_path: Path) -> None:
+    text = (
+        "\ufeff1\r\n00:00:01,000 --> 00:00:03,000\r\n<i>We stay</i>\r\nfor long.\r\n\r\n"
+        "2\r\n00:00:04,000 --> 00:00:05,000\r\n我们\r\n留下\r\n\r\n3\r\n00:00:06,000 --> 00:00:07,000\r\nYes\r\n"
+    )
+    path = tmp_path / "a.srt"
+    path.write_bytes(text.encode())
+    ratings = [
+        replace(one, rater="anna", errors=(), segment=replace(one.segment, extra={"corrected": corrected}))
+        for one, corrected in zip(
+            detection.read(path), ["We stayed for a long time.", "我们走了", "Yes, and no."], strict=True
+        )
+    ]
+    copy = tmp_path / "copy.srt"
+    writing.write(ratings, copy, "srt", WriteOptions(template=path, corrections_only=True))
+    expected = text.replace("We stay", "We stayed").replace("for long.", "for a long time.")
+    expected = expected.replace("留下", "走了").replace("Yes", "Yes, and no.")
+    assert copy.read_bytes().decode() == expected
+    with pytest.raises(InputError, match="--corrections-only"):
+        writing.write(ratings, tmp_path / "other.srt", "srt", WriteOptions(template=path))

@@ -19,7 +19,6 @@ from typing import TypeVar
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError, severities
-from matese.formats.localisation import notes
 from matese.formats.tables.headings import COMMENT, CORRECTED
 from matese.text.ranges import sequence_edits
 from matese.text.words import UNSPACED
@@ -29,6 +28,11 @@ _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u2009\u202f]\d+)*")
 
 Missing = TypeVar("Missing", Omission, UnplacedError)
 """An error that something is missing."""
+
+
+def comment_of(segment: Segment) -> str:
+    """Returns the comment of a segment; "" if there is none."""
+    return str((segment.extra or {}).get(COMMENT) or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ def applied(rating: Rating, text: str | None) -> Rating:
         for error, words in _missing(rating)
         if any(error is one for one in mended)
     ]
-    comment = "\n".join(filter(None, (notes.comment_of(segment), *lines)))
+    comment = "\n".join(filter(None, (comment_of(segment), *lines)))
     extra = {name: value for name, value in (segment.extra or {}).items() if name != CORRECTED}
     return replace(
         rating,
