@@ -67,7 +67,7 @@ def completed(
         if (result := find(first)) is not None:
             yield result
             continue
-        waiting: deque[B | None] = deque()  # after the item that is made next: results, and None where one is made
+        waiting: deque[B | None] = deque([None])  # results of the items taken, None where one is made
 
         def missing(first: A = first, waiting: deque[B | None] = waiting) -> Iterator[A]:
             yield first
@@ -81,6 +81,7 @@ def completed(
                     return
 
         for made in make(missing()):
-            yield made
-            while waiting and (result := waiting.popleft()) is not None:
+            while (result := waiting.popleft()) is not None:
                 yield result
+            yield made
+        yield from (result for result in waiting if result is not None)

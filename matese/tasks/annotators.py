@@ -43,7 +43,7 @@ class DecodingOptions(Checked):
             minimum).
     """
 
-    min_confidence: float | None = option(None, PROBABILITY, changes_ratings=False)
+    min_confidence: float | None = option(None, PROBABILITY)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -69,12 +69,12 @@ class Model(DecodingOptions, Weighted):
             (docs/research/wmt.md).
     """
 
-    model: str = option("mini", Text("MODEL"), changes_ratings=False)
-    device: str = option("auto", Device(), changes_ratings=False)
-    batch_tokens: int | None = option(None, Whole(1), changes_ratings=False)
-    engine: str = option("auto", OneOf("engine", ("auto", "numpy", "torch")), changes_ratings=False)
+    model: str = option("mini", Text("MODEL"))
+    device: str = option("auto", Device())
+    batch_tokens: int | None = option(None, Whole(1))
+    engine: str = option("auto", OneOf("engine", ("auto", "numpy", "torch")))
     precision: str = option("auto", OneOf("precision", PRECISIONS))
-    threads: int | None = option(None, Whole(1), changes_ratings=False)
+    threads: int | None = option(None, Whole(1))
     uncertainty: str | None = option(None, Text("HOW"))
     interval_scale: float = option(1.0, POSITIVE)
     error_free: bool = False

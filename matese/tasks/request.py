@@ -22,26 +22,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 _VALUE = "value"
-_WITHOUT_EFFECT = "without effect"
 
 
-def option(default: T, value: Value, *, changes_ratings: bool = True) -> T:
-    """Returns the default of a field.
-
-    Args:
-        default: of the field.
-        value: checks and converts what is given.
-        changes_ratings: whether other values can lead to other ratings of the same texts under the same signature; such
-            a field must be the same for an interrupted run to be resumed.
-    """
-    field: T = dataclasses.field(default=default, metadata={_VALUE: value, _WITHOUT_EFFECT: not changes_ratings})
+def option(default: T, value: Value) -> T:
+    """Returns the default of a field, whose values are checked and converted by `value`."""
+    field: T = dataclasses.field(default=default, metadata={_VALUE: value})
     return field
-
-
-def changing_ratings(request: object, kind: type) -> list[tuple[str, object]]:
-    """Returns the names and values of the fields of `kind` that can change ratings."""
-    named = [field.name for field in dataclasses.fields(kind) if not field.metadata.get(_WITHOUT_EFFECT)]
-    return [(name, getattr(request, name)) for name in named]
 
 
 def required(value: Value) -> Any:  # noqa: ANN401

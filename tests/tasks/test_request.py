@@ -16,7 +16,7 @@ import matese.tasks
 from matese import mqm
 from matese.errors import UsageError
 from matese.tasks import tag
-from matese.tasks.request import Checked, changing_ratings, function, option, value_of
+from matese.tasks.request import Checked, function, option, value_of
 from matese.tasks.values import (
     FINITE,
     NOT_NEGATIVE,
@@ -115,7 +115,7 @@ class Sum(Checked):
     """
 
     numbers: tuple[int, ...] = option((), Several(Whole(0)))
-    times: int | None = option(None, Whole(1), changes_ratings=False)
+    times: int | None = option(None, Whole(1))
 
 
 def add(request: Sum) -> int:
@@ -137,7 +137,3 @@ def test_a_task_is_a_function_of_the_fields_of_its_request() -> None:
         called(times=0)
     with pytest.raises(TypeError, match="unexpected keyword argument 'time'"):
         called(time=1)
-
-
-def test_only_some_fields_decide_whether_a_run_can_be_resumed() -> None:
-    assert changing_ratings(Sum((1,)), Sum) == [("numbers", (1,))]

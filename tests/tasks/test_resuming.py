@@ -170,17 +170,6 @@ def test_a_folder_keeps_finished_work(texts: Path, monkeypatch: pytest.MonkeyPat
     assert not (texts / "out.jsonl.part").exists()
 
 
-def test_of_two_commands_with_one_output_the_first_completes_it(texts: Path) -> None:
-    first, other = (FinishedWork(texts / "out.part") for _ in range(2))
-    first.put("a", 1)
-    with pytest.raises(InputError, match=r"out\.part: another command writes to it"):
-        other.put("b", 2)
-    with pytest.raises(InputError, match=r"out\.part: another command writes to it"):
-        FinishedWork(texts / "out.part")
-    first.put("c", 3)
-    assert (first.get(1), first.get(2), first.get(3)) == ("a", None, "c")
-
-
 @pytest.mark.parametrize(
     ("inputs", "count"), [(TEXTS, 1), (TEXTS, 4), ({"input": ["systems.csv"]}, 2), ({"input": ["systems.csv"]}, 7)]
 )
