@@ -23,7 +23,8 @@ _PREAMBLE = regex.compile(
     r"[^\n:：]{0,60}[:：]"
 )
 _COLON = regex.compile("[:：]")
-_REPLACEMENT = "\ufffd"
+_NO_CHARACTER = regex.compile("[\ufffd\x80-\x84\x86-\x9f]+")
+"""The sign for a character that was lost, and control characters, which are letters of another encoding."""
 
 
 def find(texts: Texts) -> Iterator[ErrorSpan]:
@@ -45,24 +46,28 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
     if "```" not in texts.source and _FENCE.fullmatch(text):
         places.append((len(text) - len(text.lstrip()), len(text.rstrip())))
     yield from (ErrorSpan(start, end, Severity.MAJOR, LEFTOVER) for start, end in places)
-    if _REPLACEMENT in text and _REPLACEMENT not in texts.source:
-        yield from (
-            ErrorSpan(match.start(), match.end(), Severity.MAJOR, ENCODING)
-            for match in regex.finditer(f"{_REPLACEMENT}+", text)
-        )
-    elif not text.isascii():
-        yield from (ErrorSpan(start, end, Severity.MAJOR, ENCODING) for start, end in _mojibake(texts))
+    if not text.isascii():
+        wrong = [match.span() for match in _NO_CHARACTER.finditer(text) if not _NO_CHARACTER.search(texts.source)]
+        yield from (ErrorSpan(start, end, Severity.MAJOR, ENCODING) for start, end in wrong or _mojibake(texts))
 
 
 def _mojibake(texts: Texts) -> Iterator[tuple[int, int]]:
-    """Yields words that were read in another encoding than they were written in, by the test of ftfy."""
-    from ftfy import badness, fix_encoding
+    """Yields words that were written in UTF-8 and read as Windows-1252, and that ftfy finds unlikely."""
+    from ftfy import bad_codecs, badness  # noqa: F401  # the second knows the codec
 
     if not badness.is_bad(texts.hypothesis) or badness.is_bad(texts.source):
         return
     for match in regex.finditer(r"\S+", texts.hypothesis):
-        if badness.is_bad(match[0]) and fix_encoding(match[0]) != match[0]:
+        if not match[0].isascii() and badness.is_bad(match[0]) and _is_utf8(match[0]):
             yield match.span()
+
+
+def _is_utf8(word: str) -> bool:
+    try:
+        word.encode("sloppy-windows-1252").decode()
+    except UnicodeError:
+        return False
+    return True
 
 
 RULE = Rule(

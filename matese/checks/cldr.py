@@ -114,7 +114,7 @@ _SHORT = frozenset({"km", "kg", "cm", "mm", "ft", "lb", "oz", "yd", "°c", "°f"
 
 
 def may_be_same_quantity(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether what stands beside two numbers is the same, or no unit that translators convert, or unknown.
+    """Whether what stands beside two numbers is the same, or no unit or currency that translators convert.
 
     >>> may_be_same_quantity(frozenset({"length-mile"}), frozenset()), may_be_same_quantity(frozenset(), frozenset())
     (False, True)
@@ -128,9 +128,9 @@ _ANY_DEGREE = frozenset({"angle-degree", "temperature-generic"})
 """Degrees that may be Fahrenheit's or Celsius'."""
 _CONVERTED = regex.compile(
     r"-(?:mile|foot|inch|yard|acre|pound|ounce|stone|gallon|pint|fahrenheit|celsius|degree|(?:kilo|centi)?meter|hectare"
-    r"|kilogram|liter|generic)(?:-per-hour|-scandinavian|-imperial)?\Z"
+    r"|kilogram|liter|generic)(?:-per-hour|-scandinavian|-imperial)?\Z|^[^-]+\Z"
 )
-"""Units that translators convert into those of the reader's country."""
+"""Units that translators convert into those of the reader's country, and currencies."""
 
 
 def months(text: str, lang: str, *, with_number: bool = True) -> set[int]:

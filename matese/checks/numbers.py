@@ -275,8 +275,8 @@ def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
 def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
     """Whether a number is surely wrong in the place of another one."""
     places = ((texts.source, one, texts.source_lang), (texts.hypothesis, other, texts.target_lang))
-    if one.is_in_name or other.is_in_name:
-        return False
+    if one.is_in_name or other.is_in_name or "00" in (one.written[:2], other.written[:2]):
+        return False  # "00" are minutes, or the end of a number
     quantities = [cldr.quantities(text, number.start, number.end, lang) for text, number, lang in places]
     if _digits(one) == _digits(other) and (
         quantities[0] != quantities[1]
