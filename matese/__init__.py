@@ -24,6 +24,7 @@ from matese.version import __version__
 if TYPE_CHECKING:
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
+    from matese.evaluation.spans.span_hit_metric import SpanHit
     from matese.explanation.explainer import explain
     from matese.language_model.llm_annotator import LanguageModel
     from matese.language_model.prompts import Question
@@ -60,6 +61,7 @@ __all__ = [
     "Segment",
     "SegmentKey",
     "Severity",
+    "SpanHit",
     "TokenScores",
     "UnplacedError",
     "UsageError",
@@ -98,6 +100,7 @@ _LAZY = {
     "Question": "language_model.prompts",
     "mbr": "choosing.mbr",
     "Ratings": "render.rating_list",
+    "SpanHit": "evaluation.spans.span_hit_metric",
     "tables": "render.results",
     **dict.fromkeys(("read", "write"), "tasks.files"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),

@@ -12,8 +12,8 @@ USUAL = ("hyp", "src", "ref", "by", "format", "output", "limit", "model")
 EPILOG = """methods (--by), with a layer L and a head H; docs/explain.md describes them:
   every model                     leave-one-out, lime
   taggers                         tags
-  encoders of the RoBERTa family  attention[:L[:H]], attention-norm, attention-gradient, gradient-hidden[:L],
-                                  integrated-gradients, embed-align[:L]
+  encoders of the RoBERTa family  attention[:L[:H]], attention-norm, attention-gradient, attention-value-gradient,
+                                  gradient-norm[:L], gradient-hidden[:L], integrated-gradients, embed-align[:L]
 
 A positive weight lowers the score; the absolute weights of a text have the mean 1.
 

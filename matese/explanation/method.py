@@ -11,8 +11,8 @@ TAGS = "tags"
 LEAVE_ONE_OUT = "leave-one-out"
 BLACK_BOX = (LEAVE_ONE_OUT, "lime")
 """They need only the score, so that they work with every model."""
-BY_HEAD = ("attention", "attention-norm", "attention-gradient")
-BY_LAYER = ("gradient-hidden", "embed-align")
+BY_HEAD = ("attention", "attention-norm", "attention-gradient", "attention-value-gradient")
+BY_LAYER = ("gradient-norm", "gradient-hidden", "embed-align")
 WHITE_BOX = (*BY_HEAD, *BY_LAYER, "integrated-gradients")
 METHODS = (TAGS, *BLACK_BOX, *WHITE_BOX)
 
@@ -23,7 +23,7 @@ class Method:
 
     Attributes:
         name: one of `METHODS`.
-        layer: of the encoder, from 1, 0 for the embeddings; None for the last one.
+        layer: of the encoder, from 1, 0 for the embeddings; None for the last one, for gradient-norm the embeddings.
         head: of its attention, from 0; None for the mean over all.
     """
 

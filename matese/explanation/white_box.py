@@ -49,11 +49,14 @@ class Inspection(ObservedReading):
             )
         if method.head is not None and method.head >= self.n_heads:
             raise UsageError(f"head {method.head} of {method}: must be less than {self.n_heads}, the heads of a layer")
-        layer = self.n_layers if method.layer is None else method.layer
+        usual_layer = 0 if method.name == "gradient-norm" else self.n_layers
+        layer = usual_layer if method.layer is None else method.layer
         if method.name == "embed-align":
             return self._aligned(layer)
         if method.name == "integrated-gradients":
             weights = self._integrated()
+        elif method.name == "gradient-norm":
+            weights = self._gradient("states")[layer].norm(dim=-1)  # (rows, tokens)
         elif method.name == "gradient-hidden":
             weights = -(self._observer.states[layer] * self._gradient("states")[layer]).sum(-1)  # (rows, tokens)
         else:
@@ -70,12 +73,14 @@ class Inspection(ObservedReading):
                 attention = attention * self._observer.values[layer].norm(dim=-1)[:, :, None]
             if name == "attention-gradient":
                 attention = -attention * self._gradient("attentions")[layer]
+            if name == "attention-value-gradient":  # "attn x grad" of Rei's thesis, chapter 4
+                attention = attention * self._gradient("values")[layer].norm(dim=-1)[:, :, None]
             is_token = self._batch.mask[:, None, :, None]
             self._read[name, layer] = (attention * is_token).sum(2) / is_token.sum(2)
         return self._read[name, layer]
 
     def _gradient(self, name: str) -> tuple[Tensor, ...]:
-        """Returns the gradient of the score with respect to each of the observer's "states" or "attentions"."""
+        """Returns the gradients of the score with respect to the observer's "states", "attentions" or "values"."""
         if name not in self._gradients:
             inputs = getattr(self._observer, name)
             self._gradients[name] = torch.autograd.grad(

@@ -246,9 +246,11 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
     """Returns panels by the name of their file: human by metric scores of systems; figures of the N best systems."""
     panels: dict[str, Sequence[Panel]] = {}
     for pair in evaluation.pairs:
-        if pair.ranked is not None:  # no scores of systems
-            continue
         name = pair.lang_pair
+        if pair.ranked is not None:  # no scores of systems
+            lines = _lines(evaluation.top_n[name], "darr")
+            panels[f"{name}.top-n"] = [Panel(f"{name}: the N systems that win most", "N", _TOP_N["darr"], lines=lines)]
+            continue
         gold = pair.gold
         of_systems = {
             metric: zip(scores.system.tolist(), gold.system.tolist(), gold.systems, strict=True)

@@ -71,8 +71,8 @@ def make_baselines(
     >>> make_baselines(["chrff"])
     Traceback (most recent call last):
     matese.errors.UsageError: unknown metric 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, wer, eed, \
-sentinel-src, sentinel-mt, sentinel-src-fit, sentinel-mt-fit, bertscore, bertscore-idf, yisi, \
-or a model: an embedded one, a directory or a hub id; or a file of scores
+per, cder, character, nist, sentinel-src, sentinel-mt, sentinel-src-fit, sentinel-mt-fit, bertscore, bertscore-idf, \
+yisi, or a model: an embedded one, a directory or a hub id; or a file of scores
     """
     check_list(metrics=metrics)
     chosen = list(dict.fromkeys(metric for metric in metrics if isinstance(metric, str)))

@@ -98,9 +98,9 @@ class Request(Tables):
         bootstrap: compute 95% intervals from N bootstrap resamples of the segments.
         seed: of all random numbers.
         alpha: significance level of clusters.
-        darr_threshold: least difference of the human scores of a pair of translations in daRR.
+        darr_threshold: a pair of translations in daRR has human scores that differ by more than this.
         darr_ties: what a tie of the metric is in daRR: discordant, or neither.
-        plot: write LP.systems.svg and LP.top-n.svg here.
+        plot: write LP.systems.svg and LP.top-n.svg here; of relative ranks, the latter alone.
     """
 
     test_set: str | PathLike[str] | None = option(None, File("TESTSET"))
@@ -219,8 +219,6 @@ def run(request: Request, stream: TextIO | None = None) -> MetaEvaluation:
 
         with annotators.scoring(request.baseline):
             pairs = read_scores(request)
-        if request.plot is not None and all(pair.ranked is not None for pair in pairs):
-            raise UsageError("--plot: relative ranks have no scores of systems to draw; leave it out")
         options = request.options(pairs)
         with notices.bar(2 * sum(len(pair.metrics) for pair in pairs), "metrics") as bar:
 

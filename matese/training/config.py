@@ -191,8 +191,8 @@ class TrainingConfig:
             Fluency, Terminology, Style, Locale convention, Other); empty for equal weights.
         label_weights: for a model with severities, the weight of each label in the loss of the labels: no
             error, then each severity; empty for equal weights.
-        pair_gap: for a ranking model, the smallest difference between the scores of a training pair, where 1 is the
-            distance from the worst to the best score; 0.25 is the 25 points of daRR (Ma et al. 2019).
+        pair_gap: for a ranking model, the scores of a training pair differ by more than this, where 1 is the distance
+            from the worst to the best score; 0.25 is the 25 points of daRR (Ma et al. 2019).
         group_size: largest number of translations of one source that are drawn together, for the ranking loss and
             for ranking models.
         precision: bf16 for bfloat16 autocast with float32 weights, float32, or auto for bf16 if the hardware has it.

@@ -33,7 +33,7 @@ class ScoreMetrics(DevMetrics):
         Args:
             config: settings of the model.
             score: see `network.Network.score`.
-            pair_gap: least difference between the gold scores of a pair.
+            pair_gap: the gold scores of a pair differ by more than this.
         """
         super().__init__()
         self._score = score
@@ -76,7 +76,8 @@ class ScoreMetrics(DevMetrics):
 def pair_agreement(predicted: Tensor, gold: Tensor, groups: Tensor, *, gap: float) -> float | None:
     """Returns the share of concordant pairs minus the share of discordant and tied pairs; None without pairs.
 
-    All are (segments,). Translations of one source have the same group; the gold scores of a pair differ by the gap.
+    All are (segments,). Translations of one source have the same group; the gold scores of a pair differ by more than
+    the gap.
 
     >>> groups = torch.tensor([1, 1, 1])
     >>> pair_agreement(torch.tensor([0.1, 0.3, 0.3]), torch.tensor([0.1, 0.5, 0.9]), groups, gap=0.25)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.utils.data import DataLoader
-from torchmetrics import CatMetric
+from torchmetrics import CatMetric, MetricCollection
+from torchmetrics.classification import MulticlassF1Score, MulticlassPrecision, MulticlassRecall, MulticlassStatScores
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.evaluation.spans import score_agreement, span_hit, unit_tags
+from matese.evaluation.spans import score_agreement
 from matese.evaluation.spans.rating_pairs import RatingPair
-from matese.evaluation.spans.span_hit import SpanHitCounts
+from matese.evaluation.spans.span_hit_metric import SpanHit
 from matese.evaluation.statistics import bootstrap
 from matese.model.config import ModelConfig
-from matese.model.heads.learning import labels_of_windows
+from matese.model.heads.learning import IGNORED, labels_of_windows
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.bio import TAGS
 from matese.model.inputs import Inputs, TensorGroup
@@ -33,16 +36,7 @@ from matese.training.corpus import Corpus, Draw
 from matese.training.dev_metrics import DevMetrics
 from matese.training.targets import Batch, Example, collate
 
-SHOWN = ("dev/hsh", "dev/tsh", "dev/pearson")
-_N_HITS = len(SpanHitCounts._fields)
-_FIGURES = {
-    "macro_f1": "tags.macro.f1",
-    "hsh": "hsh",
-    "tsh": "tsh",
-    "pearson": "expected_score.pearson",
-    **{f"f1_{tag}": f"tags.{tag}.f1" for tag in TAGS},
-}
-"""The name of each figure in `matese evaluate --unit MODEL`."""
+SHOWN = ("dev/macro_precision", "dev/macro_recall", "dev/exact_f1", "dev/hsh", "dev/tsh", "dev/pearson")
 
 
 @dataclass(frozen=True)
@@ -101,33 +95,52 @@ def dev_loader(corpus: Corpus, inputs: InputKind, limits: BatchLimits) -> DataLo
     return batching.dev_loader(corpus, inputs, limits, dev_batch)
 
 
+def tag_metrics(config: ModelConfig, prefix: str = "") -> MetricCollection | None:
+    """Returns macro precision, recall and F1 of the tags, ignoring IGNORED; None for a model that is no tagger."""
+    if config.heads.tags is None:
+        return None
+    macro = {"num_classes": len(TAGS), "average": "macro", "ignore_index": IGNORED, "validate_args": False}
+    kinds = {"precision": MulticlassPrecision, "recall": MulticlassRecall, "f1": MulticlassF1Score}
+    return MetricCollection({f"{prefix}macro_{name}": kind(**macro) for name, kind in kinds.items()})
+
+
 class SpanMetrics(DevMetrics):
     """Computes the figures of one kind of input.
 
     The output is decoded as `matese tag` decodes it with the settings of the model, and the figures are those of
-    `matese evaluate`.
+    `matese evaluate`: macro precision, recall and F1 of the tags (torchmetrics), `exact` precision, recall and F1 of
+    their spans (seqeval, strict), HSH and TSH, and Pearson's correlation of the expected score.
     """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self._interpreter = Interpreter(config)
         self._decoding = config.decoding
-        self.rows = CatMetric(nan_strategy="error")
+        macro = tag_metrics(config)
+        assert macro is not None  # the model is a tagger
+        self.macro = macro
+        self.each = MulticlassStatScores(len(TAGS), average="none", validate_args=False)
+        self.hits = SpanHit()
+        self.scores = CatMetric(nan_strategy="error")
+        # Tags of all texts, gold and predicted, each text after a row of -1.
+        self.tags = CatMetric(nan_strategy="error")
 
     def update(self, batch: DevBatch, output: NetworkOutput) -> None:
         """Adds a batch and the network's output for it."""
         predictions = self._predict(batch, output)
         ratings = self._interpreter.decode(batch.model_inputs, predictions, self._decoding)
-        rows = []
+        device = output.tag_logits.device
         for gold, prediction, rating in zip(batch.ratings, predictions, ratings, strict=True):
             pair = RatingPair.of(gold, rating)
             ranges = prediction.ranges.tolist()
-            confusion = unit_tags.confusion(
-                (bio.from_spans(pair.gold_spans, ranges), bio.from_spans(pair.predicted_spans, ranges)), len(TAGS)
-            )
-            hits = span_hit.span_hit(pair.gold_spans, pair.predicted_spans)
-            rows.append([*hits, mqm.score(gold), prediction.score or 0.0, *confusion.flat])
-        self.rows.update(torch.tensor(rows, device=output.tag_logits.device))
+            sides = [bio.from_spans(spans, ranges) for spans in (pair.gold_spans, pair.predicted_spans)]
+            tags = torch.tensor(sides, dtype=torch.int64, device=device)
+            if len(ranges):
+                self.macro.update(tags[1], tags[0])
+                self.each.update(tags[1], tags[0])
+                self.tags.update(torch.cat([tags.new_full((1, 2), -1), tags.T]).flatten())
+            self.hits.update([pair.predicted_spans], [pair.gold_spans])
+            self.scores.update(torch.tensor([mqm.score(gold), prediction.score or 0.0], device=device))
 
     def _predict(self, dev: DevBatch, output: NetworkOutput) -> list[Prediction]:
         """Returns the prediction for each segment: joined over windows and averaged over readings."""
@@ -143,18 +156,37 @@ class SpanMetrics(DevMetrics):
 
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones (0 / 0), and resets them."""
-        rows = self.rows.compute().cpu().double().numpy()
-        self.rows.reset()
-        hits, scores, confusions = np.split(rows, [_N_HITS, _N_HITS + 2], axis=1)
-        statistics = (
-            span_hit.statistic([SpanHitCounts(*counts) for counts in hits]),
-            unit_tags.confusion_statistic(confusions, TAGS),
-            *score_agreement.statistics("expected_score", *scores.T),
-        )
-        measured: Mapping[str, float] = {
-            name: float(values[0])
-            for statistic in statistics
-            for name, values in statistic.figures(bootstrap.whole_sample(len(rows))).items()
+        gold, predicted = self.scores.compute().cpu().double().reshape(-1, 2).T.numpy()
+        hits, false_alarms, _, misses, _ = self.each.compute().double().T
+        f1 = 2 * hits / (2 * hits + false_alarms + misses)
+        figures = {
+            **{name: float(value) for name, value in (self.macro.compute() | self.hits.compute()).items()},
+            **{f"f1_{tag}": value for tag, value in zip(TAGS, f1.tolist(), strict=True)},
+            **exact_spans(self.tags.compute().cpu().long().reshape(-1, 2)),
         }
-        figures = {name: measured[evaluated] for name, evaluated in _FIGURES.items()}
+        by_sums, *_ = score_agreement.statistics("expected_score", gold, predicted)
+        agreement = by_sums.figures(bootstrap.whole_sample(len(gold)))
+        figures["pearson"] = float(agreement["expected_score.pearson"][0])
+        for metric in (self.macro, self.each, self.hits, self.scores, self.tags):
+            metric.reset()
         return {name: value for name, value in figures.items() if not np.isnan(value)}
+
+
+def exact_spans(tags: Tensor) -> dict[str, float]:
+    """Returns precision, recall and F1 of the spans of tags, by seqeval in strict mode; none without seqeval or spans.
+
+    Args:
+        tags: (rows, 2), gold and predicted tag of each token; each text begins with a row of -1.
+    """
+    if importlib.util.find_spec("seqeval") is None:
+        return {}
+    from seqeval.metrics.v1 import precision_recall_fscore_support
+    from seqeval.scheme import IOB2
+
+    starts = (tags[:, 0] < 0).nonzero().flatten().tolist()
+    texts = [tags[start + 1 : end].T.tolist() for start, end in itertools.pairwise([*starts, len(tags)])]
+    gold, predicted = ([[TAGS[tag] for tag in text[side]] for text in texts] for side in (0, 1))
+    if not any(tag != TAGS[bio.O] for side in (gold, predicted) for text in side for tag in text):
+        return {}
+    rates = precision_recall_fscore_support(gold, predicted, average="micro", scheme=IOB2, zero_division=0)[:3]
+    return dict(zip(("exact_precision", "exact_recall", "exact_f1"), map(float, rates), strict=True))

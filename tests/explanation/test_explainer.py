@@ -122,8 +122,25 @@ def test_every_method_has_a_weight_for_each_token(by: str, tiny_model_dir: Path)
         assert np.abs(weighted.weights).mean() == pytest.approx(1, abs=1e-3)
 
 
+def test_attention_times_the_gradient_of_values_by_hand(tiny_model_dir: Path) -> None:
+    inspection = next(explainer.inspections(SEGMENT, load(tiny_model_dir)))
+    attention = inspection._observer.attentions[0][0, 1].tolist()  # (tokens, tokens)
+    (gradient,) = torch.autograd.grad(inspection.score, inspection._observer.values[0], retain_graph=True)
+    norms = [sum(value * value for value in row) ** 0.5 for row in gradient[0, 1].tolist()]
+    n = len(norms)
+    expected = [sum(attention[query][key] for query in range(n)) / n * norms[key] for key in range(n)]
+    part, weights = inspection.weights(method.parse("attention-value-gradient:1:1"))[0]
+    np.testing.assert_allclose(weights, expected[part.places], rtol=1e-4)
+    (slopes,) = torch.autograd.grad(inspection.score, inspection._observer.states[0], retain_graph=True)
+    norms = [sum(value * value for value in row) ** 0.5 for row in slopes[0].tolist()]
+    part, weights = inspection.weights(method.parse("gradient-norm"))[0]
+    np.testing.assert_allclose(weights, norms[part.places], rtol=1e-4)
+
+
 @pytest.mark.parametrize("name", ["estimator", "unite", "ranking"])
-@pytest.mark.parametrize("by", ["leave-one-out", "attention:1:0", "integrated-gradients", "embed-align:0"])
+@pytest.mark.parametrize(
+    "by", ["leave-one-out", "attention:1:0", "attention-value-gradient", "integrated-gradients", "embed-align:0"]
+)
 def test_models_of_comet_are_explained(name: str, by: str) -> None:
     explanation = explained(of_comet(name), SEGMENT, by)
     assert {weighted.text for weighted in explanation.texts} == {"hypothesis", "source", "reference"}

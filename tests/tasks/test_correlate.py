@@ -562,8 +562,11 @@ def test_relative_ranks_as_gold(folder: Path) -> None:
     fewer = figures(lang_pairs=["en-de"], without=["C"], **given)
     assert (fewer["lang_pairs"]["en-de"]["systems"], list(fewer["lang_pairs"])) == (["A", "B"], ["en-de"])
     assert figures(**{**given, "rank_by": None})["rankings"]["en-de"]["figure"] == "segment.darr"
-    assert refusal(correlate, plot="plots", **given).startswith("--plot: relative ranks")
-    assert not (folder / "plots").exists()
+    assert found["metrics"]["BEER"]["en-de"]["top_n"] == {"darr": {"3": 0.0}}
+    pytest.importorskip("matplotlib")
+    do(correlate, plot="plots", **given)
+    assert sorted(path.name for path in (folder / "plots").iterdir()) == ["de-en.top-n.svg", "en-de.top-n.svg"]
+    assert "BEER" in (folder / "plots" / "en-de.top-n.svg").read_text()
     assert "without texts" in refusal(correlate, gold="RR-seglevel.csv", baseline=["chrf"])
     write(folder / "BEER.seg.score", "BEER\ten-de\tt\tA\t1\t1", "BEER\tde-en\tt\tX\t1\t1")
     assert "lacks segment 1 of system B" in refusal(correlate, **{**given, "metric": ["BEER.seg.score"]})

@@ -20,7 +20,7 @@ TieRule = Literal["discordant", "neither", "excluded"]
 """A tie of the metric in daRR is discordant (WMT16 and later), a pair that is neither but counts in the denominator
 (WMT14 and WMT15), or no pair at all (WMT13)."""
 SacrebleuName = Literal["bleu", "chrf", "ter"]
-EditName = Literal["wer", "eed"]
+EditName = Literal["wer", "eed", "per", "cder", "character", "nist"]
 MetricSentinel = Literal["sentinel-src", "sentinel-mt"]
 FittedName = Literal["sentinel-src-fit", "sentinel-mt-fit"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
@@ -28,7 +28,14 @@ EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 TESTS: tuple[Test, ...] = get_args(Test)
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 SACREBLEU_BASELINES: Mapping[SacrebleuName, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
-EDIT_BASELINES: Mapping[EditName, str] = {"wer": "WER", "eed": "EED"}
+EDIT_BASELINES: Mapping[EditName, str] = {
+    "wer": "WER",
+    "eed": "EED",
+    "per": "PER",
+    "cder": "CDER",
+    "character": "CharacTER",
+    "nist": "NIST",
+}
 SENTINEL_BASELINES: Mapping[MetricSentinel, str] = {
     "sentinel-src": "length of the source",
     "sentinel-mt": "length of the translation",
@@ -114,7 +121,7 @@ class CorrelationOptions:
     Attributes:
         n_flips: sign flips of soft pairwise accuracy.
         seed: of all random numbers.
-        darr_threshold: least difference of the human scores of a pair of translations in daRR.
+        darr_threshold: a pair of translations in daRR has human scores that differ by more than this.
         darr_ties: what a tie of the metric is in daRR.
         rank_by: figure that orders the metrics.
         test: of significance.

@@ -1,18 +1,20 @@
-"""Metrics that are computed from the translations themselves: those of sacrebleu and torchmetrics."""
+"""Metrics that are computed from the translations themselves: those of sacrebleu, torchmetrics and cer, and ours."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from matese.annotation import Segment, is_blank
-from matese.errors import InputError, one_of, unknown
+from matese.errors import InputError, check_installed, one_of, unknown
 from matese.evaluation.alignment import describe_segment
-from matese.evaluation.metrics import chrf
+from matese.evaluation.metrics import chrf, word_metrics
 from matese.evaluation.metrics.correlation_options import (
     EDIT_BASELINES,
     SACREBLEU_BASELINES,
@@ -90,7 +92,7 @@ def make(name: Any, parameters: str = "") -> Baseline:  # noqa: ANN401  (a name 
     if name in SENTINEL_BASELINES:
         return of_length(name)
     if name in EDIT_BASELINES:
-        return of_torchmetrics(name)
+        return of_words(name)
     return of_sacrebleu(name, parameters)
 
 
@@ -289,52 +291,85 @@ def _signature(metric: Metric, n_references: Sequence[int]) -> str:
     return str(metric.get_signature())
 
 
-def of_torchmetrics(name: EditName) -> Baseline:
-    """Returns WER or EED. Both are error rates, so that scores are negated.
+def of_words(name: EditName) -> Baseline:
+    """Returns WER, EED, PER, CDER, CharacTER or NIST. All but NIST are error rates, so that scores are negated.
 
-    WER is that of the words and marks that sacrebleu's tokenizer separates (13a; zh for Chinese, characters for
-    Japanese), case-sensitive; the score of a system is its edits divided by its reference words. EED (Stanchev et al.
-    2019) is the mean of the segments, as its authors submitted it to WMT19. The best of several references counts.
+    Words are those that sacrebleu's tokenizer separates (13a; zh for Chinese, characters for Japanese), case-sensitive;
+    the score of a system is its edits divided by its reference words. EED (Stanchev et al. 2019) and CharacTER (Wang et
+    al. 2016) are means of the segments, as their authors submitted them. The best of several references counts. NIST
+    weighs n-grams by the references of all segments.
 
     Raises:
-        InputError: when it scores, if a segment has no reference, or torchmetrics or sacrebleu is not installed.
+        InputError: when it scores, if a segment has no reference, or a package is not installed.
     """
     title = EDIT_BASELINES[name]
-    return Baseline(title, lambda systems: [_score_by_torchmetrics(name, title, systems)], has_reference)
+    return Baseline(title, lambda systems: [_score_words(name, title, systems)], has_reference)
 
 
-def _score_by_torchmetrics(name: EditName, title: str, systems: SystemTexts) -> BaselineScores:
+def _score_words(name: EditName, title: str, systems: SystemTexts) -> BaselineScores:
     readable = with_references(title, systems)
-    try:
-        import sacrebleu
-        import torchmetrics
-    except ImportError:
-        raise InputError(f"{title} needs sacrebleu and torchmetrics: pip install 'matese[test-sets]'") from None
-    rate = _word_edits if name == "wer" else _extended_edit_distance
-    tables = {system: np.array([rate(segment) for segment in translated]) for system, translated in readable.items()}
+    package = {"character": "cer", "wer": "torchmetrics", "eed": "torchmetrics"}.get(name, "sacrebleu")
+    packages = dict.fromkeys((package, "sacrebleu"))
+    for one in packages:
+        check_installed(title, one, extra="test-sets")
+    if name == "nist":
+        every = (words for segments in readable.values() for one in segments for words in _words(one)[1])
+        weights = word_metrics.information(every)
+        tables = {
+            system: np.array([word_metrics.nist_sums(*_words(one), weights) for one in segments])
+            for system, segments in readable.items()
+        }
+        of_sums = word_metrics.nist
+    else:
+        rate = {"eed": _extended_edit_distance, "character": _character_rate}.get(name) or partial(_word_rate, name)
+        tables = {system: np.array([rate(one) for one in segments]) for system, segments in readable.items()}
+        of_sums = _negated_rates
     statistics = {
-        system: AdditiveStatistic(table, lambda sums: {SCORE: 0 - sums[:, 0] / sums[:, 1]})
-        for system, table in tables.items()
+        system: AdditiveStatistic(table, lambda sums: {SCORE: of_sums(sums)}) for system, table in tables.items()
     }
-    segments = {system: 0 - table[:, 0] / table[:, 1] for system, table in tables.items()}  # never -0
-    packages = f"torchmetrics:{torchmetrics.__version__}|sacrebleu:{sacrebleu.__version__}"
-    return BaselineScores(title, "torchmetrics", f"{name}|{packages}|negated:yes", segments, statistics)
+    segments = {system: of_sums(table) for system, table in tables.items()}
+    named = "|".join(f"{one}:{version(one)}" for one in packages)
+    signature = f"{name}|{named}{'' if name == 'nist' else '|negated:yes'}"
+    return BaselineScores(title, "matese" if package == "sacrebleu" else package, signature, segments, statistics)
 
 
-def _word_edits(segment: Segment) -> tuple[float, float]:
+def _negated_rates(sums: FloatArray) -> FloatArray:
+    rates: FloatArray = 0 - sums[:, 0] / sums[:, 1]  # never -0
+    return rates
+
+
+def _words(segment: Segment) -> tuple[list[str], list[list[str]]]:
+    """Returns the words of the hypothesis and of each reference."""
+    tokenize = _tokenizer(east_asian_target(segment.key))
+    return tokenize(segment.hypothesis).split(), [tokenize(text).split() for text in segment.references]
+
+
+@cache
+def _tokenizer(language: Language) -> Callable[[str], str]:
+    return _bleu()(tokenize={"zh": "zh", "ja": "char"}.get(language or "", "13a")).tokenizer
+
+
+def _word_rate(name: EditName, segment: Segment) -> tuple[float, float]:
     """Returns the edits and the words of the reference with the lowest rate; the words are at least 1."""
-    from sacrebleu.metrics.bleu import BLEU
+    edits = {"per": word_metrics.position_independent_edits, "cder": word_metrics.block_edits}.get(name, _word_edits)
+    hypothesis, references = _words(segment)
+    counts = [(float(edits(hypothesis, words)), float(max(1, len(words)))) for words in references]
+    return min(counts, key=lambda edits_and_words: edits_and_words[0] / edits_and_words[1])
+
+
+def _word_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     from torchmetrics.functional.text import word_error_rate
 
-    language = east_asian_target(segment.key)
-    tokenize = BLEU(tokenize={"zh": "zh", "ja": "char"}.get(language or "", "13a")).tokenizer
-    hypothesis = tokenize(segment.hypothesis)
-    counts = []
-    for reference in map(tokenize, segment.references):
-        n_words = len(reference.split())
-        n_edits = float(word_error_rate(hypothesis, reference)) * n_words if n_words else len(hypothesis.split())
-        counts.append((float(round(n_edits)), float(max(1, n_words))))
-    return min(counts, key=lambda edits_and_words: edits_and_words[0] / edits_and_words[1])
+    if not reference:
+        return len(hypothesis)
+    return round(float(word_error_rate(" ".join(hypothesis), " ".join(reference))) * len(reference))
+
+
+def _character_rate(segment: Segment) -> tuple[float, float]:
+    from cer import calculate_cer
+
+    hypothesis, references = _words(segment)
+    return min(float(calculate_cer(hypothesis, words)) if hypothesis else 1.0 for words in references), 1.0
 
 
 def _extended_edit_distance(segment: Segment) -> tuple[float, float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -208,6 +209,8 @@ def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationOptions) -
 
 
 def _top_n(pair: LangPairScores, options: CorrelationOptions) -> dict[str, TopN]:
+    if pair.ranked is not None:
+        return _top_n_of_ranks(pair, options)
     gold = pair.gold.system
     return {
         name: {
@@ -216,6 +219,26 @@ def _top_n(pair: LangPairScores, options: CorrelationOptions) -> dict[str, TopN]
         }
         for name, metric in pair.metrics.items()
         if np.isfinite(gold).all() and np.isfinite(metric.system).all()
+    }
+
+
+def _top_n_of_ranks(pair: LangPairScores, options: CorrelationOptions) -> dict[str, TopN]:
+    """Returns daRR of the pairs of the N systems that win the largest share of their pairs."""
+    n_pairs = Counter(system for both in pair.ranked_pairs for system in both)
+    n_won = Counter(better for better, _ in pair.ranked_pairs)
+    systems = sorted(n_pairs, key=lambda system: -n_won[system] / n_pairs[system])
+    human = pair.gold.segment
+    assert human is not None  # ranks are of segments
+
+    def darr(scores: FloatArray, best: Collection[str]) -> float | None:
+        columns = [number for number, both in enumerate(pair.ranked_pairs) if all(system in best for system in both)]
+        return pairwise_accuracy.darr(human[:, columns], scores[:, columns], 0, options.darr_ties).value
+
+    sizes = range(len(systems), score_arrays.MIN_SYSTEMS - 1, -1)
+    return {
+        name: {"darr": {n: darr(metric.segment, systems[:n]) for n in sizes}}
+        for name, metric in pair.metrics.items()
+        if metric.segment is not None
     }
 
 

@@ -9,7 +9,7 @@
   that differ by at most epsilon are a tie, which is right if the human scores are tied. Epsilon is the best one for the
   same segments, or held out: the best one for other segments.
 - The tau-like statistic on daRR (Bojar et al. 2017, Ma et al. 2019): pairs of translations whose human scores differ
-  by 25 points or more.
+  by more than 25 points.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def darr(gold: FloatArray, metric: FloatArray, threshold: float, ties: TieRule =
     """Returns the tau-like statistic; `n` is the number of pairs that it counts. Shape: (systems, segments) twice."""
     balance, n_pairs = tau_like(darr_counts(gold, metric, threshold).sum(axis=0), ties)
     if n_pairs == 0:
-        problem = f"no two translations of a segment differ by {threshold:g} or more in human score"
+        problem = f"no two translations of a segment differ by more than {threshold:g} in human score"
         return Measurement(None, 0, problem=problem)
     return Measurement(float(balance / n_pairs), int(n_pairs))
 
@@ -197,6 +197,6 @@ def darr_counts(gold: FloatArray, metric: FloatArray, threshold: float = DARR_TH
     human = pair_differences(gold)
     score = pair_differences(metric)
     with np.errstate(invalid="ignore"):
-        is_kept = np.isfinite(human) & (np.abs(human) >= threshold) & (human != 0)
+        is_kept = np.isfinite(human) & (np.abs(human) > threshold) & (human != 0)
     product = np.where(is_kept, np.sign(human) * np.sign(score), np.nan)
     return np.stack([(product > 0).sum(axis=0), (product < 0).sum(axis=0), (product == 0).sum(axis=0)], axis=1) * 1.0

@@ -53,6 +53,7 @@ def lang_pair_scores(
         verdicts | {file.name: _of_file(file, pairs, name) for file in files},
         left_out=dict.fromkeys(without, "was left out by --without"),
         ranked=tuple(system for system in systems if system not in without),
+        ranked_pairs=tuple((pair.better, pair.worse) for pair in pairs),
     )
 
 

@@ -84,6 +84,7 @@ class LangPairScores:
         test_set: that all segments are of; None if it is unknown.
         ranked: None, unless humans only ranked pairs of translations (daRR): the systems of these. The rows of `gold`
             and `metrics` are then `RANKED_ROWS` instead of systems, and a column is a pair.
+        ranked_pairs: the better and the worse system of each column.
     """
 
     lang_pair: str
@@ -96,6 +97,7 @@ class LangPairScores:
     domain: str | None = None
     test_set: str | None = None
     ranked: tuple[str, ...] | None = None
+    ranked_pairs: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, lang_pair: str, gold: Scores, metrics: Iterable[Scores]) -> LangPairScores:

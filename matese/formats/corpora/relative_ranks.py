@@ -94,7 +94,7 @@ def read(path: str | Path, *, least_difference: float, first_segment: int = 1) -
 
     Args:
         path: in a form of the module.
-        least_difference: of the human scores of a pair, if the file has it; closer pairs are left out.
+        least_difference: pairs whose human scores do not differ by more are left out, if the file has the difference.
         first_segment: number of the first segment.
 
     Raises:
@@ -110,7 +110,7 @@ def read(path: str | Path, *, least_difference: float, first_segment: int = 1) -
         with located(path, number):
             lang_pair, pair, rest = _parse(line.split(), len(metrics), first_segment)
             of_pair = pairs.setdefault(lang_pair, {})
-            if not metrics and rest and _difference(rest[0]) < least_difference:
+            if not metrics and rest and _difference(rest[0]) <= least_difference:
                 n_close[lang_pair] = n_close.get(lang_pair, 0) + 1
             elif pair in of_pair:
                 raise InputError(f"{pair.better} and {pair.worse} are ranked twice in a segment; rank them once")

@@ -12,7 +12,7 @@ _MARGIN = 0.5
 """Least difference between ranked scores, in MQM points: half a Minor error."""
 
 _ROUNDING = 1e-6
-"""Tolerance for scores in single precision, so that a difference of exactly the gap counts."""
+"""Tolerance for scores in single precision, so that a difference of exactly the gap does not count."""
 
 
 def scores(predicted: Tensor, gold: Tensor, *, unit: float = 1.0) -> Tensor:
@@ -58,10 +58,10 @@ def binary(logits: Tensor, gold: Tensor) -> Tensor:
 def better_pairs(gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:
     """Returns whether each row's translation is better than each column's: (batch, batch).
 
-    Both must be in one group, and their scores must differ by the gap or more; a smaller difference is a tie (Ma et
-    al. 2019). Scores are (batch,), nan where unknown; translations of one source have the same group, (batch,), which
-    is -1 for segments without one.
+    Both must be in one group, and their scores must differ by more than the gap; any other difference is a tie (Ma et
+    al. 2019, Table 1). Scores are (batch,), nan where unknown; translations of one source have the same group,
+    (batch,), which is -1 for segments without one.
     """
     together = (groups.unsqueeze(1) == groups.unsqueeze(0)) & (groups >= 0)
     difference = gold.unsqueeze(1) - gold.unsqueeze(0)  # nan is never greater
-    return together & (difference > 0) & (difference >= gap - _ROUNDING)
+    return together & (difference > gap + _ROUNDING)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -11,7 +12,7 @@ from sacrebleu.metrics.ter import TER
 
 from matese.annotation import Segment, SegmentKey
 from matese.errors import InputError
-from matese.evaluation.metrics import correlation_options, lexical_metrics
+from matese.evaluation.metrics import correlation_options, lexical_metrics, word_metrics
 from matese.evaluation.metrics.correlation_options import SACREBLEU_BASELINES, SacrebleuName
 from matese.evaluation.metrics.lexical_metrics import BaselineScores
 from matese.evaluation.statistics import permutation_test
@@ -110,22 +111,22 @@ def test_unknown_parameters(name: SacrebleuName, parameters: str) -> None:
 )
 def test_words_that_are_edited(hypothesis: str, references: tuple[str, ...], lang_pair: str, rate: float) -> None:
     segment = Segment(hypothesis, None, references, SegmentKey(lang_pair=lang_pair))
-    (wer,) = lexical_metrics.of_torchmetrics("wer").score({"A": [segment]})
+    (wer,) = lexical_metrics.of_words("wer").score({"A": [segment]})
     assert wer.systems == {"A": -rate}
 
 
 def test_rates_are_negated_and_those_of_systems_are_of_all_words() -> None:
     systems = {"A": segments(["a b c d", "x"], [["a b c e", "y"]]), "B": segments(["", "y"], [["a b c e", "y"]])}
-    (wer,) = lexical_metrics.of_torchmetrics("wer").score(systems)
+    (wer,) = lexical_metrics.of_words("wer").score(systems)
     assert (wer.systems, wer.segments["A"].tolist()) == ({"A": -2 / 5, "B": -4 / 5}, [-0.25, -1])
-    (eed,) = lexical_metrics.of_torchmetrics("eed").score(systems)
+    (eed,) = lexical_metrics.of_words("eed").score(systems)
     assert eed.segments["B"][1] == pytest.approx(0, abs=0.1)
     assert eed.systems["A"] == pytest.approx(eed.segments["A"].mean())
-    (wer,) = lexical_metrics.of_torchmetrics("wer").score({"A": [Segment("same", None, ("same",))]})
+    (wer,) = lexical_metrics.of_words("wer").score({"A": [Segment("same", None, ("same",))]})
     assert (str(wer.systems["A"]), str(wer.segments["A"][0])) == ("0.0", "0.0")
     # The authors' example in the documentation of torchmetrics.
     lines = ["this is the prediction", "here is an other sample"]
-    (eed,) = lexical_metrics.of_torchmetrics("eed").score(
+    (eed,) = lexical_metrics.of_words("eed").score(
         {"A": segments(lines, [["this is the reference", "here is another one"]])}
     )
     assert eed.systems["A"] == pytest.approx(-0.3078, abs=1e-4)
@@ -142,7 +143,7 @@ def test_chinese_is_chinese_under_every_code(lang_pair: str) -> None:
     systems = {"A": segments(["我们去学校"], [["他们去学校"]], lang_pair)}
     assert "tok:zh" in score("bleu", systems).signature
     assert score("ter", systems).systems == {"A": -20}
-    (wer,) = lexical_metrics.of_torchmetrics("wer").score(systems)
+    (wer,) = lexical_metrics.of_words("wer").score(systems)
     assert wer.systems == {"A": -1 / 5}
 
 
@@ -210,8 +211,8 @@ def test_without_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="BLEU, chrF and TER need pip install"):
         score("bleu")
     monkeypatch.setitem(sys.modules, "torchmetrics", None)
-    with pytest.raises(ValueError, match="WER needs sacrebleu and torchmetrics: pip install"):
-        lexical_metrics.of_torchmetrics("wer").score(SYSTEMS)
+    with pytest.raises(ValueError, match="WER needs torchmetrics; install it with pip install"):
+        lexical_metrics.of_words("wer").score(SYSTEMS)
 
 
 def test_without_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,3 +244,45 @@ def test_a_metric_is_a_module_and_a_name_with_what_makes_it(monkeypatch: pytest.
     monkeypatch.setattr(baselines, "MAKERS", makers)
     made = baselines.make_baselines(["words", "ter"])
     assert [metric.title for metric in made] == ["TER", "length of the translation"]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "per", "cder"),
+    [
+        ("", "", 0, 0),
+        ("", "a b", 2, 2),
+        ("a b", "", 2, 1),  # one jump to the end
+        ("a b c", "a b c", 0, 0),
+        ("a x c", "a b c", 1, 1),
+        ("c d a b", "a b c d", 0, 3),  # to a, from b back to c, and from d to the end
+        ("a a b", "a b", 1, 1),
+    ],
+)
+def test_edits_by_hand(hypothesis: str, reference: str, per: int, cder: int) -> None:
+    words = hypothesis.split(), reference.split()
+    assert (word_metrics.position_independent_edits(*words), word_metrics.block_edits(*words)) == (per, cder)
+
+
+def test_nist_as_nltk_has_it() -> None:
+    from nltk.translate import nist_score
+
+    segments = [
+        Segment("the cat sat on the mat .", None, ("the cat sat on a mat .", "a cat was on the mat .")),
+        Segment("it rains today again", None, ("it is raining again today , as always",)),
+    ]
+    (nist,) = lexical_metrics.of_words("nist").score({"A": segments})
+    hypotheses = [one.hypothesis.split() for one in segments]
+    references = [[text.split() for text in one.references] for one in segments]
+    assert nist.systems["A"] == pytest.approx(nist_score.corpus_nist(references, hypotheses, n=5))
+    assert nist.signature.startswith("nist|sacrebleu:")
+
+
+def test_character_is_that_of_its_package_and_the_best_reference_counts() -> None:
+    from cer import calculate_cer
+
+    segment = Segment("the big cat", None, ("the bigger cat", "the big cat"))
+    worse = replace(segment, references=segment.references[:1])
+    (found,) = lexical_metrics.of_words("character").score({"A": [segment, worse, Segment("", None, ("a",))]})
+    rate = calculate_cer(["the", "big", "cat"], ["the", "bigger", "cat"])
+    assert found.segments["A"].tolist() == pytest.approx([0, -rate, -1])
+    assert found.systems["A"] == pytest.approx((-rate - 1) / 3)

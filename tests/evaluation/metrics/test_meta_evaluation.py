@@ -22,7 +22,7 @@ from matese.evaluation.metrics.correlation_options import (
     Test,
 )
 from matese.evaluation.metrics.metric_figures import MetricFigures
-from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
+from matese.evaluation.metrics.score_arrays import RANKED_ROWS, LangPairScores, Scores
 from tests.evaluation.score_tables import random_scores, scored
 
 FEW = CorrelationOptions(n_flips=50)
@@ -253,3 +253,15 @@ def test_top_n_of_a_language_pair() -> None:
     assert top["darr"][4] == pytest.approx(pairwise_accuracy.darr(human, score, 1).value)
     expected = correlation.of_segments(human, score, grouping="item", kind="b").value
     assert top["kendall_b_by_item"][4] == pytest.approx(expected)
+
+
+def test_the_best_systems_of_relative_ranks_are_those_that_win_most() -> None:
+    ranks = (("A", "B"), ("A", "C"), ("B", "C"), ("D", "A"), ("C", "D"))  # A wins 2 of 3; B and D 1 of 2; C 1 of 3
+    none = np.full(2, np.nan)
+    gold = Scores("human", RANKED_ROWS, none, np.repeat([[1.0], [0.0]], len(ranks), axis=1))
+    metric = Scores("metric", RANKED_ROWS, none, np.array([[2.0, 1, 1, 1, 2], [1, 2, 2, 2, 1]]))
+    pair = LangPairScores("en-de", gold, {"metric": metric}, ranked=("A", "B", "C", "D"), ranked_pairs=ranks)
+    options = CorrelationOptions(rank_by="segment.darr", test="none")
+    found = meta_evaluation.correlate([pair], options).top_n["en-de"]["metric"]
+    # Of all pairs, 2 of 5 agree; of those among A, B and D, 1 of 2.
+    assert found == {"darr": {4: pytest.approx(-0.2), 3: 0.0}}

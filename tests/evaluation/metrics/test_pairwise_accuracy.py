@@ -142,7 +142,7 @@ def test_darr_by_hand(seed: int, ties: TieRule) -> None:
     concordant = discordant = tied = 0
     for item in range(gold.shape[1]):
         for (g1, m1), (g2, m2) in itertools.combinations(known_pairs(gold[:, item], metric[:, item]), 2):
-            if abs(g1 - g2) >= 2:
+            if abs(g1 - g2) > 2:
                 product = sign(g1 - g2) * sign(m1 - m2)
                 concordant = concordant + (product > 0)
                 discordant = discordant + (product < 0)
@@ -162,11 +162,11 @@ def test_pairs_of_darr_as_in_wmt19() -> None:
 
 
 def test_darr_at_the_threshold() -> None:
-    gold = np.array([[75.0, 75.1], [100.0, 100.0]])
+    gold = np.array([[74.9, 75.0], [100.0, 100.0]])
     metric = np.array([[1.0, 1.0], [2.0, 2.0]])
     assert pairwise_accuracy.darr_counts(gold, metric).tolist() == [[1, 0, 0], [0, 0, 0]]
     assert pairwise_accuracy.darr(gold, metric, 30).problem == (
-        "no two translations of a segment differ by 30 or more in human score"
+        "no two translations of a segment differ by more than 30 in human score"
     )
     # Without a threshold a tie of the human is still no pair.
     assert pairwise_accuracy.darr(np.zeros((2, 1)), metric[:, :1], 0).n == 0

@@ -54,8 +54,8 @@ def test_as_torchmetrics_has_them(given_segments: list[UnitTags]) -> None:
 @settings(deadline=None)  # the first call loads a library
 @given(segments)
 def test_exact_spans_as_seqeval_has_them(given_segments: list[UnitTags]) -> None:
-    from seqeval.metrics import classification_report  # type: ignore[import-untyped]
-    from seqeval.scheme import IOB2  # type: ignore[import-untyped]
+    from seqeval.metrics import classification_report
+    from seqeval.scheme import IOB2
 
     named = [[[NAMES[tag] for tag in side] for side in (one[0], one[1])] for one in given_segments]
     found = figures(unit_tags.exact_statistic(given_segments, NAMES))

@@ -16,7 +16,7 @@ from tests.formats.one_rating import put
         (("LP DATA SID BETTER WORSE", "de-en newstest2019 3 A.1 B.2"), RankedPair(None, 2, "A.1", "B.2")),
         (("LP SID BETTER WORSE", "de-en 3 A.1 B.2"), RankedPair(None, 2, "A.1", "B.2")),
         (("LP SID BETTER WORSE", "de-en newstest2018 3 A.1 B.2"), RankedPair(None, 2, "A.1", "B.2")),
-        (("LP DATA SID BETTER WORSE", "de-en newstest2020 news.1::3 A B 25"), RankedPair("news.1", 2, "A", "B")),
+        (("LP DATA SID BETTER WORSE", "de-en newstest2020 news.1::3 A B 25.1"), RankedPair("news.1", 2, "A", "B")),
     ],
 )
 def test_every_year_has_its_fields(tmp_path: Path, lines: tuple[str, ...], pair: RankedPair) -> None:
@@ -27,7 +27,7 @@ def test_every_year_has_its_fields(tmp_path: Path, lines: tuple[str, ...], pair:
 
 
 def test_close_pairs_are_counted(tmp_path: Path) -> None:
-    rows = "de-en t d::1 A B 24.9\nde-en t d::1 C B 30\nzh-en t d::2 A B 40\n"
+    rows = "de-en t d::1 A B 25\nde-en t d::1 C B 30\nzh-en t d::2 A B 40\n"
     path = put(tmp_path / "DArr-seglevel.csv", f"LP DATA SID BETTER WORSE\n{rows}")
     found = relative_ranks.read(path, least_difference=25)
     assert [(ranks.lang_pair, len(ranks.pairs), ranks.n_close) for ranks in found] == [("de-en", 1, 1), ("zh-en", 1, 0)]
