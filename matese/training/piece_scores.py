@@ -39,5 +39,5 @@ def fit(inputs: InputKind, said: Sequence[ExpectedScore], scores: Sequence[float
         rule = PieceScore(inputs, good=good, power=power)
         columns = np.array([(whole, rule.sum_of(pieces)) for whole, pieces, _ in known])
         (of_whole, of_pieces), error = nnls(-columns, -gold)
-        fitted.append((error, PieceScore(inputs, round(of_whole, 4), round(of_pieces, 4), good, power)))
+        fitted.append((error, PieceScore(inputs, round(float(of_whole), 4), round(float(of_pieces), 4), good, power)))
     return min(fitted, key=lambda one: one[0])[1]

@@ -35,7 +35,8 @@ def test_too_few_texts(n_texts: int) -> None:
 
 
 def test_a_good_text_that_is_longer_does_not_score_worse() -> None:
-    rule = PieceScore(good=1.2)
-    assert rule.score(-1.0, [-1.2] * 2) == rule.score(-1.0, [-1.2] * 20) == -1.0
+    rule = PieceScore()
+    right = -rule.good
+    assert rule.score(-1.0, [right] * 2) == rule.score(-1.0, [right] * 20) == -1.0
     assert rule.score(-25.0, [-25.0] * 9) == -25.0
     assert rule.score(0.0, [0.0, 0.0]) == 0.0

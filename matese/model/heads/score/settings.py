@@ -37,8 +37,8 @@ class PieceScore:
     inputs: InputKind | None = None
     whole: float = 1.0
     pieces: float = 0.5
-    good: float = 0.0
-    power: float = 0.0
+    good: float = 2.0
+    power: float = 0.5
 
     def __post_init__(self) -> None:
         for name in ("whole", "pieces", "good", "power"):
@@ -48,7 +48,7 @@ class PieceScore:
     def score(self, whole: float, pieces: Sequence[float]) -> float:
         """Returns the expected score of a text.
 
-        >>> PieceScore(good=1.0).score(-3.0, [-5.0, -0.5, -1.0])
+        >>> PieceScore(pieces=0.5, good=1.0, power=0.0).score(-3.0, [-5.0, -0.5, -1.0])
         -5.0
         """
         return min(0.0, max(LOWEST_SCORE, self.whole * whole + self.pieces * self.sum_of(pieces)))
