@@ -62,7 +62,10 @@ class DevBatch(TensorGroup):
 
 
 def dev_batch(corpus: Corpus, draws: Sequence[Draw]) -> DevBatch:
-    """Returns a batch of segments with all their windows, read with each of their references as `matese tag` does."""
+    """Returns a batch of segments with all their windows, read with each of their references as `matese tag` does.
+
+    No text is also read in pieces, because the network computes a batch once.
+    """
     ratings = tuple(corpus.ratings[draw.segment] for draw in draws)
     model_inputs = tuple(
         ModelInput.of(rating.segment, corpus.inputs[draw.inputs], languages=corpus.encoder.languages(rating.segment))

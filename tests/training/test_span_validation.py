@@ -92,7 +92,7 @@ VARIED = (
 )
 def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_factory: Any) -> None:
     fitted = {name: (replace(value, inputs=inputs),) for name, value in settings.items() if name == "confidences"}
-    directory = tiny_model_factory(inputs=(inputs,), **{**settings, **fitted})
+    directory = tiny_model_factory(inputs=(inputs,), reads_pieces=False, **{**settings, **fitted})
     tagger, tokenizer = load_tagger(directory)
     corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), HEADS, keep_ratings=True)
     metrics = SpanMetrics(tagger.config)
