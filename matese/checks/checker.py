@@ -122,7 +122,7 @@ def _is_same_missing(segment: Segment, span: Placed, finding: Placed) -> bool:
 
 def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:
     pair = (segment.key and segment.key.lang_pair) or ""
-    names = [rule.name for rule in chosen]
+    names = [f"{rule.name}{rule.variant}" for rule in chosen]
     if pair and language.RULE.name in names and language.is_available():  # which tells more languages apart
         names.append("py3langid")
     if placeholders.RULE.name in names and placeholders.reads_messages():

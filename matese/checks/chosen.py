@@ -23,29 +23,37 @@ class ChosenRules:
     Attributes:
         names: of the rules; None for all.
         has_model: whether they run beside a model.
+        terms: a list of terms that is checked beside them, on files of all formats.
         is_default: whether nobody chose: rules run on files for localisation, which people correct, and on no others.
     """
 
     names: tuple[str, ...] | None = None
     has_model: bool = True
+    terms: str | None = None
     is_default: bool = False
 
     @property
     def rules(self) -> Sequence[Rule]:
-        """The rules, in the order of the table."""
+        """The rules, in the order of the table, and that of the terms."""
         from matese.checks import rules
 
-        return tuple(rule for rule in rules.TABLE if self.names is None or rule.name in self.names)
+        return (*(rule for rule in rules.TABLE if self.names is None or rule.name in self.names), *self._of_terms)
+
+    @property
+    def _of_terms(self) -> Sequence[Rule]:
+        from matese.checks import terms
+
+        return () if self.terms is None else (terms.rule(self.terms),)
 
     def of(self, form: str | None) -> Sequence[Rule]:
         """Returns the rules that run on a file of a format; None for lines of text."""
         if not self.is_default:
             return self.rules
         if form is None:
-            return ()
+            return self._of_terms
         from matese.formats.registry import BY_NAME
 
-        return self.rules if BY_NAME[form].is_for_localisation else ()
+        return self.rules if BY_NAME[form].is_for_localisation else self._of_terms
 
 
 DEFAULT = ChosenRules(is_default=True)

@@ -71,6 +71,7 @@ class Rule:
         needs_codes: whether it says nothing without inline codes, which few files have.
         is_installed: whether the packages that it needs are there.
         reads_blanks: whether it also reads a hypothesis without text.
+        variant: what the findings depend on besides the rule, for signatures.
         ends: whether nothing else is checked where it has found something, as in a text in the wrong language.
     """
 
@@ -84,6 +85,7 @@ class Rule:
     is_installed: Callable[[], bool] = lambda: True
     ends: bool = False
     reads_blanks: bool = False
+    variant: str = ""
 
     def can_run(self, segment: Segment) -> bool:
         """Whether the rule can say anything about a segment."""

@@ -12,6 +12,7 @@ from matese.checks import (
     codes,
     copied,
     language,
+    length,
     numbers,
     placeholders,
     repetition,
@@ -30,6 +31,7 @@ TABLE: tuple[Rule, ...] = (
     addresses.RULE,
     repetition.RULE,
     artefacts.RULE,
+    length.RULE,
 )
 NAMES = tuple(rule.name for rule in TABLE)
 """The names of all rules."""

@@ -53,7 +53,7 @@ def add_raters(parser: argparse.ArgumentParser, request: type) -> None:
 
 def add_checks(parser: argparse.ArgumentParser, request: type) -> None:
     """Adds the option of `matese.tasks.annotators.Checking`."""
-    fields.add(parser.add_argument_group("checks"), request, "checks")
+    fields.add(parser.add_argument_group("checks"), request, "checks", "terms")
 
 
 def add_model(parser: argparse.ArgumentParser, request: type, *, has_weights: bool = True) -> None:

@@ -31,7 +31,9 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add_positional(parser, Request, "file", metavar="FILE")
-    fields.add(parser.add_argument_group("correcting FILE"), Request, "output", "lang_pair", "columns", "checks")
+    fields.add(
+        parser.add_argument_group("correcting FILE"), Request, "output", "lang_pair", "columns", "checks", "terms"
+    )
     fields.add(parser.add_argument_group("server"), Request, "host", "port")
     fields.add(parser.add_argument_group("limits of a request"), Request, *fields.names(LimitOptions))
     groups.add_model(parser, Request)

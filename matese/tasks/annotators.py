@@ -108,15 +108,20 @@ class Checking(Model):
     Attributes:
         checks: run rule-based checks: all beside the model (also), all without it (only), none, or the named rules
             (numbers,codes; only,numbers without the model): blank, untranslated, language, scripts, numbers,
-            placeholders, codes, addresses, repetition (default: also for PO, XLIFF, TMX and subtitles, else none).
+            placeholders, codes, addresses, repetition, artefacts, length (default: also for PO, XLIFF, TMX and
+            subtitles, else none).
+        terms: check the terms of a list, too: CSV or TSV with columns such as source, target, forbidden and
+            do-not-translate, or TBX.
     """
 
     checks: str | None = option(None, Rules())
+    terms: str | None = option(None, File())
 
     @property
     def chosen_rules(self) -> ChosenRules:
         """The rules that run."""
-        return chosen.DEFAULT if self.checks is None else chosen.choose(self.checks)
+        rules = chosen.DEFAULT if self.checks is None else chosen.choose(self.checks)
+        return replace(rules, terms=self.terms)
 
     @property
     def is_only_checks(self) -> bool:

@@ -207,6 +207,7 @@ def test_every_rule_finds_its_fault_and_is_documented() -> None:
         "addresses": Segment("Hallo", "Hello a@pets.org"),
         "repetition": Segment("Hallo Hallo Hallo", "Hello"),
         "artefacts": Segment("<think>Hello</think>Hallo", "Hello"),
+        "length": Segment("Hallo", "Hi", extra={"context": "max-length:2"}),
     }
     assert tuple(faults) == rules.NAMES
     for name, segment in faults.items():

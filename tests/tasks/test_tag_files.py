@@ -247,6 +247,20 @@ def test_checks_alone_need_no_model(folder: Path) -> None:
     assert signature.startswith(f"matese|checks:{RULES}+icu4py|lang_pair:unknown|")
 
 
+def test_terms_are_checked_on_files_of_all_formats(folder: Path) -> None:
+    write(folder / "src.txt", "Save the file", "15")
+    write(folder / "mt.txt", "Das Dokument sichern", "16")
+    write(folder / "terms.tsv", "file\tDatei")
+    texts = {"hyp": ["mt.txt"], "src": ["src.txt"], "lang_pair": "en-de", "terms": "terms.tsv"}
+    first, second = objects(do(tag, **texts, **JSONL).out)
+    assert [one["rule"] for one in first["omissions"] if "rule" in one] == ["terms"]  # type: ignore[attr-defined]
+    assert "|checks:terms@" in str(first["rater"])
+    assert not any("rule" in one for one in second["errors"])  # type: ignore[attr-defined]
+    only = objects(do(tag, **texts, checks="only,numbers", format="jsonl").out)
+    assert [[one["rule"] for one in row["errors"] + row["omissions"]] for row in only] == [["terms"], ["numbers"]]  # type: ignore[operator]
+    assert refusal(tag, **{**texts, "terms": "none.tsv"}).startswith("none.tsv")
+
+
 def test_the_language_pair_of_the_user_wins_over_that_of_a_file(folder: Path) -> None:
     header = 'msgid ""\nmsgstr "Language: fr\\nX-Source-Language: en\\nContent-Type: text/plain; charset=UTF-8\\n"'
     write(folder / "a.po", header, "", 'msgid "It costs 15"', 'msgstr "Es kostet 16"')

@@ -215,7 +215,8 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
     is_single = (header.n_forms or len(forms)) == 1
     ours = {number for _, numbers in notes.placed(entry.comments) for number in numbers}
     others = [line for number, line in enumerate(entry.comments) if number not in ours]
-    context = "\n".join(filter(None, (fields.get("msgctxt"), *entry.guidance, *others)))
+    limits = [flag for flag in entry.flags if flag.startswith("max-length")]  # of Weblate
+    context = "\n".join(filter(None, (fields.get("msgctxt"), *entry.guidance, *others, *limits)))
     for form in sorted(forms, key=lambda form: form or 0):
         is_singular = form is None or (form == header.singular and not is_single)
         is_for_one = form is not None and not is_single and form not in (header.often or ())

@@ -92,6 +92,7 @@ class _Element:
         has_notes: whether it has an element `notes`.
         notes: id and text of each.
         segments: of XLIFF 2; a `trans-unit` has one.
+        limit: the most characters of its translation; "" for any.
     """
 
     name: str = ""
@@ -101,6 +102,7 @@ class _Element:
     has_notes: bool = False
     notes: list[tuple[str, str]] = field(default_factory=list)
     segments: list[_Segment] = field(default_factory=list)
+    limit: str = ""
 
     def start_of_ids(self, segment: int) -> str:
         """Returns how the ids of our notes of a segment begin."""
@@ -241,6 +243,7 @@ class _Reader:
             self._languages = (attributes.get("source-language"), attributes.get("target-language"))
         elif local in ("unit", "trans-unit"):
             self._element = _Element(attributes.get("id", ""), self._prefix_at(at), is_2=local == "unit")
+            self._element.limit = _limit(attributes)
         elif parent == "unit" and local in ("originalData", "segment", "ignorable") and self._element.place is None:
             self._element.place = at
         if parent == "file" and not self._is_past_head:
@@ -379,6 +382,7 @@ class _Reader:
         pair = [code.replace("-", "_") for code in self._languages if code]
         own_notes: dict[int | None, list[notes.Note]] = defaultdict(list)
         context = [line for _, text in element.notes for line in _not_ours(text)]
+        context += [f"max-length: {element.limit}"] if element.limit else []
         for name, text in element.notes:
             own_notes[element.segment_of(name)] += notes.split(text.split("\n"))
         foreign = [("note of no segment", f"must have an id such as {element.start_of_ids(0)}0")] * len(own_notes[None])
@@ -536,6 +540,14 @@ def _codes(segment: _Segment) -> Codes | None:
             left.remove(own)
     has_codes = segment.source_codes or target
     return Codes(tuple(segment.source_codes), tuple(target)) if has_codes else None
+
+
+def _limit(attributes: Mapping[str, str]) -> str:
+    """Returns the most characters of a translation; "" where none are stated, or pixels."""
+    is_in_characters = attributes.get("size-unit", attributes.get("sizeUnit")) == "char"
+    of_2 = (value for name, value in attributes.items() if name.endswith(f"{_SEPARATOR}sizeRestriction"))
+    most = next(of_2, attributes.get("maxwidth", "") if is_in_characters else "").rpartition(",")[2].strip()
+    return most if most.isdecimal() else ""
 
 
 def _rejected(attributes: Mapping[str, str]) -> str | None:

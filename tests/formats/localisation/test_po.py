@@ -195,3 +195,10 @@ def test_the_source_language_is_assumed(tmp_path: Path, stated: str, kinds: list
     _, issues = read(tmp_path, f"{HEADER}{stated}\n{OPEN}")
     assert [issue.split()[1] for issue in issues] == kinds
     assert reading.read(tmp_path / "texts.po", lang_pair="de-fr")[1] == []
+
+
+@pytest.mark.parametrize("line", ["#. A button. max-length: 4", "#, max-length:4"])
+def test_limits_of_length_are_read(tmp_path: Path, line: str) -> None:
+    (rating,), _ = read(tmp_path, f"{HEADER}\n{line}\n{OPEN}")
+    (error,) = checker.check(rating.segment).errors or ()
+    assert (error.start, error.end, error.rule) == (4, 5, "length")

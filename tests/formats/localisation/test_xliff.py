@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
-from matese.checks import checker
+from matese.checks import checker, length
 from matese.formats.localisation import translation_files
 from tests.formats import reading
 from tests.formats.localisation.noting import noted
@@ -280,3 +280,20 @@ def test_inline_codes_of_trados(tmp_path: Path, target: str, lost: int) -> None:
     (rating,), issues = read(tmp_path, xliff_1(unit, more=' xmlns:s="urn:sdl"'))
     assert issues == []
     assert len(checker.check(rating.segment).unplaced) == lost
+
+
+@pytest.mark.parametrize(
+    ("attributes", "version", "limit"),
+    [
+        ('maxwidth="20" size-unit="char"', "1.2", 20),
+        ('maxwidth="20"', "1.2", None),  # pixels
+        ('xmlns:slr="urn:oasis:names:tc:xliff:sizerestriction:2.0" slr:sizeRestriction="0,20"', "2.0", 20),
+    ],
+)
+def test_limits_of_length_are_read(tmp_path: Path, attributes: str, version: str, limit: int | None) -> None:
+    if version == "1.2":
+        text = xliff_1(f'<trans-unit id="a" {attributes}>{SHOP}</trans-unit>')
+    else:
+        text = xliff_2(f'<unit id="a" {attributes}><segment>{SHOP}</segment></unit>')
+    (rating,), _ = read(tmp_path, text)
+    assert length.limit((rating.segment.extra or {}).get("context")) == limit

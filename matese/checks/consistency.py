@@ -1,0 +1,76 @@
+"""Texts that are translated in several ways, and translations of several texts, in a set of segments.
+
+No rule of `rules.TABLE`: a finding is of a set, and never part of a Rating, since equal texts have equal ratings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from matese.annotation import Segment
+from matese.text.placeholders import placeholders
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistency:
+    """A text that stands beside several.
+
+    Attributes:
+        is_source: whether a source has several translations; otherwise a translation has several sources.
+        text: the source, or the translation.
+        others: its translations, or its sources.
+        segments: with this text, in order.
+    """
+
+    is_source: bool
+    text: str
+    others: tuple[str, ...]
+    segments: tuple[Segment, ...]
+
+
+def find(segments: Iterable[Segment]) -> Iterator[Inconsistency]:
+    """Yields sources with several translations, then translations of several sources.
+
+    Case and white space do not count, and a text stands for itself within a system, language pair, context and set of
+    placeholders only. Plural forms of one entry differ, as they should.
+
+    >>> pairs = [("Save", "Sichern"), ("Save", "Speichern"), ("Store", "Speichern")]
+    >>> [(one.text, one.others) for one in find(Segment(target, source) for source, target in pairs)]
+    [('Save', ('Sichern', 'Speichern')), ('Speichern', ('Save', 'Store'))]
+    """
+    translated = [one for one in segments if (one.source or "").strip() and one.hypothesis.strip()]
+    for is_source in (True, False):
+        groups: dict[object, list[Segment]] = {}
+        for segment in translated:
+            groups.setdefault(_key(segment, is_source=is_source), []).append(segment)
+        for group in groups.values():
+            others = _distinct([one.hypothesis if is_source else one.source or "" for one in _entries(group)])
+            if len(others) > 1:
+                text = (group[0].source or "") if is_source else group[0].hypothesis
+                yield Inconsistency(is_source, text, others, tuple(group))
+
+
+def _key(segment: Segment, *, is_source: bool) -> object:
+    text = (segment.source or "") if is_source else segment.hypothesis
+    place = segment.key and (segment.key.system, segment.key.lang_pair)
+    codes = frozenset(segment.hypothesis[start:end] for start, end in placeholders(segment.hypothesis))
+    return place, (segment.extra or {}).get("context"), _folded(text), codes
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _entries(group: Sequence[Segment]) -> Iterator[Segment]:
+    """Yields the first of the plural forms of each entry, which stand on one line of their file."""
+    seen = set()
+    for number, segment in enumerate(group):
+        place = number if segment.line is None else (segment.file, segment.line)
+        if place not in seen:
+            seen.add(place)
+            yield segment
+
+
+def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple({_folded(text): text for text in reversed(texts)}.values())[::-1]

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from matese.annotation import Segment
+from matese.checks import length
+from matese.checks.rule import Texts
+
+
+@pytest.mark.parametrize(
+    ("context", "hypothesis", "expected"),
+    [
+        (None, "Speichern", None),
+        ("A button", "Speichern", None),
+        ("A button. max-length:8", "", None),
+        ("A button. max-length:8", "Sichern!", None),
+        ("A button. max-length:8", "Speichern", "n"),
+        ('maxLength="4"', "Sichern", "ern"),
+        ({"max-length": 4}, "Sichern", None),
+    ],
+)
+def test_what_is_too_long(context: object, hypothesis: str, expected: str | None) -> None:
+    segment = Segment(hypothesis, "Save", extra=None if context is None else {"context": context})
+    found = [hypothesis[span.start : span.end] for span in length.find(Texts(segment))]
+    assert found == ([] if expected is None else [expected])
