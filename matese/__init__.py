@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from matese.tasks.prepare import prepare
     from matese.tasks.report import report
     from matese.tasks.tag import tag
+    from matese.tasks.train import train
 
 __all__ = [
     "Annotator",
@@ -88,6 +89,7 @@ __all__ = [
     "score",
     "tables",
     "tag",
+    "train",
     "tune_reranking",
     "worst_first",
     "write",

@@ -155,7 +155,10 @@ def check_list(**values: object) -> None:
             raise UsageError(f"{name} {value!r}: must be a list, not one text")
 
 
-def check_installed(what: str, package: str, *, extra: str) -> None:
-    """Raises a UsageError where a package that an extra of ours installs is missing; `what` needs it."""
-    if importlib.util.find_spec(package) is None:
+def check_installed(what: str, package: str, *, extra: str, module: str | None = None) -> None:
+    """Raises a UsageError where a package that an extra of ours installs is missing; `what` needs it.
+
+    `module` is the one that shows it, if its name is not the package's.
+    """
+    if importlib.util.find_spec(module or package) is None:
         raise UsageError(f"{what} needs {package}; install it with pip install 'matese[{extra}]'")

@@ -10,7 +10,7 @@ from matese.tasks.distil import Request
 
 EPILOG = """examples:
   matese distil Unbabel/XCOMET-XL --student configs/small/xcomet.yaml --data texts.jsonl --output fast --set start=null
-  matese distil mini --student configs/small/unified.yaml --data texts.jsonl --output fast --device cuda
+  matese distil mini ours --student configs/small/unified.yaml --data texts.jsonl --output fast --device cuda
 
 The texts are a table of translations with their sources or references. The teacher's labels are written to train.jsonl
 and dev.jsonl in the output, the model to run/model. The figures compare the student with its teacher. Run the same

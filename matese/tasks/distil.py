@@ -24,7 +24,8 @@ class Request(OfColumns):
     """Train a small model to agree with a large one.
 
     Attributes:
-        model: an embedded model, a model directory, or a hub id (ORG/NAME).
+        model: an embedded model, a model directory, or a hub id (ORG/NAME); several vote for spans, and their scores
+            are averaged.
         student: YAML file of settings, as for matese train.
         data: translations to label: CSV, TSV, JSON, JSONL, Parquet, or any format that matese convert reads.
         dev: other translations, to validate on (default: every twentieth source of --data).
@@ -33,7 +34,7 @@ class Request(OfColumns):
         device: auto, cpu, cuda, cuda:N or mps (default: auto).
     """
 
-    model: str = option("", Text("TEACHER"))
+    model: Sequence[str] = option((), Several(Text("TEACHER")))
     student: str = option("", File())
     data: str = option("", File())
     dev: str | None = option(None, File())
@@ -61,10 +62,10 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
     reading = texts.ReadingOptions(columns=request.columns)
     segments = texts.all_segments(request.data, reading)
     dev = [] if request.dev is None else texts.all_segments(request.dev, reading)
-    annotators.tell_licences([request.model])
+    annotators.tell_licences(request.model)
     with notices.quiet():
-        teacher = load(request.model, device=request.device, weights=mqm.MATESE)
-    result = distillation.distil(teacher, settings, segments, dev, reporter=train.listening())
+        teachers = [load(model, device=request.device, weights=mqm.MATESE) for model in request.model]
+    result = distillation.distil(teachers, settings, segments, dev, reporter=train.listening())
     if not run_setup.is_first_process():
         return None
     train.show(result, stream)

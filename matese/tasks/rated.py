@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
@@ -9,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from matese.annotation import Rating, Segment
-from matese.files import short_names
+from matese.files import short_names, user_cache, write_lines
 from matese.tasks import annotators, notices, texts
 from matese.tasks.annotators import Checking
 from matese.tasks.files import read_tokens
@@ -41,7 +42,10 @@ class RatingsOfSystems(Several):
     def take(self, given: object) -> Any:  # noqa: ANN401
         """Returns the ratings by system, or a list of files and of lists of ratings; `texts.by_system` reads them."""
         from matese.evaluation.spans.evaluation import NamedRatings
+        from matese.formats.tables import frames
 
+        if frames.is_data_set(given):
+            return (_path(given),)
         if isinstance(given, Mapping):
             return dict(given)
         if isinstance(given, str | PathLike | NamedRatings) or not isinstance(given, Iterable):
@@ -82,7 +86,33 @@ def files_of(ratings: AnyRatings) -> list[str]:
 
 
 def _path(given: object) -> object:
+    """Returns a path as text, a data set of Hugging Face as its ratings, and anything else as it is."""
+    from matese.formats.tables import frames
+
+    if frames.is_data_set(given):
+        return tuple(frames.ratings(given))
     return os.fspath(given) if isinstance(given, PathLike) else given
+
+
+@dataclass(frozen=True, slots=True)
+class FilesOrRatings(Several):
+    """Files of ratings; from Python also ratings or a data set, whose split "train" counts, which become a file."""
+
+    def take(self, given: object) -> tuple[object, ...]:
+        """Returns the files; that of ratings lies in the user's cache folder, where a resumed run finds it."""
+        from matese.formats.tables import frames, jsonl
+
+        ratings = frames.ratings(given, splits=("train",)) if frames.is_data_set(given) else given
+        if isinstance(ratings, str) or not isinstance(ratings, Sequence):
+            return Several.take(self, given)
+        if not ratings or not all(isinstance(rating, Rating) for rating in ratings):
+            return Several.take(self, given)
+        lines = [jsonl.dumps(rating) for rating in ratings]
+        name = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+        path = user_cache("ratings") / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_lines(path, lines)
+        return (str(path),)
 
 
 @dataclass(frozen=True)

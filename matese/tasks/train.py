@@ -13,7 +13,8 @@ from matese import files
 from matese.errors import check_installed
 from matese.tasks import notices
 from matese.tasks.annotators import parse_settings
-from matese.tasks.request import option
+from matese.tasks.rated import FilesOrRatings
+from matese.tasks.request import function, option
 from matese.tasks.texts import JoinedTexts, require
 from matese.tasks.values import File, Several, Text
 
@@ -39,13 +40,13 @@ class Request(JoinedTexts):
         set: replace any setting, such as training.seed=2; repeatable.
     """
 
-    ratings: Sequence[str] = option((), Several())
+    ratings: Sequence[str] = option((), FilesOrRatings())
     config: str | None = option(None, File())
     start: str | None = option(None, Text("MODEL"))
     resume: str | None = option(None, File("DIR"))
     settings: bool = False
     train: Sequence[str] | None = option(None, Several())
-    dev: Sequence[str] | None = option(None, Several())
+    dev: Sequence[str] | None = option(None, FilesOrRatings())
     output: str | None = option(None, File("DIR"))
     set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
 
@@ -99,6 +100,9 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
     _tell_shared(settings.data.files, settings.data.dev)
     show(result, stream)
     return result
+
+
+train = function(Request, run)
 
 
 def listening() -> Reporter:

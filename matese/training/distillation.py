@@ -1,14 +1,15 @@
-"""Distillation: a student learns from a teacher's ratings of unrated texts; any model can be the teacher."""
+"""Distillation: a student learns from teachers' ratings of unrated texts; any models can be the teachers."""
 
 from __future__ import annotations
 
 import dataclasses
+import statistics
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from matese import files
-from matese.annotation import Segment
+from matese import files, merging
+from matese.annotation import Estimate, Rating, Segment
 from matese.errors import InputError, counted
 from matese.formats.tables import jsonl
 from matese.model.annotator import Annotator
@@ -25,21 +26,24 @@ _EVERY = 20
 
 
 def distil(
-    teacher: Annotator,
+    teachers: Sequence[Annotator],
     config: Config,
     segments: Sequence[Segment],
     dev: Sequence[Segment] = (),
     *,
     reporter: Reporter = SILENT,
 ) -> Result:
-    """Labels texts with a teacher and trains a student on the labels: spans, scores, or both.
+    """Labels texts with teachers and trains a student on the labels: spans, scores, or both.
+
+    Several teachers vote for spans, each of which more than half of those that mark spans must have marked in part, and
+    the score is the mean of theirs.
 
     The labels are written to `train.jsonl` and `dev.jsonl` in the output directory, the run to `run`. Existing labels
-    of the same teacher are reused, and a stopped run is resumed. The figures of the result measure the agreement
-    between student and teacher on texts that the student was not trained on.
+    of the same teachers are reused, and a stopped run is resumed. The figures of the result measure the agreement
+    between student and teachers on texts that the student was not trained on.
 
     Args:
-        teacher: the model that labels the texts.
+        teachers: the models that label the texts.
         config: the settings of the student; data.train and data.dev are replaced.
         segments: texts to train on.
         dev: texts to validate on; empty to hold out every twentieth source of `segments`.
@@ -59,8 +63,9 @@ def distil(
         )
     output.mkdir(parents=True, exist_ok=True)
     for name, texts in ((TRAIN, train), (DEV, held_out)):
-        _label(teacher, texts, output / name)
-        reporter.tell(f"{name}: {counted(len(texts), 'segment')} labelled by {teacher.name}")
+        _label(teachers, texts, output / name)
+        names = " and ".join(teacher.name for teacher in teachers)
+        reporter.tell(f"{name}: {counted(len(texts), 'segment')} labelled by {names}")
     data = dataclasses.replace(
         config.data, train=(str(output / TRAIN),), dev=(str(output / DEV),), unrated=None, held_out=0.0
     )
@@ -80,16 +85,16 @@ def split(segments: Iterable[Segment]) -> tuple[list[Segment], list[Segment]]:
     return parts
 
 
-def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> None:
-    """Writes the teacher's ratings, unless they exist."""
+def _label(teachers: Sequence[Annotator], segments: Sequence[Segment], path: Path) -> None:
+    """Writes the teachers' ratings, unless they exist."""
     if not path.exists():
-        files.write_lines(path, _lines(teacher, segments))
+        files.write_lines(path, _lines(teachers, segments))
         return
     labels = list(jsonl.read(str(path)))
     for rating, segment in zip(labels, segments, strict=False):
         read = segment.without_blanks()
-        signature = teacher.signature(teacher.choose_inputs(read), len(read.references))
-        if (rating.segment.hypothesis, rating.rater) != (segment.hypothesis, signature):
+        signatures = {teacher.signature(teacher.choose_inputs(read), len(read.references)) for teacher in teachers}
+        if (rating.segment.hypothesis, rating.rater) != (segment.hypothesis, "+".join(sorted(signatures))):
             raise InputError(f"{path} holds labels of another model or other texts; choose a new directory")
     if len(labels) != len(segments):
         raise InputError(
@@ -97,9 +102,27 @@ def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> None:
         )
 
 
-def _lines(teacher: Annotator, segments: Sequence[Segment]) -> Iterator[str]:
-    """Yields the teacher's ratings as JSON lines."""
-    for rating in teacher.annotate_segments(segments):
-        if rating.errors is None and rating.estimate is None:
-            raise InputError(f"model {teacher.name} neither marks errors nor scores; choose a model that does")
-        yield jsonl.dumps(rating)
+def _lines(teachers: Sequence[Annotator], segments: Sequence[Segment]) -> Iterator[str]:
+    """Yields the teachers' ratings as JSON lines."""
+    for ratings in zip(*(teacher.annotate_segments(segments) for teacher in teachers), strict=True):
+        for rating, teacher in zip(ratings, teachers, strict=True):
+            if rating.errors is None and rating.estimate is None:
+                raise InputError(f"model {teacher.name} neither marks errors nor scores; choose a model that does")
+        yield jsonl.dumps(together(ratings))
+
+
+def together(ratings: Sequence[Rating]) -> Rating:
+    """Returns the rating of several teachers: the vote of those that mark spans, and the mean of their scores.
+
+    Raises:
+        InputError: if they score on different scales.
+    """
+    if len(ratings) == 1:
+        return ratings[0]
+    estimates = [rating.estimate for rating in ratings if rating.estimate is not None]
+    if len(scales := sorted({estimate.scale for estimate in estimates})) > 1:
+        raise InputError(f"the teachers score on the scales {' and '.join(scales)}: must be one; choose other teachers")
+    mean = Estimate(statistics.fmean(one.value for one in estimates), scales[0]) if estimates else None
+    marked = [rating for rating in ratings if rating.errors is not None]
+    voted = merging.merge(marked, method="majority") if marked else ratings[0]
+    return dataclasses.replace(voted, rater="+".join(sorted({str(one.rater) for one in ratings})), estimate=mean)

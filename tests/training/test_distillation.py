@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import matese
-from matese.annotation import Rating, Segment, Severity
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, Severity
 from matese.cli import main
+from matese.errors import InputError
 from matese.formats.tables import jsonl
 from matese.training import distillation
 from matese.training.distillation import split
@@ -110,3 +111,20 @@ def test_every_twentieth_source_is_held_out() -> None:
     assert 60 <= len(dev) <= 140
     assert not {one.source for one in train} & {one.source for one in dev}
     assert split([Segment("a", None, ("b",)), Segment("c")]) is not None
+
+
+def test_several_teachers_vote_and_their_scores_are_averaged() -> None:
+    segment = Segment("eins zwei drei")
+    minor, major = ErrorSpan(0, 4, Severity.MINOR), ErrorSpan(2, 9, Severity.MAJOR)
+    alone = ErrorSpan(10, 14, Severity.MAJOR)
+    ratings = [
+        Rating(segment, "b", (minor,), estimate=Estimate(-1, "mqm", -2, 0)),
+        Rating(segment, "a", (major, alone), estimate=Estimate(-6, "mqm")),
+        Rating(segment, "c", None, estimate=Estimate(-2, "mqm")),  # scores alone, and does not vote
+    ]
+    together = distillation.together(ratings)
+    assert (together.errors, together.rater, together.estimate) == ((major,), "a+b+c", Estimate(-3, "mqm"))
+    assert distillation.together(ratings[:1]) is ratings[0]
+    assert distillation.together(ratings[2:] * 2).errors is None
+    with pytest.raises(InputError, match="scales comet and mqm: must be one"):
+        distillation.together([ratings[0], Rating(segment, "d", None, estimate=Estimate(0.5, "comet"))])

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, Severity, Votes
-from matese.errors import UsageError
+from matese.errors import InputError, UsageError, check_installed
 from matese.formats.tables import columns, jsonl, parquet
 
 ADDED = ("score", "expected_score", "errors", "omissions", "rater")
 """Columns that `with_ratings` adds, with the values of our JSONL."""
 
+_DATA_SETS = (
+    "datasets.Dataset",
+    "datasets.DatasetDict",
+    "datasets.IterableDataset",
+    "datasets.IterableDatasetDict",
+)
 _FULL = Rating(
     Segment("a", "b"),
     "m",
@@ -25,6 +31,40 @@ _FULL = Rating(
 def is_frame(data: object) -> bool:
     """Whether this is a data frame of pandas or polars, or a data set of Hugging Face."""
     return _kind(data) in ("pandas.DataFrame", "polars.DataFrame", "datasets.Dataset")
+
+
+HUB = "hf://datasets/"
+"""Begins the address of a data set on the Hugging Face hub."""
+
+
+def is_data_set(data: object) -> bool:
+    """Whether this is a data set of Hugging Face, one with several splits, or the address of either on the hub."""
+    return _kind(data) in _DATA_SETS or (isinstance(data, str) and data.startswith(HUB))
+
+
+def ratings(data: Any, *, splits: Collection[str] | None = None) -> list[Rating]:  # noqa: ANN401
+    """Returns the ratings of a data set, with the columns of our JSONL.
+
+    Args:
+        data: see `is_data_set`.
+        splits: those that are read, of several; None for all.
+
+    Raises:
+        InputError: if there is no such data set, or a row is not a rating; rows count from 1.
+    """
+    if isinstance(data, str):
+        check_installed("a data set", "datasets", extra="train")
+        import datasets
+
+        try:
+            data = datasets.load_dataset(data.removeprefix(HUB))
+        except Exception as error:  # of many types
+            reason = str(error).splitlines()[0]
+            raise InputError(f"{data}: cannot be loaded ({reason}); must be {HUB}ORG/NAME") from error
+    if _kind(data) in ("datasets.Dataset", "datasets.IterableDataset"):
+        return list(parquet.from_rows(data))
+    chosen = [part for name, part in data.items() if splits is None or name in splits]
+    return [rating for part in chosen for rating in parquet.from_rows(part)]
 
 
 def with_free_names(frame: Any) -> Any:  # noqa: ANN401

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import tokenizers
 
-from matese.errors import ModelError
+from matese.errors import ModelError, check_installed
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -132,13 +132,20 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
     Raises:
         OSError: if there is no such tokenizer.
         ValueError: if it has no fast version.
+        UsageError: if it needs sentencepiece, which is not installed.
     """
     from transformers import AutoTokenizer
 
     options = {"use_fast": True, "local_files_only": Path(source).is_dir(), "trust_remote_code": False}
     if Path(source).is_dir():  # or else transformers 5 takes large vocabularies for those of an old Mistral, and warns
         options["fix_mistral_regex"] = False
-    return AutoTokenizer.from_pretrained(str(source), **options)
+    try:
+        return AutoTokenizer.from_pretrained(str(source), **options)
+    except Exception as error:  # of many types; transformers asks for tiktoken where sentencepiece is missing
+        if re.search("sentencepiece|tiktoken|protobuf", str(error), re.IGNORECASE):
+            for package, module in (("sentencepiece", "sentencepiece"), ("protobuf", "google.protobuf")):
+                check_installed(f"the tokenizer of {source}", package, module=module, extra="train")
+        raise
 
 
 def language_codes(tokenizer: Tokenizer) -> dict[str, int]:

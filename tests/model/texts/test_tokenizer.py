@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from matese.errors import UsageError
 from matese.model.storage import checkpoint
 from matese.model.texts import tokenizer
 from matese.model.texts.encoding import TextEncoder
@@ -72,3 +74,12 @@ def test_settings_of_transformers_4_are_read(tiny_model_dir: Path, tmp_path: Pat
     assert tokenizer.read(with_settings(tiny_model_dir, tmp_path, **settings)) is not None
     settings["added_tokens_decoder"]["2"] = repeated
     assert tokenizer.read(with_settings(tiny_model_dir, tmp_path, **settings)) is None
+
+
+def test_a_tokenizer_that_needs_sentencepiece_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "xlm-roberta"}')
+    (tmp_path / "sentencepiece.bpe.model").write_bytes(b"no model")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "XLMRobertaTokenizer"}')
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(UsageError, match=r"needs sentencepiece; install it with pip install 'matese\[train\]'"):
+        load_tokenizer(tmp_path)

@@ -1,0 +1,58 @@
+"""Data sets of Hugging Face in place of files of ratings, from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import datasets
+import pytest
+
+import matese
+from matese import ErrorSpan, InputError, Rating, Segment, SegmentKey, Severity
+from matese.formats.tables import jsonl, parquet
+from matese.tasks.train import Request
+
+RATINGS = [
+    Rating(
+        Segment("Das Haus", f"the house {number}", (), SegmentKey(lang_pair="en-de", index=number)),
+        rater,
+        (ErrorSpan(0, 3, Severity.MINOR),),
+    )
+    for number in range(10)
+    for rater in ("anna", "ben")
+]
+DATA_SET = parquet.to_dataset(RATINGS)
+ONE_RATER = parquet.to_dataset(RATINGS[::2])
+
+
+@pytest.mark.parametrize(
+    "data", [DATA_SET, datasets.DatasetDict(train=ONE_RATER, test=parquet.to_dataset(RATINGS[1::2]))]
+)
+def test_a_data_set_is_prepared(data: object, tmp_path: Path) -> None:
+    report = matese.prepare(data, output=str(tmp_path / "out"))  # type: ignore[arg-type]
+    assert {name: len(part) for name, part in report.files.items()} == {"train.jsonl": 9, "dev.jsonl": 1}
+    assert report.prepared.n_merged == 10
+
+
+def test_a_data_set_is_evaluated() -> None:
+    assert matese.evaluate(ONE_RATER, RATINGS[::2]).figures["hsh"].value == 1
+
+
+def test_a_data_set_becomes_a_file_to_train_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    split = datasets.DatasetDict(train=ONE_RATER, test=DATA_SET)
+    request = Request(ratings=split, dev=RATINGS[:1], config="a.yaml")
+    (path,) = request.ratings
+    assert list(jsonl.read(path)) == RATINGS[::2]
+    assert request.dev is not None
+    assert list(jsonl.read(request.dev[0])) == RATINGS[:1]
+    assert Request(ratings=["a.tsv", "b.tsv"], config="a.yaml").ratings == ("a.tsv", "b.tsv")
+
+
+def test_a_data_set_that_the_hub_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(name: str) -> object:
+        raise ConnectionError(f"no {name}\nand more")
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    with pytest.raises(InputError, match=r"hf://datasets/x/y: cannot be loaded \(no x/y\); must be"):
+        matese.evaluate("hf://datasets/x/y", ONE_RATER)
