@@ -374,6 +374,8 @@ class SystemSummary:
         lang_pairs: of all segments; "" where it is not known.
         lows: lower ends of the intervals of these scores, if a segment has several predictions.
         highs: upper ends.
+        esa_scores: a model's estimates from 0 to 100, as far as it makes such.
+        n_source_words: words of the sources.
     """
 
     system: str
@@ -389,6 +391,8 @@ class SystemSummary:
     lang_pairs: list[str] = field(default_factory=list)
     lows: array[float] = field(default_factory=lambda: array("d"))
     highs: array[float] = field(default_factory=lambda: array("d"))
+    esa_scores: array[float] = field(default_factory=lambda: array("d"))
+    n_source_words: int = 0
     _raters: set[str | None] = field(default_factory=set, repr=False)
 
     def add(self, rating: Rating, *others: Rating) -> None:
@@ -402,6 +406,7 @@ class SystemSummary:
         self.n_minor += n_minor
         self.n_major += n_major
         self.n_blank += not rating.segment.hypothesis.strip()
+        self.n_source_words += count_words(rating.segment.source or "")
         for one in ratings:
             if one.rater not in self._raters:
                 self._raters.add(one.rater)
@@ -412,6 +417,9 @@ class SystemSummary:
         expected = [value for one in ratings if (value := expected_score(one)) is not None]
         if len(expected) == len(ratings):
             self.expected_scores.append(_mean(expected))
+        esa = [one.estimate.value for one in ratings if one.estimate is not None and one.estimate.scale == "esa"]
+        if len(esa) == len(ratings):
+            self.esa_scores.append(_mean(esa))
         estimate = None if others else rating.estimate
         if estimate is not None and estimate.low is not None and estimate.high is not None:
             self.lows.append(estimate.low)
@@ -426,6 +434,19 @@ class SystemSummary:
     def score(self) -> float | None:
         """The mean of the segments' scores, None if the errors of a segment were not annotated."""
         return corpus_score(self.scores) if self.has_spans else None
+
+    @property
+    def score_100(self) -> float | None:
+        """The score from 0 to 100: a model's own, or else that of MQM, whose lowest score, -25, is 0."""
+        if self.n_segments and len(self.esa_scores) == self.n_segments:
+            return _mean(self.esa_scores)
+        score = self.score
+        return None if score is None else 100 * max(0.0, 1 - score / LOWEST_SCORE)
+
+    @property
+    def penalty_per_1000_words(self) -> float | None:
+        """The penalties of all errors, for a thousand words of the source; None without a source."""
+        return -1000 * sum(self.scores) / self.n_source_words if self.has_spans and self.n_source_words else None
 
     @property
     def has_spans(self) -> bool:

@@ -45,6 +45,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     groups.add_rated(parser, Request)
     fields.add(parser.add_argument_group("figures"), Request, "baseline", "by", "bootstrap", "filter")
     fields.add(parser.add_argument_group("output"), Request, "all", "markdown", "latex", "json", "html")
+    text = "ask which of two translations is better, in both orders (docs/models.md)"
+    fields.add(parser.add_argument_group("language model", text), Request, "annotator", "base_url", "set", "cache")
     text = "other metrics, as rows beside the scores of the ratings"
     fields.add(parser.add_argument_group("metrics", text), Request, "metrics")
 

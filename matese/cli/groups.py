@@ -37,7 +37,7 @@ def add_texts(
         fields.add(group, request, "test_set")
     fields.add(group, request, "lang_pair")
     if has_references:
-        fields.add(group, request, "skip_incomplete")
+        fields.add(group, request, "skip_incomplete", "align")
     group = parser.add_argument_group("tables", "all texts in one file or several")
     fields.add(group, request, "input")
     if has_references:

@@ -20,8 +20,10 @@ EPILOG = """output:
     score, Minor, Major, signature
   --json: one object with `signature`, `weights`, `ranking` (names, best first) and `systems`, a list of objects with
     `system`, `score`, `expected_score`, `segments`, `with_errors`, `minor`, `major`, `blank`, `score_interval`,
-    `expected_score_interval`, `p` and, with --segments, `segment_scores`, a list of objects with `index` (from 0,
-    over all segments of the system), `document`, `segment`, `score`, `expected_score`, `minor` and `major`.
+    `expected_score_interval`, `score_100` (from 0 to 100: a model's own, or 100 for no error and 0 for -25),
+    `penalty_per_1000_words` (of the source), `p` and, with --segments, `segment_scores`, a list of objects with
+    `index` (from 0, over all segments of the system), `document`, `segment`, `score`, `expected_score`, `minor` and
+    `major`.
 
   A system's score is the mean of its segments' scores: 0 is best, lower is worse. The score adds up the penalties of
   the marked errors; the expected score is the model's estimate of the score that people would give. Systems are ranked

@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     fields.add(large, cluster.Request, "workers")
     groups.add_checks(parser, Request)
     asked = parser.add_argument_group("language model", "docs/models.md explains it")
-    fields.add(asked, Request, "annotator", "base_url", "context", "correct", "set")
+    fields.add(asked, Request, "annotator", "base_url", "context", "correct", "dry_run", "set")
     uncertainty = parser.add_argument_group("uncertainty", "docs/explain.md explains the intervals")
     fields.add(uncertainty, Request, "uncertainty", "interval_scale")
     fields.add(parser.add_argument_group("error-free segments"), Request, "error_free")

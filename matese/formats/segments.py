@@ -31,12 +31,14 @@ class GivenSegments:
         read: returns the segments.
         forms: the format of each file that is not lines of text.
         is_table: whether the segments are of files that hold all their texts, and not of parallel text files.
+        alignment: a TSV of the lines that were joined; "" if none were.
     """
 
     counts: Mapping[str, int]
     read: Callable[[], Iterable[Segment]]
     forms: Mapping[str, str] = field(default_factory=dict)
     is_table: bool = False
+    alignment: str = ""
 
     @classmethod
     def of(cls, segments: Sequence[Segment], forms: Mapping[str, str]) -> GivenSegments:
@@ -143,6 +145,7 @@ def from_texts(
     lang_pair: str | None = None,
     test_set: str | None = None,
     system: str | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> GivenSegments:
     """Returns the segments of systems; all files are read to their end first, and again when segments are read.
 
@@ -154,6 +157,8 @@ def from_texts(
         lang_pair: in any form that `languages.parse` reads; stored in the keys of the segments, as is the test set.
         test_set: its name.
         system: name of the only system; None for that of its file.
+        report: called with a sentence about lines that were joined, see `line_alignment`; None: all files must have
+            equally many lines.
 
     Raises:
         FormatError: if a file is empty or not UTF-8.
@@ -166,19 +171,54 @@ def from_texts(
     systems = [_open(path) for path in hypotheses]
     context = [_open(path) for path in (*references, *([] if source is None else [source]))]
     first = systems[0]
+    alignment = ""
+    if report is not None and any(other.n_lines != first.n_lines for other in context):
+        systems, context, alignment = _aligned(systems, context, report)
+        first = systems[0]
     for other in (*systems, *context):
         if other.n_lines != first.n_lines:
             has = f"{name_of(first.path)} has {counted(first.n_lines, first.unit)}"
             others = counted(other.n_lines, other.unit) if other.unit != first.unit else f"{other.n_lines:,}"
-            allowed = f"{first.unit} i of each must be one segment"
+            allowed = f"{first.unit} i of each must be one segment, or be aligned (--align)"
             raise InputError(f"{has} and {name_of(other.path)} {others}: {allowed}")
     if system is not None and len(systems) > 1:
         raise InputError(f"{counted(len(systems), 'system')}: {system} can name only one")
     names = short_names(hypotheses) if system is None else [system]
     key = SegmentKey(test_set, lang_pair and languages.parse(lang_pair))
-    return _parallel(
+    given = _parallel(
         dict(zip(names, systems, strict=True)), context[: len(references)], context[len(references) :], key
     )
+    return replace(given, alignment=alignment)
+
+
+def _aligned(
+    systems: Sequence[_TextFile], context: Sequence[_TextFile], report: Callable[[str], None]
+) -> tuple[list[_TextFile], list[_TextFile], str]:
+    """Returns files whose lines are joined so that they have equally many, and the alignment.
+
+    Source and references belong together line by line, and so do files with as many lines as the translations.
+    """
+    from matese.formats import line_alignment
+
+    (file, *others) = systems
+    different = [other for other in context if other.n_lines != file.n_lines]
+    anchor = different[0]
+    if others or any(other.n_lines != anchor.n_lines for other in context):
+        counts = ", ".join(f"{name_of(other.path)} {other.n_lines:,}" for other in (*systems, *context))
+        allowed = "must be one system, whose source and references have equally many"
+        raise InputError(f"lines cannot be aligned ({counts}): {allowed}")
+    joined = line_alignment.join(list(file.read()), list(anchor.read()))
+    for n, of, what in ((joined.n_added, file, "additions"), (joined.n_omitted, anchor, "omissions")):
+        if n:
+            report(f"{name_of(of.path)}: {counted(n, 'line')} without a counterpart ({what}), read with a neighbour")
+
+    def rejoined(other: _TextFile) -> _TextFile:
+        lines = list(other.read())
+        texts = [" ".join(lines[slice(*bead.other)]) for bead in joined.beads]
+        return _TextFile(other.path, len(texts), texts, other.form)
+
+    rows = _TextFile(file.path, len(joined.hypotheses), joined.hypotheses, file.form)
+    return [rows], [rejoined(other) for other in context], joined.table
 
 
 def _parallel(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -17,6 +19,7 @@ from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import ALPHA, PairComparison, SystemComparison
 from matese.evaluation.systems.differences import MetricComparison, PairedDifference
+from matese.evaluation.systems.preferences import PairPreferences
 from matese.render import json_objects, result_keys
 from matese.render.labels import place_label, short_number, show, unplaced_label
 from matese.render.result_keys import ComparisonKeys, FilterKeys, MetricKeys, SamplingKeys
@@ -238,8 +241,33 @@ def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
                 yield f"    {name}: {', '.join(others)}"
 
 
-def to_json(comparison: SystemComparison, sources: Sequence[str]) -> dict[str, Any]:
-    """Returns all figures and segments as one object, see `result_keys.ComparisonKeys`; `sources` are the files."""
+def preference(first: str, second: str, found: PairPreferences) -> str:
+    """Returns a sentence about what a language model prefers.
+
+    >>> preference("a", "b", PairPreferences(6, 2, 2, 1, 1, Figure(0.7, 0.5, 0.9)))
+    'Preferences: b wins 70 % [50, 90] against a (6 better, 2 worse, 2 ties, 1 of them because the order of the \
+translations decided; 1 without an answer)'
+    """
+    rate = found.win_rate
+    interval = "" if math.isnan(rate.low) else f" [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
+    unsteady = f", {found.unsteady:,} of them because the order of the translations decided" if found.unsteady else ""
+    unanswered = f"; {found.unanswered:,} without an answer" if found.unanswered else ""
+    counts = f"{found.wins:,} better, {found.losses:,} worse, {counted(found.ties, 'tie')}{unsteady}{unanswered}"
+    return f"Preferences: {second} wins {100 * rate.value:.0f} %{interval} against {first} ({counts})"
+
+
+def to_json(
+    comparison: SystemComparison,
+    sources: Sequence[str],
+    preferred: Mapping[tuple[str, str], PairPreferences] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Returns all figures and segments as one object, see `result_keys.ComparisonKeys`.
+
+    Args:
+        comparison: of the systems.
+        sources: the files.
+        preferred: what a language model says of pairs of systems.
+    """
     sampling = comparison.sampling
     every = itertools.chain(*comparison.ratings.values())
     keys = ComparisonKeys(
@@ -268,10 +296,16 @@ def to_json(comparison: SystemComparison, sources: Sequence[str]) -> dict[str, A
         },
         versus=_nested({names: _pair_to_json(pair) for names, pair in comparison.pairs.items()}),
         metrics={name: _metric_to_json(metric) for name, metric in comparison.metrics.items()},
+        preferences=_nested({names: _preferences_to_json(found) for names, found in preferred.items()}),
         differences=_segments_to_json(comparison),
     )
     written: dict[str, Any] = msgspec.to_builtins(keys)
     return written
+
+
+def _preferences_to_json(found: PairPreferences) -> dict[str, Any]:
+    rate = json_objects.nest_figures({"win_rate": found.win_rate}, with_intervals=not math.isnan(found.win_rate.low))
+    return {**asdict(found), **rate}
 
 
 def errors_label(rating: Rating) -> str:

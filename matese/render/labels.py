@@ -13,17 +13,25 @@ _ACTING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u202
 
 
 def error_label(error: AnyError) -> str:
-    """Returns the severity and the category of an error, and what found it if that is a rule.
+    """Returns the severity and the category of an error, what found it if that is a rule, and why and how to mend it.
 
     >>> from matese.annotation import Severity, UnplacedError
     >>> error_label(UnplacedError(Severity.MAJOR, "Omission")), error_label(UnplacedError(None))
     ('Major Omission', 'Undecided')
     >>> error_label(ErrorSpan(0, 1, Severity.MAJOR, "Number", rule="numbers"))
     'Major Number (rule numbers)'
+    >>> error_label(ErrorSpan(0, 1, Severity.MAJOR, reason="wrong city", correction="Bonn"))
+    'Major (better: Bonn; wrong city)'
     """
     severity = severities.label(error.severity)
     label = severity if error.category is None else f"{severity} {error.category}"
-    return label if error.rule is None else f"{label} (rule {error.rule})"
+    correction = error.correction if isinstance(error, ErrorSpan) else None
+    said = [
+        *([] if error.rule is None else [f"rule {error.rule}"]),
+        *([] if correction is None else [f"better: {correction}" if correction else "better: without it"]),
+        *([error.reason] if error.reason else []),
+    ]
+    return f"{label} ({'; '.join(said)})" if said else label
 
 
 def unplaced_label(error: UnplacedError) -> str:

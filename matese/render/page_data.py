@@ -209,7 +209,14 @@ def _spans(
 
 
 def _severity_and_category(error: AnyError) -> dict[str, object]:
-    """Returns the rank of the severity, and the category, the rule and words without a place if there are some."""
+    """Returns the rank of the severity, and what else is known of an error, if there is some."""
+    correction = error.correction if isinstance(error, ErrorSpan) else None
     words = error.words if isinstance(error, UnplacedError) else None
-    found = {"category": error.category, "rule": error.rule, "words": words}
+    found = {
+        "category": error.category,
+        "rule": error.rule,
+        "words": words,
+        "reason": error.reason,
+        "correction": correction,
+    }
     return _without_nulls({"severity": severities.rank(error.severity), **found})

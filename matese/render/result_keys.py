@@ -173,6 +173,7 @@ class ComparisonKeys(ResultKeys, frozen=True, kw_only=True):
         systems: figures by system.
         versus: differences by the first system and the second.
         metrics: other metrics by name.
+        preferences: what a language model says, by the first system and the second; empty without one.
         differences: all segments, the largest difference first.
     """
 
@@ -186,6 +187,7 @@ class ComparisonKeys(ResultKeys, frozen=True, kw_only=True):
     systems: dict[str, dict[str, Any]]
     versus: dict[str, dict[str, dict[str, Any]]]
     metrics: dict[str, MetricKeys]
+    preferences: dict[str, dict[str, dict[str, Any]]]
     differences: list[dict[str, Any]]
 
 

@@ -49,7 +49,7 @@ def place_of(segment: Segment, number: int) -> dict[str, str | None]:
 
 def of_segment(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float | None]:
     """Returns the figures of a segment, in the order of the columns: mean scores, and all errors, of its raters."""
-    estimates = [rating.estimate.value for rating in ratings if rating.estimate is not None]
+    estimates = [value for rating in ratings if (value := mqm.expected_score(rating)) is not None]
     expected = mqm.corpus_score(estimates) if len(estimates) == len(ratings) else None
     if any(rating.errors is None for rating in ratings):
         return {"score": None, "expected_score": expected, "minor": None, "major": None}
@@ -92,7 +92,9 @@ def to_json(
     for number, ranked in enumerate(standings):
         means = {"score": ranked.score, "expected_score": ranked.expected_score}
         intervals = json_objects.nest_figures({name: mean for name, mean in means.items() if mean}, with_intervals=True)
-        systems.append({"system": ranked.summary.system, **of_system(ranked.summary), **intervals, "p": ranked.p})
+        summary = ranked.summary
+        own = {"score_100": summary.score_100, "penalty_per_1000_words": summary.penalty_per_1000_words}
+        systems.append({"system": summary.system, **of_system(summary), **intervals, **own, "p": ranked.p})
         if segments is not None:
             of_segments = [{"index": index, **columns} for index, columns in enumerate(segments[number])]
             systems[-1]["segment_scores"] = of_segments

@@ -101,6 +101,8 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
         rows.append((label, mark_spans(reference, missing(number))))
     if details := _details(rating):
         rows.append(("err", Text(details)))
+    if rating.correction is not None:
+        rows.append(("better", Text(show(rating.correction))))
     n_cells = max(len(label) for label, _ in rows)
     block = [_heading(rating, weights)]
     for label, text in rows:
@@ -203,7 +205,8 @@ def _details(rating: Rating) -> str:
     ]
     details = []
     for error, text, note in marked:
-        if error.category or (isinstance(error, ErrorSpan) and error.votes):
+        has_more = isinstance(error, ErrorSpan) and (error.votes or error.correction is not None)
+        if error.category or error.reason or has_more:
             words = text[error.start : error.end]
             quoted = words if len(words) <= _MOST_QUOTED else f"{words[: _MOST_QUOTED - 1]}…"
             details.append(f"{quoted}: {error_label(error)}{note}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -20,6 +21,7 @@ from matese.tasks.values import POSITIVE, PROBABILITY, Device, File, OneOf, Seve
 from matese.tasks.weights import Weighted
 
 if TYPE_CHECKING:
+    from matese import mqm
     from matese.checks.rule import Rule
     from matese.finished_work import FinishedWork
     from matese.formats.segments import GivenSegments
@@ -130,40 +132,59 @@ class Checking(Model):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Marking(Checking):
-    """What annotates: a model, a language model, or checks.
+class Asking(Checked):
+    """A language model, and what it is asked.
 
     Attributes:
         annotator: openai:MODEL: ask a language model instead of --model; the key is in the environment,
             OPENAI_API_KEY.
         base_url: address of the endpoint, such as http://localhost:8080/v1 (default: that of OpenAI).
         context: show a language model N segments of the document before and after each (default: 0).
-        correct: ask a language model for the corrected translation, too.
         set: prompt=mqm|esa or a file in Jinja, steps=2 (score of esa in a second request), scheme=FILE (categories and
             severities), terms=FILE (a glossary), style=TEXT, judgements=N (mean score without outliers), max_tokens=N,
             requests_per_minute=N, concurrency=N, timeout=SECONDS, or parameters.NAME=VALUE for a parameter of each
             request; repeatable.
         cache: folder that keeps finished work for later runs (default: beside --output until it is complete; of
             --annotator, in the user's cache folder).
-        tokens: jsonl: add the probabilities of every token.
     """
 
     annotator: str | None = option(None, Text())
     base_url: str | None = option(None, Text("URL"))
     context: int = option(0, Whole(0))
-    correct: bool = False
     set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
     cache: str | None = option(None, File("DIR"))
-    tokens: bool = False
 
-    def check(self) -> None:
-        """Raises a UsageError if the options do not fit together."""
+    def check_asked(self, *names: str) -> None:
+        """Raises a UsageError unless the language model is named, or no option is given that is for one only.
+
+        Args:
+            names: further such options.
+        """
         if self.annotator is None:
-            for name in ("base_url", "context", "correct", "set"):
+            for name in ("base_url", "context", "set", *names):
                 require(not getattr(self, name), f"--{name.replace('_', '-')} is for --annotator only")
             return
         is_named = self.annotator.startswith(_PREFIX) and self.annotator != _PREFIX
         require(is_named, f"--annotator {self.annotator}: must be openai:MODEL, the model as the endpoint names it")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Marking(Checking, Asking):
+    """What annotates: a model, a language model, or checks.
+
+    Attributes:
+        correct: ask a language model for the corrected translation, too.
+        tokens: jsonl: add the probabilities of every token.
+    """
+
+    correct: bool = False
+    tokens: bool = False
+
+    def check(self) -> None:
+        """Raises a UsageError if the options do not fit together."""
+        self.check_asked("correct")
+        if self.annotator is None:
+            return
         require(self.model == "mini", "--annotator and --model are both given; give one of them")
         require(not self.is_only_checks, "--annotator: leave out --checks only")
         of_model = ("batch_tokens", "threads", "tokens", "uncertainty")
@@ -252,9 +273,16 @@ def opened(
         yield Marker(lambda segments: ((rating, None) for rating in findings(segments)), _Nothing())
         return
     if isinstance(options, Marking) and options.annotator is not None:
-        with _asking(options, options.annotator) as other:
-            asked = Marker(lambda segments: ((rating, None) for rating in other.annotate_segments(segments)), other)
+        faults = Counter[str]()
+        with asking(options, weights=options.weights, has_correction=options.correct) as other:
+            asked = Marker(
+                lambda segments: ((rating, None) for rating in _checked(other.annotate_segments(segments), faults)),
+                other,
+            )
             yield _with_rules(asked, rules_of)
+        if options.correct and faults:
+            found = ", ".join(f"{rule} {n:,}" for rule, n in faults.most_common())
+            notices.info(f"rules find faults in corrected translations ({found}): look at these first")
         return
     with loaded(options, n_segments) as annotator:
         decoding = annotator.decoding
@@ -296,9 +324,25 @@ def tell_rules(options: Checking, given: GivenSegments) -> None:
         notices.info(f"of the checks, only {ran} run: {problem}")
 
 
+def _checked(ratings: Iterable[Rating], faults: Counter[str]) -> Iterator[Rating]:
+    """Yields ratings; counts the rules that find a fault in a corrected translation."""
+    from matese.checks import checker
+
+    for rating in ratings:
+        if rating.correction is not None:
+            findings = checker.check(replace(rating.segment, hypothesis=rating.correction))
+            faults.update({error.rule for error in findings.all_errors if error.rule is not None})
+        yield rating
+
+
 @contextlib.contextmanager
-def _asking(options: Marking, name: str) -> Iterator[LanguageModel]:
+def asking(options: Asking, *, weights: mqm.AnyWeights, has_correction: bool = False) -> Iterator[LanguageModel]:
     """Yields the language model of a request; tells at the end what it did.
+
+    Args:
+        options: of the request, which names one.
+        weights: penalties of errors.
+        has_correction: whether the corrected translation is asked for.
 
     Raises:
         UsageError: if an option cannot be used, or the HTTP client is not installed.
@@ -310,14 +354,14 @@ def _asking(options: Marking, name: str) -> Iterator[LanguageModel]:
 
     how = settings.parse("{}", Settings, path="--set", overrides=parse_settings(options.set))
     annotator = LanguageModel(
-        name.removeprefix(_PREFIX),
+        (options.annotator or "").removeprefix(_PREFIX),
         base_url=options.base_url or OPENAI,
-        prompt=how.question(n_context=options.context, has_correction=options.correct),
+        prompt=how.question(n_context=options.context, has_correction=has_correction),
         judgements=how.judgements,
         parameters=how.parameters,
         limits=how,
         cache_directory=options.cache,
-        weights=options.weights,
+        weights=weights,
     )
     try:
         yield annotator

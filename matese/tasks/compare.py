@@ -14,6 +14,7 @@ from matese.tasks.values import File, Several, Text, Whole
 if TYPE_CHECKING:
     from matese.evaluation.metrics.lexical_metrics import Baseline
     from matese.evaluation.systems.comparison import SystemComparison
+    from matese.evaluation.systems.preferences import PairPreferences
     from matese.evaluation.systems.segment_filters import Filter
 
 _TOP = 10
@@ -30,7 +31,7 @@ class TextOrObject(Text):
 
 
 @dataclass(frozen=True)
-class Request(rated.Rated, Report):
+class Request(rated.Rated, Report, annotators.Asking):
     """Compare systems.
 
     Attributes:
@@ -54,6 +55,10 @@ class Request(rated.Rated, Report):
     filter: Sequence[Filter | str] = option((), Several(TextOrObject("FILTER")))
     metrics: Sequence[str | Baseline] = option((), Several(TextOrObject()))
     html: str | None = option(None, File())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_asked()
 
 
 def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
@@ -86,13 +91,29 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
                     request.metrics, weights=request.penalties, loading={"device": request.device}
                 ),
             )
+        preferred = _preferences(request, compared) if request.annotator is not None else {}
         blind_spots = models.blind_spots(rating for ratings in found.systems.values() for rating in ratings)
         notices.info(*comparison_report.notices(compared), *blind_spots)
-        outputs.write_text(*comparison_report.text(compared, _TOP, is_all=request.all), look=request.look)
-        outputs.write_json(comparison_report.to_json(compared, files))
+        sentences = [f"{comparison_report.preference(*names, of_pair)}\n" for names, of_pair in preferred.items()]
+        outputs.write_text(*sentences, *comparison_report.text(compared, _TOP, is_all=request.all), look=request.look)
+        outputs.write_json(comparison_report.to_json(compared, files, preferred))
         if outputs.html is not None:
             outputs.html.write(comparison_page.render(compared, files, notes=[*found.warnings, *blind_spots]))
     return compared
+
+
+def _preferences(request: Request, compared: SystemComparison) -> dict[tuple[str, str], PairPreferences]:
+    """Returns which of two systems a language model prefers, for each pair that is compared."""
+    from matese.evaluation.systems import preferences
+
+    found = {}
+    with annotators.asking(request, weights=request.weights) as model:
+        for first, second in compared.pairs:
+            ratings = [compared.ratings[name] for name in (first, second)]
+            pairs = ((one.segment, other.segment) for one, other in zip(*ratings, strict=True))
+            judged = [(one.better, one.is_steady) for one in model.preferences(pairs)]
+            found[first, second] = preferences.summarise(judged, ratings[0], compared.sampling)
+    return found
 
 
 compare = function(Request, run)

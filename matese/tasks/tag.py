@@ -70,6 +70,7 @@ class Request(Translations, Marking):
         shard: annotate only the I-th of N parts of the segments, from 1; with --precision float32, the joined parts
             equal the output of one process.
         scores_only: where no format is given, write only the score that ranks, one number a line.
+        dry_run: only tell how many requests a language model would get, and about how many tokens.
     """
 
     format: str | None = option(None, OneOf("format", OWN_FORMATS, _written_formats))
@@ -79,6 +80,7 @@ class Request(Translations, Marking):
     limit: int | None = option(None, Whole(1))
     shard: _Shard | str | None = option(None, Shard())
     scores_only: bool = False
+    dry_run: bool = False
 
     @property
     def filters(self) -> str:
@@ -119,6 +121,8 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
     to `stream`, if there is one.
     """
     form = _check(request)
+    if request.dry_run:
+        return _estimate(request)
     with contextlib.ExitStack() as stack:
         is_kept = request.output is None and stream is None
         output = request.output if _is_file(request.output) else None
@@ -127,6 +131,10 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
         given = texts.segments(request, needs_context=not request.is_only_checks)
         annotators.tell_rules(request, given)
+        if given.alignment and output is not None:
+            path = Path(f"{output}.alignment.tsv")
+            path.write_text(given.alignment, encoding="utf-8")
+            notices.info(f"{path} says which lines belong together")
         # The number of all parts, so that each is computed as the whole would be.
         opened = annotators.opened(request, len(given), given.forms, finished=finished, for_people=_is_for_people(form))
         marker = stack.enter_context(opened)
@@ -156,6 +164,16 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
     return Tagged(job.summaries, Ratings())
 
 
+def _estimate(request: Request) -> Tagged:
+    """Tells what the answers of a language model would cost."""
+    given = texts.segments(request)
+    with annotators.asking(request, weights=request.weights, has_correction=request.correct) as model:
+        n_requests, n_tokens = model.cost(given)
+    sent = f"{counted(n_requests, 'request')} with about {counted(n_tokens, 'token')} in prompts"
+    notices.info(f"{sent}; answers and repeated requests come on top; nothing was sent")
+    return Tagged((), Ratings())
+
+
 tag = function(Request, run)
 
 
@@ -172,6 +190,7 @@ def _check(request: Request) -> str:
         from matese.formats import writing
 
         writing.check_target(request.output, form)
+    require(request.annotator is not None or not request.dry_run, "--dry-run is for --annotator only")
     has_model = not request.is_only_checks
     is_one = len(request.input) == 1
     is_copy = _is_copy(form)

@@ -85,6 +85,7 @@ class Translations(TextFiles):
         system: name of the system, in place of the name that the file has or states.
         skip_incomplete: leave out segments without the texts that the model needs, and report their number.
         ignore_references: leave out the references of --input, so that the model reads the source alone.
+        align: join the lines of a translation and of its source or references that differ in number.
     """
 
     ref: Sequence[str] = option((), Several(is_repeated=True))
@@ -92,6 +93,7 @@ class Translations(TextFiles):
     system: str | None = option(None, Text())
     skip_incomplete: bool = False
     ignore_references: bool = False
+    align: bool = False
 
     @property
     def text_files(self) -> list[str]:
@@ -238,7 +240,7 @@ def segments(texts: Translations, *, needs_context: bool = True, untranslated: b
     check_stdin([*texts.hyp, *references, *sources])
     source = sources[0] if sources else None
     names = {"lang_pair": texts.lang_pair, "test_set": texts.test_set, "system": texts.system}
-    return segments.from_texts(texts.hyp, references, source, **names)
+    return segments.from_texts(texts.hyp, references, source, **names, report=notices.info if texts.align else None)
 
 
 def readable(

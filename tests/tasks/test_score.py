@@ -10,6 +10,7 @@ from matese.tasks import agreement, score
 from tests.tasks.conftest import do, refusal, write
 
 SCORE = {"model": "{tiny}", "precision": "float32", "hyp": ["mt.txt", "b.txt"], "ref": ["ref.txt"]}
+OF_100 = ("score_100", "penalty_per_1000_words")
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,9 @@ def test_json_agrees_with_lines() -> None:
     assert (whole["signature"], whole["weights"]) == (rows[0][8], "matese")
     for system, row in zip(whole["systems"], rows, strict=True):
         names = ("system", "score", "expected_score", "segments", "with_errors", "minor", "major", "blank")
-        assert tuple(system) == (*names, "score_interval", "expected_score_interval", "p", "segment_scores")
+        assert tuple(system) == (*names, "score_interval", "expected_score_interval", *OF_100, "p", "segment_scores")
+        assert system["score_100"] == pytest.approx(100 + 4 * system["score"])
+        assert system["penalty_per_1000_words"] is None, "there is no source"
         for name in ("score", "expected_score"):
             low, high = system[f"{name}_interval"]
             assert low <= system[name] <= high
@@ -52,6 +55,20 @@ def test_json_agrees_with_lines() -> None:
         mean = sum(scores["score"] for scores in system["segment_scores"]) / system["segments"]
         assert system["score"] == pytest.approx(mean)
     assert "segment_scores" not in json.loads(do(score, json="-", **SCORE).out)["systems"][0]
+
+
+def test_other_scales_than_that_of_mqm() -> None:
+    """An answer to the prompt `esa` has a score from 0 to 100, which is no expected score."""
+    tally = mqm.SystemSummary("llm")
+    minor = (ErrorSpan(0, 3, Severity.MINOR),)
+    for source, value in (("one two three", 70), ("four five", 90)):
+        tally.add(Rating(Segment("Das Haus", source), "llm", minor, estimate=Estimate(value, "esa")))
+    assert (tally.score, tally.expected_score, tally.score_100) == (-1, None, 80)
+    assert tally.penalty_per_1000_words == 400
+    human = mqm.SystemSummary("ann")
+    human.add(Rating(Segment("Das Haus"), "ann", minor))
+    human.add(Rating(Segment("", "x"), "ann", None))
+    assert (human.score_100, human.penalty_per_1000_words) == (None, None)
 
 
 def test_score_of_a_system_does_not_depend_on_others() -> None:

@@ -8,7 +8,9 @@ A note is a header with the rater, a line for each error, and the lines of the r
     Major error, missing in the translation (Accuracy/Omission): »not« (confidence 61 %) [12..15]
     Major error (Accuracy/Mistranslation/Number): »17« [12..14], rule numbers
     Major error without a place (Accuracy/Omission/Inline code): »<x 1>«, rule codes
+    Minor error: »löschen« [10..17], better "entfernen", because "not the term"
     Comment: Is this the verb or the noun?
+    Correction: Die Datei löschen
 
     [matese form 1] "anna": no errors
 
@@ -16,10 +18,11 @@ It ends at an empty line, at the next header, or where the comments of its text 
 what is optional::
 
     header = "[matese" (" " "form "? FORM)? "]" (" " RATER)? ": no errors"?
-    line   = SEVERITY SIDE? (" (" CATEGORY ")")? (": »" WORDS "«" confidence? place?)? (", rule " NAME)?
+    line   = SEVERITY SIDE? (" (" CATEGORY ")")? (": »" WORDS "«" confidence? place?)? (", rule " NAME)? said?
+    said   = (", better " JSON string)? (", because " JSON string)?
     confidence = " (confidence " PERCENT " %)"
     place  = " [" START ".." END "]"
-    comment = "Comment: " (TEXT | JSON string)
+    comment = ("Comment: " | "Correction: ") (TEXT | JSON string)
 
 FORM is the number of a plural form, RATER a JSON string or null, CATEGORY a JSON string unless it is plain. Older
 versions wrote no "form" before the number, and no "no errors". SEVERITY and SIDE are the words of `_SEVERITIES` and
@@ -108,6 +111,7 @@ _SIDE_OF = _meanings(_SIDES)
 _NO_ERRORS = ": no errors"
 _HEADER = re.compile(rf"\[{ORIGIN}(?: (?:form )?(?P<form>\d{{1,9}}))?\](?: (?P<rater>.*?))?(?:{_NO_ERRORS})?")
 _OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \((?:translations|texts) without a note have no errors\)")
+_JSON = r'"(?:[^"\\]|\\.)*"'
 _LINE = re.compile(
     rf"(?P<severity>{_any(_SEVERITY_OF)})"
     rf"(?P<side>{_any(_SIDE_OF)})"
@@ -116,8 +120,10 @@ _LINE = re.compile(
     rf"(?: \((?:{_any(_CONFIDENCES)}) (?P<percent>\d{{1,3}}) %\))?"
     r"(?: \[(?P<start>\d{1,18})\.\.(?P<end>\d{1,18})\])?)?"
     r"(?:, rule (?P<rule>[\w-]+))?"
+    rf"(?:, better (?P<correction>{_JSON}))?(?:, because (?P<reason>{_JSON}))?"
 )
 _COMMENT_LINE = re.compile(r"Comment: ?(.*)")
+_CORRECTION_LINE = re.compile(r"Correction: ?(.*)")
 _PLAIN_CATEGORY = re.compile(r"[\w/ .&-]+", re.ASCII)
 
 
@@ -172,6 +178,8 @@ def write(rating: Rating, form: int | None = None, *, names_rater: bool = True) 
         lines += [_line(error, side, text) for error in getattr(rating, side.value) or ()]
     if comment := comment_of(rating.segment):
         lines += [f"Comment: {_one_line(text)}" for text in comment.splitlines()]
+    if rating.correction is not None:
+        lines.append(f"Correction: {_one_line(rating.correction)}")
     return "\n".join(lines)
 
 
@@ -185,11 +193,19 @@ def _line(error: AnyError, side: _Side, text: str) -> str:
     if error.category is not None:
         is_plain = _PLAIN_CATEGORY.fullmatch(error.category) is not None
         label += f" ({error.category if is_plain else json.dumps(error.category)})"
-    rule = "" if error.rule is None else f", rule {error.rule}"
+    said = "" if error.rule is None else f", rule {error.rule}"
+    if isinstance(error, ErrorSpan) and error.correction is not None:
+        said += f", better {_quoted(error.correction)}"
+    if error.reason is not None:
+        said += f", because {_quoted(error.reason)}"
     if isinstance(error, UnplacedError):
-        return f"{label}{'' if error.words is None else f': »{_shown(error.words)}«'}{rule}"
+        return f"{label}{'' if error.words is None else f': »{_shown(error.words)}«'}{said}"
     sure = "" if error.confidence is None else f" ({_CONFIDENCES[0]} {round(100 * error.confidence)} %)"
-    return f"{label}: »{_shown(text)[error.start : error.end]}«{sure} [{error.start}..{error.end}]{rule}"
+    return f"{label}: »{_shown(text)[error.start : error.end]}«{sure} [{error.start}..{error.end}]{said}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def split(lines: Iterable[str]) -> Iterator[Note]:
@@ -256,7 +272,11 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
     source_errors: list[ErrorSpan] = []
     comment: list[str] = []
     n_ignored = 0
+    correction = None
     for line in note.lines:
+        if of_correction := _CORRECTION_LINE.fullmatch(line):
+            correction = _comment_line(of_correction[1])
+            continue
         if of_comment := _COMMENT_LINE.fullmatch(line):
             comment.append(_comment_line(of_comment[1]))
             continue
@@ -268,18 +288,21 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
         side = _SIDE_OF[match["side"]]
         if not match["place"] or side is _Side.UNPLACED:
             severity = _SEVERITY_OF[match["severity"]]
-            errors.append(UnplacedError(severity, _category(match), match["words"], match["rule"]))
+            errors.append(
+                UnplacedError(severity, _category(match), match["words"], match["rule"], _said(match, "reason"))
+            )
         elif side is _Side.ERRORS:
             errors.append(_span(match, segment.hypothesis, issues))
         elif side is _Side.SOURCE_ERRORS:
             source_errors.append(_span(match, segment.source or "", issues))
         else:
             words = _span(match, segment.source or "", issues)
-            of_words = words.severity, words.category, words.confidence, words.rule
+            of_words = words.severity, words.category, words.confidence, words.rule, words.reason
             errors.append(Omission("source", None, words.start, words.end, *of_words))
     if comment:
         segment = replace(segment, extra={**(segment.extra or {}), COMMENT: "\n".join(comment)})
     rating = rating_of(segment, _rater(note.rater) if note.rater else of_file, errors, source_errors)
+    rating = replace(rating, correction=correction)
     return replace(rating, errors=None) if n_ignored and not rating.all_errors else rating
 
 
@@ -300,7 +323,21 @@ def _span(match: re.Match[str], text: str, issues: RowIssues) -> ErrorSpan:
     """Returns the error of a line with words, which are in `text`."""
     start, end = _place(match, _shown(text), issues)
     confidence = int(match["percent"]) / 100 if match["percent"] else None
-    return ErrorSpan(start, end, _SEVERITY_OF[match["severity"]], _category(match), confidence, rule=match["rule"])
+    return ErrorSpan(
+        start,
+        end,
+        _SEVERITY_OF[match["severity"]],
+        _category(match),
+        confidence,
+        rule=match["rule"],
+        reason=_said(match, "reason"),
+        correction=_said(match, "correction"),
+    )
+
+
+def _said(match: re.Match[str], name: str) -> str | None:
+    text: str | None = match[name]
+    return None if text is None else plain_values.from_json(text, str)
 
 
 def _place(match: re.Match[str], shown: str, issues: RowIssues) -> tuple[int, int]:

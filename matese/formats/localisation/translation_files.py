@@ -61,7 +61,7 @@ CAPABILITIES = Capabilities(
     scales=(),
     needs=("source",),
     columns=(COMMENT, CONTEXT, CORRECTED),
-    details=("rule", "words"),
+    details=("rule", "words", "reason", "correction"),
 )
 CAPABILITIES_vtt = Capabilities(
     lacks=("no_spans", "empty_texts", "source", "source_errors", "omissions"),
@@ -69,7 +69,7 @@ CAPABILITIES_vtt = Capabilities(
     references=0,
     scales=(),
     columns=(COMMENT, CORRECTED),
-    details=("rule", "words"),
+    details=("rule", "words", "reason", "correction"),
 )
 
 CAPABILITIES_srt = CAPABILITIES_vtt

@@ -104,11 +104,13 @@ const keepLabelsInside = (box) => {
   }
 };
 const named = ({ severity, category }) => `${capital(SEVERITIES[severity])}${category ? ` ${visible(category)}` : ""}`;
-const withWords = (error) => `${error.words ? `${visible(error.words)}: ` : ""}${named(error)}${error.rule ? ` (rule ${visible(error.rule)})` : ""}`;
-const describe = ({ severity, category, confidence, change, missing, where, votes, rule }) => [
+const withWords = (error) => `${error.words ? `${visible(error.words)}: ` : ""}${named(error)}${error.rule ? ` (rule ${visible(error.rule)})` : ""}${error.reason ? `: ${visible(error.reason)}` : ""}`;
+const describe = ({ severity, category, confidence, change, missing, where, votes, rule, reason, correction }) => [
   missing ?? where ?? "",
   named({ severity, category }),
   rule ? `found by the rule ${visible(rule)}` : "",
+  correction == null ? "" : correction ? `better: ${visible(correction)}` : "better: without it",
+  reason ? visible(reason) : "",
   confidence == null ? "" : `confidence ${Math.round(100 * confidence)} %`,
   votes ? `marked by ${Math.round(100 * votes.share)} % of the predictions` : "",
   votes?.other_severity ? `another severity in ${Math.round(100 * votes.other_severity)} % of these` : "",
