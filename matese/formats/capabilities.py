@@ -275,6 +275,8 @@ class Reducer:
     def _without_details(self, holder: Rating | AnyError) -> dict[str, None]:
         """Returns None for each detail of a rating or an error that the format lacks."""
         lost = [name for name in self._lacked[type(holder)] if getattr(holder, name) is not None]
+        if isinstance(holder, Rating) and holder.correction == "" and not self.capabilities.holds("empty_texts"):
+            lost.append("correction")
         for name in lost:
             self._lose(_PLURALS[name])
         return dict.fromkeys(lost)

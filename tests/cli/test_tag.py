@@ -28,7 +28,7 @@ def test_jsonl(run: Run) -> None:
     ]
     assert [line["references"] for line in lines] == [[text] for text in REFERENCES]
     assert [line["source"] for line in lines] == [None] * 3
-    assert all(tuple(line) == jsonl.KEYS[:-3] for line in lines)
+    assert all(tuple(line) == jsonl.KEYS[:-2] for line in lines)
     assert (lines[1]["errors"], lines[1]["score"], lines[1]["expected_score"]) == ([], -25, -25)
     assert lines[1]["unplaced"] == [{"severity": "major", "category": "Non-translation"}]
     assert str(lines[0]["rater"]).startswith("matese|model:tiny@")

@@ -2,8 +2,8 @@
 
 They follow from the fields of the types of `matese.annotation`. An object of such a type has a key for each field, and
 beside a place in a text also the characters there. A line has the fields of a rating, of its segment and of its key.
-What may be None may be absent where it is read. Our lines have it as null if it is one of `_NULLS`, which readers of
-our files rely on; other fields are only written where they have a value.
+What may be None may be absent where it is read. Our lines have it as null if it is one of `_ORDER` or
+`_NULLS_OF_ERRORS`, which readers of our files rely on; other fields are only written where they have a value.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _LIMIT = "end"
 _ORDER = (
     *("index", "system", "hypothesis", "source", "references", "score", "expected_score", "errors", "source_errors"),
     *("omissions", "unplaced", "overall", "estimate", "rater", "test_set", "lang_pair", "document", "domain"),
-    "error_free",
+    *("error_free", "correction"),
 )
 """The first keys of a line; those of fields that are not named here follow."""
-_NULLS = {*_ORDER, "severity", "category", "confidence", "reference"}
+_NULLS_OF_ERRORS = {"severity", "category", "confidence", "reference"}
 _WITH_ALL_FIELDS = (Votes, Overall, Estimate, ErrorFree)
 """Types whose objects have all keys."""
 
@@ -98,7 +98,8 @@ def _made(name: str, keys: list[Key], attributes: dict[str, object] | None = Non
 def _key(kind: type, name: str) -> Key:
     hint = get_type_hints(kind, include_extras=True)[name]
     type_ = _with_structs(hint)
-    wrapped = _written if name in _NULLS or kind in _WITH_ALL_FIELDS else lambda default: default
+    nulls = _ORDER if kind in (Rating, Segment, SegmentKey) else _NULLS_OF_ERRORS
+    wrapped = _written if name in nulls or kind in _WITH_ALL_FIELDS else lambda default: default
     if get_origin(hint) is tuple:
         return name, type_ | None, wrapped(())
     return (name, type_, wrapped(None)) if type(None) in get_args(hint) else (name, type_)
