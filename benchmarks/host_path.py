@@ -155,7 +155,8 @@ def segments(data: Path | None, n_segments: int) -> list[Segment]:
 
 def plain_tagger(config: ModelConfig) -> ModelConfig:
     """Returns the settings of a model with its tag head alone."""
-    decoding = dataclasses.replace(config.decoding, span_budget=None, meaning=(), error_free=())
+    fitted = tuple(dataclasses.replace(entry, meaning=None) for entry in config.decoding.fitted)
+    decoding = dataclasses.replace(config.decoding, fitted=fitted)
     return dataclasses.replace(config, heads=HeadSettings(tags=TagSettings()), decoding=decoding)
 
 

@@ -119,8 +119,7 @@ def tokenizer() -> Any:
 def make_config(**settings: Any) -> Any:
     """Returns the settings of a model from fields of its parts, such as inputs=("source",), extra=1, score={}.
 
-    A head is a mapping of its settings. Without `quality`, `ranking` or `preference`, the model is a tagger. `decoding`
-    may be a mapping too, since it has a field with the name of a head.
+    A head is a mapping of its settings. Without `quality`, `ranking` or `preference`, the model is a tagger.
     """
     from matese.model.config import ModelConfig
     from matese.model.decoding import Decoding
@@ -131,7 +130,7 @@ def make_config(**settings: Any) -> Any:
 
     kinds = {"decoding": Decoding, "texts": TextSettings, "layers": LayerSettings, "heads": HeadSettings}
     own = {field.name: part for part, kind in kinds.items() for field in dataclasses.fields(kind)}
-    parts: dict[str, Any] = {"texts": {}, "layers": {}, "heads": {}, "decoding": settings.pop("decoding", {})}
+    parts: dict[str, Any] = {"texts": {}, "layers": {}, "heads": {}, "decoding": {}}
     for name, value in settings.items():
         if name in own:
             parts[own[name]][name] = value

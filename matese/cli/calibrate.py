@@ -14,24 +14,24 @@ EPILOG = """examples:
   matese calibrate runs/mini/model dev.jsonl --error-free esa.jsonl --every 6 --output runs/mini/calibrated
 
 Each segment is read once with its reference and once with its source, if the model reads both; everything is fitted to
-that, in the order in which a model decodes:
+that, in the order in which a model decodes. The weights stay as they are.
 
-  tags        temperature and biases. The error probability with the best F1 of erroneous tokens determines the spans.
+  marks       runs of tokens whose error probability reaches a limit. Their confidence is the probability that they
+              overlap a rater's mark; it never falls where an error becomes more probable. The threshold is the lowest
+              confidence from which on half of the marks overlap a rater's. Texts of up to six words have their own,
+              and --for interface a third one, by which at most one right short text in ten gets a mark. In texts that
+              are read in several pieces, thresholds rise with their number. As many marks are Major as of the raters.
+              --min-confidence of matese tag overrides the thresholds.
+  pieces      how the expected score of a text of several sentences follows from the whole and its pieces.
   meaning     from which evidence of an error of meaning on the expected score falls: as little as possible, so that
-              the correlation with people's scores falls by at most .01. Models without a meaning head have no rule.
-  confidence  the probability that a span overlaps a rater's span. It never falls where the error probability rises, and
-              is capped where there were too few spans to know more.
-  severity    as many marks are Major as of the raters: in texts of up to six words, in others, and in each language
-              pair with enough marks.
-  thresholds  the lowest confidence from which on half of the marks overlap a rater's span, in texts of up to six words
-              and in others. 1 means that nothing is marked. --min-confidence of matese tag overrides them.
+              the correlation with people's scores falls by at most .01. In texts of up to six words the evidence also
+              raises it: at most one right text in ten is below -1. Models without a meaning head have no rule.
   error-free  a logistic regression for matese tag --error-free, if there are enough segments of both kinds, and how
               well it agrees with the raters (Matthews correlation coefficient). A segment with a Major mark is never
-              free of errors. With --error-free there are two: one for the language pairs of the ratings, and one for
-              all others.
+              free of errors.
 
-Prints a table of each. A sample of some 1,500 ratings suffices (--every). Texts of up to six words are always read:
-they are rare and short, and have limits of their own. --short-texts gives more of them.
+Prints a table of each. A sample of some 1,500 ratings suffices (--every). --short-texts names right and wrong texts, of
+which those of up to six words are read.
 """
 
 

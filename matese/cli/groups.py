@@ -62,9 +62,9 @@ def add_model(parser: argparse.ArgumentParser, request: type, *, has_weights: bo
     fields.add(group, request, "model")
     if has_weights:
         fields.add(group, request, "weights")
-    fields.add(
-        group, request, "device", "engine", "batch_tokens", *fields.names(DecodingOptions), "precision", "threads"
-    )
+    decoding = [name for name in fields.names(DecodingOptions) if name != "use"]
+    fields.add(group, request, "device", "engine", "batch_tokens", *decoding, "precision", "threads")
+    fields.add(group, request, "use", option="--for")
 
 
 CANDIDATES = """candidates:

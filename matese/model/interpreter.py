@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from matese import mqm
-from matese.annotation import ErrorFree, ErrorSpan, Estimate, Omission, Rating, Scale, UnplacedError
+from matese.annotation import Estimate, Rating, Scale, UnplacedError
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free, joining
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
-from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads import registry
 from matese.model.heads.head import Combine, Head
-from matese.model.heads.tags.bio import O
 from matese.model.heads.tags.decoding import without_overlap
 from matese.model.model_input import ModelInput, Reading, Row
 from matese.model.prediction import Marks, Outputs, Prediction, WindowOutput
@@ -107,11 +105,14 @@ class Interpreter:
             else blank_prediction(self.heads, model_input)
             for model_input in model_inputs
         ]
-        numbers = [number for number, prediction in enumerate(predictions) if not prediction.is_blank]
-        said: list[object] = [predictions[number].outputs[self._scorer.output] for number in numbers]
-        for number, score in zip(numbers, self._scorer.expected_scores(said), strict=True):
-            predictions[number] = self._overridden(model_inputs[number], predictions[number].scored(score))
-        return predictions
+        return [
+            prediction if prediction.is_blank else self._scored(model_input, prediction)
+            for model_input, prediction in zip(model_inputs, predictions, strict=True)
+        ]
+
+    def _scored(self, model_input: ModelInput, prediction: Prediction) -> Prediction:
+        score = self._scorer.expected_score(prediction.outputs[self._scorer.output])
+        return self._overridden(model_input, prediction.scored(score))
 
     def _overridden(self, model_input: ModelInput, joint: Prediction) -> Prediction:
         if "copy" not in self.overrides:
@@ -129,65 +130,42 @@ class Interpreter:
         """
         return joining.of_models(self.heads, predictions, score)
 
-    def change(
-        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
-    ) -> list[Prediction]:
-        """Returns the prediction for each segment as it is marked: changed by what a head says of others, and rounded.
+    def change(self, model_input: ModelInput, prediction: Prediction, decoding: Decoding) -> Prediction:
+        """Returns the prediction for a segment as it is marked: changed by what a head says of others, and rounded.
 
         This is done once, after windows, readings and models have been joined.
         """
-        changed = predictions
         for head in self.heads:
-            changed = head.change(model_inputs, changed, decoding)
-        digits = self._scorer.digits
-        return [each.scored(round(each.score or 0.0, digits)) for each in changed]
+            prediction = head.change(model_input, prediction, decoding)
+        return prediction.scored(round(prediction.score or 0.0, self._scorer.digits))
 
-    def decode(
-        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
-    ) -> Iterator[Rating]:
-        """Yields a rating for each prediction that `change` returned.
+    def decode(self, model_input: ModelInput, prediction: Prediction, decoding: Decoding) -> Rating:
+        """Returns the rating for a prediction that `change` returned.
 
         Raises:
-            ModelError: if a score is NaN or infinite.
+            ModelError: if the score is NaN or infinite.
         """
-        marks: Sequence[Marks] = [Marks()] * len(predictions)
-        for head in self.heads:
-            marks = head.mark(model_inputs, predictions, marks, decoding)
-        for model_input, prediction, marked in zip(model_inputs, predictions, marks, strict=True):
-            score = prediction.score or 0.0  # never -0.0
-            if not math.isfinite(score):
-                raise ModelError("the model's output is NaN or infinite: its weights must be finite and not too large")
-            if not prediction.is_blank and "copy" in self.overrides and copy_and_blank.is_untranslated(model_input):
-                marked = Marks((copy_and_blank.untranslated_error(model_input.segment),))
-            errors = without_overlap(marked.errors)
-            yield Rating(
-                model_input.segment,
-                rater=model_input.rater,
-                errors=errors if self._finds_errors else None,
-                omissions=marked.omissions,
-                unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
-                estimate=Estimate(score, self.scale),
-                error_free=_error_free(model_input, prediction, (*errors, *marked.omissions), decoding.error_free),
-            )
-
-
-def _error_free(
-    model_input: ModelInput,
-    prediction: Prediction,
-    errors: Sequence[ErrorSpan | Omission],
-    detectors: Sequence[ErrorFreeDetector],
-) -> ErrorFree | None:
-    """Returns whether a segment is free of errors; None if there is no detector for such inputs."""
-    if not detectors:
-        return None
-    key = model_input.segment.key
-    detector = error_free.find(detectors, model_input.inputs, key.lang_pair if key else None)
-    if detector is None:
-        return None
-    features = error_free.features_of(
-        prediction.score or 0.0, (1 - np.exp(prediction.log_probabilities[:, O])).tolist()
-    )
-    return error_free.decide(detector, model_input.segment, features, errors)
+        score = prediction.score or 0.0  # never -0.0
+        if not math.isfinite(score):
+            raise ModelError("the model's output is NaN or infinite: its weights must be finite and not too large")
+        marks = Marks()
+        if not prediction.is_blank and "copy" in self.overrides and copy_and_blank.is_untranslated(model_input):
+            marks = Marks((copy_and_blank.untranslated_error(model_input.segment),))
+        else:
+            for head in self.heads:
+                marks = head.mark(model_input, prediction, marks, decoding)
+            marks = marks._replace(errors=without_overlap(marks.errors))
+        rule = decoding.of(model_input.inputs).error_free
+        free = None if rule is None else error_free.decide(rule, model_input.segment, prediction, marks)
+        return Rating(
+            model_input.segment,
+            rater=model_input.rater,
+            errors=marks.errors if self._finds_errors else None,
+            omissions=marks.omissions,
+            unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
+            estimate=Estimate(score, self.scale),
+            error_free=free,
+        )
 
 
 def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:

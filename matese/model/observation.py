@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -19,7 +18,6 @@ from matese import mqm
 from matese.errors import ModelError
 from matese.model.encoder.observer import Observer
 from matese.model.encoder.roberta import Roberta
-from matese.model.heads.meaning import decoding
 from matese.model.heads.meaning.network import MeaningTensors
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.row_vectors import RowVectors
@@ -106,36 +104,26 @@ class ObservedReading:
     def _score_of_tagger(self, output: NetworkOutput) -> Tensor:
         if output.score is None:
             return _score_of_tags(output.tag_logits)
-        rule = self._module.config.decoding.meaning_rule(self._reading.inputs)
+        rule = self._module.config.decoding.of(self._reading.inputs).meaning
         meaning = output.get(MeaningTensors)
         if rule is None or meaning is None:
             return output.score.sum()
-        return _after_rule(rule, output.score, _evidence(meaning.segment_logits, output.tag_logits)).sum()
+        return _after_rule(rule, output.score, meaning.segment_logits, self._reading.hypothesis).sum()
 
 
-def _evidence(logits: Tensor, tag_logits: Tensor) -> Tensor:
-    """Returns `meaning.decoding.evidence` of each row, (batch,)."""
-    major = tag_logits.softmax(-1)[..., [bio.B_MAJOR, bio.I_MAJOR]].sum(-1).amax(-1)
-    return logits + major.clamp(decoding.LEAST, 1 - decoding.LEAST).logit()
+def _after_rule(rule: MeaningRule, scores: Tensor, logits: Tensor, hypothesis: str) -> Tensor:
+    """Returns the expected scores as the rule changes them, (batch,), with their slopes.
 
-
-def _after_rule(rule: MeaningRule, scores: Tensor, evidence: Tensor) -> Tensor:
-    """Returns the expected scores as `meaning.decoding` lowers them, (batch,), with their slopes.
-
-    The rule is computed in numpy, so its slopes in score and evidence are those between two points close by.
+    The rule is computed in plain numbers, so its slopes are those between two points close by.
     """
-    given = scores.detach().cpu().double().numpy(), evidence.detach().cpu().double().numpy()
-
-    def lowered(score: npt.NDArray[np.float64], found: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return decoding.lower_scores(rule, score, found).astype(np.float64)
-
-    total = torch.from_numpy(lowered(*given)).to(scores)
-    for number, tensor in enumerate((scores, evidence)):
-        above, below = ([*given] for _ in range(2))
-        above[number] = given[number] + _STEP
-        below[number] = given[number] - _STEP
-        slope = (lowered(*above) - lowered(*below)) / (2 * _STEP)
-        total = total + torch.from_numpy(slope).to(scores) * (tensor - tensor.detach())
+    changed = []
+    for score, logit in zip(scores.tolist(), logits.tolist(), strict=True):
+        value = rule.score(score, logit, hypothesis)
+        of_score = (rule.score(score + _STEP, logit, hypothesis) - rule.score(score - _STEP, logit, hypothesis)) / 2
+        of_logit = (rule.score(score, logit + _STEP, hypothesis) - rule.score(score, logit - _STEP, hypothesis)) / 2
+        changed.append((value, of_score / _STEP, of_logit / _STEP))
+    values, score_slopes, logit_slopes = torch.tensor(changed, dtype=torch.float64).T.to(scores)
+    total: Tensor = values + score_slopes * (scores - scores.detach()) + logit_slopes * (logits - logits.detach())
     return total
 
 

@@ -96,9 +96,7 @@ class Prediction(NamedTuple):
 
     def scored(self, score: float) -> Prediction:
         """Returns the prediction with an expected score."""
-        return Prediction(
-            self.hypothesis, self.ranges, self.outputs, score, self.is_windowed, self.is_blank, self.n_pieces
-        )
+        return self._replace(score=score)
 
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""

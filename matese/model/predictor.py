@@ -135,10 +135,10 @@ class Predictor:
         self, model_inputs: Sequence[ModelInput], raw: Sequence[Prediction], decoding: Decoding
     ) -> Iterator[PredictedRating]:
         """Yields the rating for each prediction of the network."""
-        changed = self.interpreter.change(model_inputs, raw, decoding)
-        ratings = self.interpreter.decode(model_inputs, changed, decoding)
-        for each in zip(model_inputs, raw, changed, ratings, strict=True):
-            yield PredictedRating(*each)
+        for model_input, said in zip(model_inputs, raw, strict=True):
+            changed = self.interpreter.change(model_input, said, decoding)
+            rating = self.interpreter.decode(model_input, changed, decoding)
+            yield PredictedRating(model_input, said, changed, rating)
 
     def prepare(self, model_inputs: Sequence[ModelInput]) -> Prepared:
         """Prepares tokens, windows and batches: the work that needs no device. Each distinct row is prepared once.

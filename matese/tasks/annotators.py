@@ -43,9 +43,12 @@ class DecodingOptions(Checked):
     Attributes:
         min_confidence: mark every span with at least this confidence (between 0 and 1; default: the model's own
             minimum).
+        use: what the marks are for: interface for the strings of a program, of which at most one right one in ten gets
+            a mark (default: texts of any kind, of whose marks people confirm half).
     """
 
     min_confidence: float | None = option(None, PROBABILITY)
+    use: str | None = option(None, OneOf("use", ("interface",)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -190,7 +193,8 @@ class Marking(Checking, Asking):
         of_model = ("batch_tokens", "threads", "tokens", "uncertainty")
         for name in (*(field.name for field in fields(DecodingOptions)), *of_model):
             is_given = getattr(self, name) not in (None, False)
-            require(not is_given, f"--{name.replace('_', '-')} is for --model; leave out --annotator")
+            flag = "for" if name == "use" else name.replace("_", "-")
+            require(not is_given, f"--{flag} is for --model; leave out --annotator")
 
     @property
     def has_own_model(self) -> bool:
@@ -285,9 +289,8 @@ def opened(
             notices.info(f"rules find faults in corrected translations ({found}): look at these first")
         return
     with loaded(options, n_segments) as annotator:
-        decoding = annotator.decoding
-        if for_people and options.min_confidence is None and decoding.min_confidence is not None:
-            annotator = annotator.with_decoding(decoding.marking_from(_FOR_PEOPLE * decoding.min_confidence))
+        if for_people and options.min_confidence is None and options.use is None:
+            annotator = annotator.with_decoding(annotator.decoding.marking_more(_FOR_PEOPLE))
         has_tokens = isinstance(options, Marking) and options.tokens
         annotate = partial(annotator.annotate_kept, finished=finished, has_tokens=has_tokens)
         marker = Marker(annotate, annotator, lambda: annotator.counts.warnings)

@@ -14,7 +14,7 @@ from matese.tasks.request import option
 from matese.tasks.values import Several, Whole
 
 if TYPE_CHECKING:
-    from matese.training.calibration import Calibration
+    from matese.training.calibration import Calibration, InputFit
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,10 @@ class Request(NewModel):
     Attributes:
         ratings: ratings that were not used in training.
         error_free: more such ratings, for errors of meaning and the detection of error-free segments only, which is
-            fitted to them for the language pairs that the others lack; for ratings that were made in another way, such
-            as ESA beside MQM.
-        short_texts: more ratings, such as contrasts, of which only texts of up to six words are read: the threshold of
-            their marks is fitted to them, too.
-        every: read every N-th rating of the first two, and all of texts of up to six words.
+            fitted to them alone; for ratings that were made in another way, such as ESA beside MQM.
+        short_texts: right and wrong translations, such as contrasts, of which only texts of up to six words are read:
+            the marks and scores of short texts are fitted to them.
+        every: read every N-th rating of the first two.
     """
 
     ratings: Sequence[str] = option((), Several())
@@ -67,38 +66,34 @@ def run(request: Request, stream: TextIO | None = None) -> Calibration:
 
 def report(result: Calibration) -> Iterator[str]:
     """Yields the lines of the tables, with tabs between the cells."""
-    from matese.model.heads.tags.confidence import SHORT
-
-    yield _line("calibration error", f"{result.error_before:.4f}", f"{result.error_after:.4f}")
-    yield _line("min_probability", "precision", "recall", "f1", "macro_f1")
-    for token_point in result.token_points:
-        agreement = (token_point.precision, token_point.recall, token_point.f1, token_point.macro_f1)
-        chosen = ["chosen"] if token_point == result.chosen else []
-        yield _line(f"{token_point.min_probability:g}", *map(_share, agreement), *chosen)
-    if result.meaning_fits:
-        yield _line("meaning", "segments", "threshold", "lowered", "pearson without", "with")
-        for found in result.meaning_fits:
-            cells = (_share(found.lowered), _share(found.before), _share(found.after))
-            yield _line(found.rule.inputs, str(found.n), f"{found.rule.threshold:g}", *cells)
+    yield _line("marks", "words", "threshold", "precision", "recall", "major", "major of raters", "for interface")
+    for each in result.inputs:
+        yield from _marks(each)
     yield _line("min_confidence", "precision", "recall")
     for point in result.span_points:
         yield _line(f"{point.min_confidence:g}", _share(point.precision), _share(point.recall))
-    yield _line("marks", "words", "threshold", "precision", "recall", "major", "major of raters")
-    for span_fit in result.span_fits:
-        of_lengths = ((f"over {SHORT}", span_fit.of_long), (f"up to {SHORT}", span_fit.of_short))
-        for words, length_point in of_lengths:
-            if length_point is not None:
-                shares = (length_point.min_confidence, length_point.precision, length_point.recall)
-                majors = (span_fit.major, span_fit.major_of_raters)
-                yield _line(span_fit.confidence.inputs, words, *map(_share, (*shares, *majors)))
-    if result.error_free_fits:
-        yield _line("error_free", "segments", "free", "mcc", "threshold", "pairs", "for")
-        with_own = {fit.detector.inputs for fit in result.error_free_fits if fit.detector.lang_pairs}
-        for fit in result.error_free_fits:
-            figures = (str(fit.n), str(fit.n_free), _share(fit.mcc), _share(fit.detector.threshold))
-            others = "all others" if fit.detector.inputs in with_own else "all"
-            decides_on = ",".join(fit.detector.lang_pairs) or others
-            yield _line(fit.detector.inputs, *figures, str(len(fit.detector.thresholds)), decides_on)
+    yield _line("pieces", "whole", "pieces", "good", "power")
+    for each in result.inputs:
+        if (pieces := each.pieces) is not None:
+            yield _line(each.inputs, *map(_share, (pieces.whole, pieces.pieces, pieces.good, pieces.power)))
+    yield _line("meaning", "segments", "threshold", "lowered", "pearson without", "with", "short right", "short wrong")
+    for each in result.inputs:
+        if (fit := each.meaning) is not None:
+            figures = (fit.lowered, fit.before, fit.after, fit.right, fit.wrong)
+            yield _line(each.inputs, str(fit.n), f"{fit.rule.threshold:g}", *map(_share, figures))
+    yield _line("error_free", "segments", "free", "mcc", "threshold")
+    for each in result.inputs:
+        if (free := each.error_free) is not None:
+            yield _line(each.inputs, str(free.n), str(free.n_free), _share(free.mcc), _share(free.rule.threshold))
+
+
+def _marks(each: InputFit) -> Iterator[str]:
+    from matese.model.heads.tags.marking import SHORT
+
+    if (fit := each.marking) is not None:
+        for words, point in ((f"over {SHORT}", fit.of_long), (f"up to {SHORT}", fit.of_short)):
+            figures = (point.min_confidence, point.precision, point.recall, fit.major, fit.major_of_raters)
+            yield _line(each.inputs, words, *map(_share, (*figures, fit.marking.least_of_interface)))
 
 
 def _line(*cells: str) -> str:

@@ -2,84 +2,78 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import torch
 
+from matese.annotation import Rating
 from matese.errors import InputError
 from matese.formats.row_issues import RowIssue
 from matese.model import annotator as annotators
-from matese.model import error_free as detection
 from matese.model import loading
 from matese.model.config import ModelConfig
-from matese.model.decoding import FITTED, Decoding
-from matese.model.error_free import ErrorFreeDetector
-from matese.model.heads.meaning import decoding as meaning
-from matese.model.heads.meaning.settings import MeaningRule
-from matese.model.heads.tags.bio import O
-from matese.model.heads.tags.confidence import MarkThreshold, SpanConfidence
-from matese.model.interpreter import Interpreter
+from matese.model.decoding import Fitted
+from matese.model.heads import gold_scores
+from matese.model.heads.score.decoding import ExpectedScore
+from matese.model.heads.score.settings import PieceScore
+from matese.model.heads.tags.marking import is_short
 from matese.model.operating_point import OperatingPoint
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind
-from matese.training import confidences, error_free, judged, meaning_rules, tag_calibration
-from matese.training.confidences import SpanFit
-from matese.training.error_free import Decided, ErrorFreeFit
-from matese.training.judged import Annotates, Chosen, Judged
+from matese.training import error_free, judged, marking, meaning_rules, piece_scores
+from matese.training.error_free import ErrorFreeFit
+from matese.training.judged import Annotates, Judged
+from matese.training.marking import MarkingFit
 from matese.training.meaning_rules import MeaningFit
 from matese.training.reading import read
-from matese.training.tag_calibration import TokenPoint
 from matese.validation import plain_values
 
-_WEIGHT = "tag_head.weight"
-_BIAS = "tag_head.bias"
+
+@dataclass(frozen=True)
+class InputFit:
+    """What was fitted for one kind of input; None for what there were too few ratings for.
+
+    Attributes:
+        inputs: the kind of input.
+        marking: which tokens become marks.
+        pieces: how the score of a text of several sentences follows from its pieces.
+        meaning: how errors of meaning change the score; None, too, without a meaning head for such inputs.
+        error_free: which segments are free of errors.
+    """
+
+    inputs: InputKind
+    marking: MarkingFit | None
+    pieces: PieceScore | None
+    meaning: MeaningFit | None
+    error_free: ErrorFreeFit | None = None
+
+    @property
+    def fitted(self) -> Fitted:
+        """The fitted values, as a model holds them."""
+        return Fitted(
+            inputs=self.inputs,
+            marking=None if self.marking is None else self.marking.marking,
+            pieces=self.pieces,
+            meaning=None if self.meaning is None else self.meaning.rule,
+            error_free=None if self.error_free is None else self.error_free.rule,
+        )
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The fitted values.
+    """Everything that was fitted.
 
     Attributes:
-        temperature: divisor of the logits.
-        biases: added to the logits of each tag after the division.
-        error_before: expected calibration error of the probability of any error, in 15 bins (Guo et al. 2017).
-        error_after: the same after calibration.
-        token_points: token agreement, in order of the error probability.
-        chosen: the point with the highest F1 of the marked tokens, whatever their severity, which has its own decision
-            (`SpanConfidence.major`); its error probability determines the spans.
-        n_tokens: number of tokens that the tags were fitted on.
-        min_confidence: least confidence of a marked span where there are no thresholds; with thresholds, the lowest.
-        thresholds: least confidence of a marked span, by kind of input and length; empty if there are too few spans.
-        meaning: rules for errors of meaning, for each kind of input with which the meaning head is used.
-        meaning_fits: what they cost.
-        confidences: span confidence for each kind of input; empty if there are too few spans.
-        span_fits: what they were fitted on.
+        inputs: for each kind of input.
         span_points: span agreement over all kinds of input, in order of the minimum confidence; empty if there are too
             few spans.
-        error_free: detectors of segments that are free of errors; empty if there are too few segments.
-        error_free_fits: what they were fitted on.
     """
 
-    temperature: float
-    biases: tuple[float, ...]
-    error_before: float
-    error_after: float
-    token_points: tuple[TokenPoint, ...]
-    chosen: TokenPoint
-    n_tokens: int
-    min_confidence: float
-    thresholds: tuple[MarkThreshold, ...] = ()
-    meaning: tuple[MeaningRule, ...] = ()
-    meaning_fits: tuple[MeaningFit, ...] = ()
-    confidences: tuple[SpanConfidence, ...] = ()
-    span_fits: tuple[SpanFit, ...] = ()
-    span_points: tuple[OperatingPoint, ...] = ()
-    error_free: tuple[ErrorFreeDetector, ...] = ()
-    error_free_fits: tuple[ErrorFreeFit, ...] = ()
+    inputs: tuple[InputFit, ...]
+    span_points: tuple[OperatingPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -88,24 +82,15 @@ class Readings:
 
     Attributes:
         inputs: the kind of input.
-        judged: of the ratings that everything is fitted to.
-        others: of those that only meaning and the detection of segments free of errors are fitted to.
-        short_texts: of those that only the threshold of marks in short texts is fitted to.
+        ratings: that everything is fitted to.
+        others: that errors of meaning, and the detection of segments free of errors, are fitted to.
+        contrasts: short ones, that everything about short texts is fitted to.
     """
 
     inputs: InputKind
-    judged: tuple[Judged, ...]
-    others: tuple[Judged, ...]
-    short_texts: tuple[Judged, ...] = ()
-
-    def changed(self, change: Callable[[Judged], Judged]) -> Readings:
-        """Returns the same with every prediction changed."""
-        return replace(
-            self,
-            judged=tuple(map(change, self.judged)),
-            others=tuple(map(change, self.others)),
-            short_texts=tuple(map(change, self.short_texts)),
-        )
+    ratings: Sequence[Judged]
+    others: Sequence[Judged]
+    contrasts: Sequence[Judged]
 
 
 def calibrate(
@@ -119,17 +104,16 @@ def calibrate(
     progress: Callable[[str], None],
     report: Callable[[RowIssue], None] | None = None,
 ) -> Calibration:
-    """Writes a copy of a model with a calibrated tag head and fitted rules of decoding. Returns the fitted values.
+    """Writes a copy of a model with fitted rules of decoding; its weights stay. Returns the fitted values.
 
     Args:
         directory: the model directory.
         paths: files of ratings that the model was not trained on.
         output: directory of the new model; may be `directory`.
         error_free_paths: files of more such ratings, in another manner of annotation: the rules for errors of meaning
-            are fitted to them too, and the detection of segments free of errors for language pairs that `paths` lack.
-        short_paths: files of more ratings, of which only short hypotheses are read: the threshold of their marks is
-            fitted to them, too.
-        every: read every N-th rating of the first two, and all of short hypotheses.
+            are fitted to them, too, and the detection of segments free of errors to them alone.
+        short_paths: files of right and wrong translations, of which only short hypotheses are read.
+        every: read every N-th rating of the first two.
         progress: called with the name of each step.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
 
@@ -138,13 +122,18 @@ def calibrate(
         OSError: if a file cannot be read or written.
     """
     progress("reading the ratings")
-    ratings = judged.choose(read(paths, report=report), every)
-    others = judged.choose(read(error_free_paths, report=report), every)
-    short = judged.choose_short(read(short_paths, report=report))
+    ratings = list(islice(read(paths, report=report), 0, None, every))
+    others = list(islice(read(error_free_paths, report=report), 0, None, every))
+    contrasts = [rating for rating in read(short_paths, report=report) if is_short(rating.segment.hypothesis)]
+    if not any(rating.errors or (rating.errors is not None and not rating.unplaced) for rating in ratings):
+        raise InputError("no rating has tags, because all errors are without a place; give ratings with marked errors")
     annotator = annotators.load(directory)
     if not checkpoint.is_tagger(directory):
         raise InputError(f"{directory} is no tagger of matese: must be a directory that matese train wrote")
-    readings = read_once(annotator, annotator.config, ratings, others, short, progress=progress)
+    readings = [
+        read_once(annotator, inputs, ratings, others, contrasts, progress=progress)
+        for inputs in annotator.config.texts.inputs
+    ]
     calibration = fit(readings, annotator.config, progress=progress)
     _save(directory, output, calibration)
     return calibration
@@ -152,154 +141,82 @@ def calibrate(
 
 def read_once(
     annotator: Annotates,
-    config: ModelConfig,
-    ratings: Sequence[Chosen],
-    others: Sequence[Chosen],
-    short_texts: Sequence[Chosen],
-    *,
+    inputs: InputKind,
+    *files: Iterable[Rating],
     progress: Callable[[str], None],
-) -> list[Readings]:
-    """Returns what the network says of all segments, each read once for each kind of input."""
-    readings = []
-    for inputs in config.texts.inputs:
-        read = iter(judged.judge(annotator, [*ratings, *others, *short_texts], inputs, progress=progress))
-        of_each = (
-            tuple(itertools.islice(read, sum(judged.is_read(one.rating.segment, inputs) for one in chosen)))
-            for chosen in (ratings, others, short_texts)
-        )
-        readings.append(Readings(inputs, *of_each))
-    return readings
+) -> Readings:
+    """Returns what the network says of the segments of each group of files, read once."""
+    return Readings(inputs, *(judged.judge(annotator, list(file), inputs, progress=progress) for file in files))
 
 
 def fit(readings: Sequence[Readings], config: ModelConfig, *, progress: Callable[[str], None]) -> Calibration:
-    """Returns everything that is fitted, in the order in which decoding applies it.
-
-    Temperature and biases of the tags; the probability from which tokens belong to a span; rules for errors of meaning;
-    confidence, severity and thresholds of spans; and the detection of segments that are free of errors.
-
-    Raises:
-        InputError: if no rating has a tag.
-    """
-    progress("fitting the tags")
-    tags = tag_calibration.fit_tags([each for one in readings for each in one.judged if each.is_sampled])
-    if tags is None:
-        raise InputError("no rating has tags, because all errors are without a place; give ratings with marked errors")
-    readings = [one.changed(tags.apply) for one in readings]
-    progress("fitting the rules for errors of meaning")
-    meaning_fits = tuple(_meaning_fits(readings, config))
-    rules = {found.rule.inputs: found.rule for found in meaning_fits}
-    readings = [one.changed(_lowered(rules[one.inputs])) if one.inputs in rules else one for one in readings]
-    progress("fitting the confidence of spans")
-    span_fits = tuple(
-        confidences.fit(
-            one.judged,
-            one.inputs,
-            tags.chosen.min_probability,
-            others=one.others,
-            short_texts=one.short_texts,
-            span_budget=config.decoding.span_budget,
-            whole_words=config.decoding.whole_words,
-        )
-        for one in readings
-    )
-    thresholds = tuple(found.threshold for found in span_fits if found.threshold is not None)
-    calibration = Calibration(
-        temperature=tags.temperature,
-        biases=tags.biases,
-        error_before=tags.error_before,
-        error_after=tags.error_after,
-        token_points=tags.points,
-        chosen=tags.chosen,
-        n_tokens=tags.n_tokens,
-        min_confidence=min((one.least for one in thresholds if one.least < 1), default=tags.chosen.min_probability),
-        thresholds=thresholds,
-        meaning=tuple(rules.values()),
-        meaning_fits=meaning_fits,
-        confidences=tuple(found.confidence for found in span_fits) if thresholds else (),
-        span_fits=span_fits,
-        span_points=_over_inputs(span_fits),
-    )
-    progress("fitting the detection of segments free of errors")
-    decoding = with_fitted(config.decoding, calibration)
-    fits = tuple(
-        found
-        for one in readings
-        for found in error_free.fit_all(
-            _decided(one.judged, config, decoding), _decided(one.others, config, decoding), inputs=one.inputs
-        )
-    )
-    return replace(calibration, error_free=tuple(found.detector for found in fits), error_free_fits=fits)
-
-
-def with_fitted(decoding: Decoding, calibration: Calibration) -> Decoding:
-    """Returns the decoding with the fitted values."""
-    return replace(decoding, **{name: getattr(calibration, name) for name in FITTED})
-
-
-def _meaning_fits(readings: Sequence[Readings], config: ModelConfig) -> Iterator[MeaningFit]:
-    settings = config.heads.meaning
-    for one in readings:
-        if settings is not None and one.inputs in settings.inputs and config.heads.score is not None:
-            rule = config.decoding.meaning_rule(one.inputs) or MeaningRule(one.inputs, 0.0)
-            sample = [each for each in (*one.judged, *one.others) if each.is_sampled]
-            found = meaning_rules.fit(sample, rule)
-            if found is not None:
-                yield found
-
-
-def _lowered(rule: MeaningRule) -> Callable[[Judged], Judged]:
-    def change(each: Judged) -> Judged:
-        (prediction,) = meaning.apply(rule, [each.prediction])
-        return replace(each, prediction=prediction)
-
-    return change
-
-
-def _decided(segments: Sequence[Judged], config: ModelConfig, decoding: Decoding) -> list[Decided]:
-    """Returns what the detection depends on, with the marks of the product."""
-    sample = [each for each in segments if each.is_sampled]
-    marked = Interpreter(config, ()).decode(
-        [each.model_input for each in sample],
-        [each.prediction for each in sample],
-        replace(decoding, error_free=()),
-    )
-    return [
-        Decided(
-            each,
-            detection.features_of(
-                each.prediction.score or 0.0, (1 - np.exp(each.prediction.log_probabilities[:, O])).tolist()
-            ),
-            detection.has_major(rating.errors or ()),
-        )
-        for each, rating in zip(sample, marked, strict=True)
-    ]
-
-
-def _over_inputs(fits: Sequence[SpanFit]) -> tuple[OperatingPoint, ...]:
-    """Returns the mean precision and recall over the kinds of input."""
-    columns = zip(*(found.points for found in fits if found.points), strict=True)
-    return tuple(
+    """Returns everything that is fitted, in the order in which decoding applies it."""
+    fits = []
+    for each in readings:
+        progress(f"fitting marks and scores by {each.inputs}")
+        fits.append(_fit(each, config))
+    of_points = [one.marking.points for one in fits if one.marking is not None]
+    span_points = tuple(
         OperatingPoint(
-            own[0].min_confidence,
-            float(np.mean([point.precision for point in own])),
-            float(np.mean([point.recall for point in own])),
+            points[0].min_confidence,
+            float(np.mean([point.precision for point in points])),
+            float(np.mean([point.recall for point in points])),
         )
-        for own in columns
+        for points in zip(*of_points, strict=True)
     )
+    return Calibration(tuple(fits), span_points)
+
+
+def _fit(readings: Readings, config: ModelConfig) -> InputFit:
+    pieces = _pieces(readings.ratings)
+    if pieces is not None:
+        readings = replace(
+            readings,
+            ratings=[_with_rule(each, pieces) for each in readings.ratings],
+            others=[_with_rule(each, pieces) for each in readings.others],
+        )
+    found = InputFit(
+        readings.inputs,
+        marking.fit(readings.ratings, readings.contrasts, whole_words=config.decoding.whole_words),
+        pieces,
+        _meaning(readings, config),
+    )
+    decoding = replace(config.decoding, fitted=(found.fitted,))
+    return replace(found, error_free=error_free.fit(readings.others or readings.ratings, config, decoding))
+
+
+def _pieces(ratings: Sequence[Judged]) -> PieceScore | None:
+    scored = [
+        (said, score)
+        for each in ratings
+        if (said := each.prediction.outputs.get(ExpectedScore)) is not None
+        and np.isfinite(score := gold_scores.score_of(each.rating))
+    ]
+    return piece_scores.fit([said for said, _ in scored], [score for _, score in scored])
+
+
+def _with_rule(each: Judged, rule: PieceScore) -> Judged:
+    """Returns what the network says with the score that follows from the pieces by a rule."""
+    said = each.prediction.outputs.get(ExpectedScore)
+    if said is None or said.whole is None:
+        return each
+    score = rule.score(said.whole, said.pieces)
+    outputs = each.prediction.outputs.changed(replace(said, value=score))
+    return replace(each, prediction=each.prediction._replace(outputs=outputs, score=score))
+
+
+def _meaning(readings: Readings, config: ModelConfig) -> MeaningFit | None:
+    settings = config.heads.meaning
+    if settings is None or readings.inputs not in settings.inputs or config.heads.score is None:
+        return None
+    return meaning_rules.fit(readings.ratings, readings.others, readings.contrasts)
 
 
 def _save(directory: Path, output: Path, calibration: Calibration) -> None:
     stored = checkpoint.load(directory)
-    tensors = dict(stored.tensors)
-    weight = tensors[_WEIGHT]
-    bias = tensors[_BIAS]
-    tensors[_WEIGHT] = (weight.double() / calibration.temperature).to(weight.dtype)
-    tensors[_BIAS] = (bias.double() / calibration.temperature + torch.tensor(calibration.biases).double()).to(
-        bias.dtype
-    )
     config = stored.config
-    model = replace(config.model, decoding=with_fitted(config.model.decoding, calibration))
+    decoding = replace(config.model.decoding, fitted=tuple(one.fitted for one in calibration.inputs))
     training = {**(config.training or {}), "calibration": plain_values.to_plain(calibration)}
+    changed = replace(config, model=replace(config.model, decoding=decoding), training=training)
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)
-    changed = replace(stored, config=replace(config, model=model, training=training), tensors=tensors)
-    checkpoint.save(output, changed, tokenizer, card=checkpoint.read_card(directory))
+    checkpoint.save(output, replace(stored, config=changed), tokenizer, card=checkpoint.read_card(directory))

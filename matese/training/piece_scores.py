@@ -10,21 +10,19 @@ from scipy.optimize import nnls
 
 from matese.model.heads.score.decoding import ExpectedScore
 from matese.model.heads.score.settings import PieceScore
-from matese.model.texts.encoding import InputKind
 
 LEAST_TEXTS = 100
 """Fewest texts of several pieces, and fewest pieces of right ones, to fit anything to."""
 _POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def fit(inputs: InputKind, said: Sequence[ExpectedScore], scores: Sequence[float]) -> PieceScore | None:
+def fit(said: Sequence[ExpectedScore], scores: Sequence[float]) -> PieceScore | None:
     """Returns the rule with the least squared error; None if there are too few texts.
 
     The median penalty of the pieces of right texts counts as none, so that a right text does not score worse because it
     is longer.
 
     Args:
-        inputs: the kind of input.
         said: what the model says of texts; those without pieces are left out.
         scores: the MQM scores of these texts, by people.
     """
@@ -36,8 +34,8 @@ def fit(inputs: InputKind, said: Sequence[ExpectedScore], scores: Sequence[float
     gold = np.array([score for _, _, score in known])
     fitted = []
     for power in _POWERS:
-        rule = PieceScore(inputs, good=good, power=power)
+        rule = PieceScore(good=good, power=power)
         columns = np.array([(whole, rule.sum_of(pieces)) for whole, pieces, _ in known])
         (of_whole, of_pieces), error = nnls(-columns, -gold)
-        fitted.append((error, PieceScore(inputs, round(float(of_whole), 4), round(float(of_pieces), 4), good, power)))
+        fitted.append((error, PieceScore(round(float(of_whole), 4), round(float(of_pieces), 4), good, power)))
     return min(fitted, key=lambda one: one[0])[1]

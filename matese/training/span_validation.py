@@ -131,10 +131,9 @@ class SpanMetrics(DevMetrics):
     def update(self, batch: DevBatch, output: NetworkOutput) -> None:
         """Adds a batch and the network's output for it."""
         predictions = self._predict(batch, output)
-        ratings = self._interpreter.decode(batch.model_inputs, predictions, self._decoding)
         device = output.tag_logits.device
-        for gold, prediction, rating in zip(batch.ratings, predictions, ratings, strict=True):
-            pair = RatingPair.of(gold, rating)
+        for gold, model_input, prediction in zip(batch.ratings, batch.model_inputs, predictions, strict=True):
+            pair = RatingPair.of(gold, self._interpreter.decode(model_input, prediction, self._decoding))
             ranges = prediction.ranges.tolist()
             sides = [bio.from_spans(spans, ranges) for spans in (pair.gold_spans, pair.predicted_spans)]
             tags = torch.tensor(sides, dtype=torch.int64, device=device)
@@ -155,7 +154,10 @@ class SpanMetrics(DevMetrics):
             for row in self._interpreter.rows(reading)  # one
         }
         raw = self._interpreter.predict(dev.model_inputs, self._interpreter.join(said), self._decoding)
-        return self._interpreter.change(dev.model_inputs, raw, self._decoding)
+        return [
+            self._interpreter.change(model_input, prediction, self._decoding)
+            for model_input, prediction in zip(dev.model_inputs, raw, strict=True)
+        ]
 
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones (0 / 0), and resets them."""

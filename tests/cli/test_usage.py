@@ -27,7 +27,7 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
         (["--version=1"], "-v/--version: ignored explicit argument '1'"),
         (["tag", "--hyp"], "-t/--hyp: expected at least one argument"),
         (["tag", "--hyp", "mt.txt"], "nothing to compare with"),
-        (["tag", *FILES, "--form", "jsonl"], "unknown option --form, did you mean '--format'"),
+        (["tag", *FILES, "--forma", "jsonl"], "unknown option --forma, did you mean '--format'"),
         (["tag", *FILES, "b.txt"], "unexpected 'b.txt'"),
         (["tag", "mt.txt"], "unexpected 'mt.txt'"),
         (["score", "a.jsonl", "--csv", "x"], "unknown option --csv"),

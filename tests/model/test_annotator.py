@@ -16,10 +16,13 @@ import torch
 import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
-from matese.errors import ModelError
+from matese.errors import ModelError, UsageError
 from matese.model import annotator as annotator_module
+from matese.model.decoding import Fitted
 from matese.model.engines.hardware import choose_batch_tokens, limit_kept_kernels, processors_granted
-from matese.model.heads.tags.decoding import scores_of_tags
+from matese.model.heads.tags.decoding import Tags
+from matese.model.heads.tags.marking import MarkRule
+from matese.model.prediction import TagProbabilities
 from matese.text.sentences import splitter
 from tests.conftest import TinyModelFactory
 
@@ -139,16 +142,27 @@ def test_a_context_that_is_cut_is_counted(tiny_model_factory: TinyModelFactory) 
     assert annotator.counts.windowed == 1
 
 
-def test_every_span_with_a_given_confidence_is_marked_whatever_the_budget(tiny_model_factory: TinyModelFactory) -> None:
-    model = tiny_model_factory(score={}, span_budget=0.1)
-    plain, given = (
-        matese.load(model, precision="float32", choice=matese.DecodingChoice(min_confidence=confidence))
-        for confidence in (None, 0.5)
+def test_the_strings_of_an_interface_have_a_threshold_of_their_own(tiny_model_factory: TinyModelFactory) -> None:
+    marking = MarkRule(
+        0.1, 1.0, 0.5, -2.0, least=0.3, least_of_short=0.4, least_of_interface=0.8, pieces=0.0, major=0.3
     )
-    few, all_spans = (places(one.annotate(HYPOTHESES, references=REFERENCES)) for one in (plain, given))
-    assert sum(map(len, few)) < sum(map(len, all_spans))
-    assert "|decode:0.5+budget0.1|" in plain.signature("reference")
-    assert "|decode:0.5|" in given.signature("reference")
+    model = tiny_model_factory(fitted=(Fitted("reference", marking),))
+    plain, interface, given = (
+        matese.load(model, precision="float32", device="cpu", choice=choice)
+        for choice in (None, matese.DecodingChoice(use="interface"), matese.DecodingChoice(min_confidence=0.8))
+    )
+    many, few, same = (places(one.annotate(HYPOTHESES, references=REFERENCES)) for one in (plain, interface, given))
+    assert sum(map(len, few)) < sum(map(len, many))
+    assert few == same
+    assert "|decode:0.3+short0.4|" in plain.signature("reference")
+    assert "|decode:0.8|" in interface.signature("reference")
+    with pytest.raises(UsageError, match="a use and a minimum confidence are both given"):
+        matese.DecodingChoice(use="interface", min_confidence=0.5)
+
+
+def test_an_uncalibrated_model_knows_no_strings_of_an_interface(tiny_model_dir: Path) -> None:
+    with pytest.raises(ModelError, match="no marks for strings of a user interface; fit that first: matese calibrate"):
+        matese.load(tiny_model_dir, choice=matese.DecodingChoice(use="interface"))
 
 
 def test_the_expected_score_is_the_score_head_s_if_there_is_one(
@@ -156,7 +170,7 @@ def test_the_expected_score_is_the_score_head_s_if_there_is_one(
 ) -> None:
     [(rating, tokens)] = annotator.annotate_tokens([Segment("ac at", None, ("a cat",))])
     assert rating.estimate is not None
-    (by_tags,) = scores_of_tags([np.log(np.array(tokens.probabilities))])
+    by_tags = Tags(annotator.config).expected_score(TagProbabilities(np.log(np.array(tokens.probabilities))))
     assert rating.estimate.value == pytest.approx(by_tags, abs=0.001)
     with_head = matese.load(tiny_model_factory("scored", score={}), device="cpu")
     assert "|score:head|" in with_head.signature("reference")
@@ -183,7 +197,7 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
         weights=mqm.GOOGLE,
     )
     assert (
-        "inputs:source|refs:0|decode:0.2+words|overrides:copy+blank|precision:bf16|score:tags|weights:google"
+        f"inputs:source|refs:0|decode:0.2+words|overrides:copy+blank|pieces:{splitter()}|precision:bf16|score:tags"
         in other.signature("source")
     )
 

@@ -11,6 +11,7 @@ from torch import nn
 from matese.annotation import Severity
 from matese.errors import InputError
 from matese.model import loading
+from matese.model.decoding import Fitted
 from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.loading import embedding_modules, load_encoder
 from matese.model.encoder.settings import Mix
@@ -159,15 +160,11 @@ WORDS = {"word_labels": {"layer": 1, "severities": (Severity.MINOR,)}}
         ({**SCORING, "layout": "alone", **WORDS}, "heads.word_labels: must be null except"),
         ({**SCORING, "word_labels": {"layer": 1}}, "heads.word_labels: .*`severities`"),
         ({"quality": {"score_weights": (1, 1, 1, 1)}}, "score_weights: must be null without heads.word_labels"),
-        ({"span_budget": 1.0}, "decoding.span_budget: must be null without heads.score"),
         ({"min_confidence": None}, "decoding.min_confidence: must not be null with heads.tags"),
+        ({"fitted": [Fitted("source")]}, "decoding.fitted has an entry for source"),
         (
-            {"meaning": {}, "decoding": {"meaning": [MeaningRule("source", 1.0)]}},
-            "decoding.meaning has an entry for source",
-        ),
-        (
-            {"decoding": {"meaning": [MeaningRule("reference", 1.0)]}},
-            "decoding.meaning: must be empty without heads.meaning",
+            {"fitted": [Fitted("reference", meaning=MeaningRule(1.0))]},
+            "decoding.fitted.meaning: must be null without heads.meaning",
         ),
         ({"ranking": {}, "layout": "alone"}, r"inputs \['reference'\]"),
     ],

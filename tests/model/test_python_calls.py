@@ -78,8 +78,10 @@ def decode(interpreter: Interpreter, decoding: Decoding, n_segments: int, *, has
         rows = [interpreter.rows(one.readings[0])[0] for one in inputs]
         joined = interpreter.join({row: [output] for row, output in zip(rows, said, strict=True)})
         predictions = interpreter.predict(inputs, joined, decoding)
-        changed = interpreter.change(inputs, predictions, decoding)
-        ratings = list(interpreter.decode(inputs, changed, decoding))
+        ratings = [
+            interpreter.decode(one, interpreter.change(one, prediction, decoding), decoding)
+            for one, prediction in zip(inputs, predictions, strict=True)
+        ]
         assert all(bool(rating.errors) == has_error for rating in ratings)
 
     return run
@@ -87,13 +89,13 @@ def decode(interpreter: Interpreter, decoding: Decoding, n_segments: int, *, has
 
 @pytest.mark.parametrize(
     ("heads", "has_error", "most"),
-    [(TAGGER, False, 60), (TAGGER, True, 100), (MINI.heads, False, 100), (MINI.heads, True, 160)],
+    [(TAGGER, False, 80), (TAGGER, True, 110), (MINI.heads, False, 170), (MINI.heads, True, 190)],
     ids=["a tagger, without errors", "a tagger, an error", "all heads, without errors", "all heads, an error"],
 )
 def test_calls_for_each_further_segment(heads: HeadSettings, has_error: bool, most: int) -> None:
     decoding = MINI.decoding
     if heads == TAGGER:
-        decoding = dataclasses.replace(decoding, span_budget=None, meaning=(), error_free=())
+        decoding = dataclasses.replace(decoding, fitted=())
     interpreter = Interpreter(dataclasses.replace(MINI, heads=heads, decoding=decoding))
     decode(interpreter, decoding, 1, has_error=has_error)()  # fills caches
     few, many = (count_calls(decode(interpreter, decoding, n, has_error=has_error)) for n in (50, 150))

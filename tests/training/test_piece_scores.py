@@ -13,7 +13,7 @@ from matese.training import piece_scores
 @pytest.mark.parametrize("power", [0.0, 0.5])
 def test_the_rule_that_made_the_scores_is_found(power: float) -> None:
     rng = np.random.default_rng(0)
-    rule = PieceScore("source", whole=0.5, pieces=0.75, good=1.0, power=power)
+    rule = PieceScore(whole=0.5, pieces=0.75, good=1.0, power=power)
     right = [ExpectedScore(0.0, 0.0, (-1.0, -1.0, -1.0)) for _ in range(50)]
     wrong = [
         ExpectedScore(0.0, float(-5 * rng.random()), tuple((-5 * rng.random(rng.integers(2, 9))).tolist()))
@@ -21,9 +21,9 @@ def test_the_rule_that_made_the_scores_is_found(power: float) -> None:
     ]
     said = [ExpectedScore(-3.0), *right, *wrong]  # the first has no pieces
     scores = [-3.0, *(0.0 for _ in right), *(rule.score(one.whole or 0.0, one.pieces) - 1e-9 for one in wrong)]
-    found = piece_scores.fit("source", said, scores)
+    found = piece_scores.fit(said, scores)
     assert found is not None
-    assert (found.inputs, found.good, found.power) == ("source", 1.0, power)
+    assert (found.good, found.power) == (1.0, power)
     assert found.whole == pytest.approx(0.5, abs=0.02)
     assert found.pieces == pytest.approx(0.75, abs=0.02)
 
@@ -31,7 +31,7 @@ def test_the_rule_that_made_the_scores_is_found(power: float) -> None:
 @pytest.mark.parametrize("n_texts", [0, 20])
 def test_too_few_texts(n_texts: int) -> None:
     said = [ExpectedScore(0.0, 0.0, (-1.0,) * 9)] * n_texts
-    assert piece_scores.fit("source", said, [0.0] * n_texts) is None
+    assert piece_scores.fit(said, [0.0] * n_texts) is None
 
 
 def test_a_good_text_that_is_longer_does_not_score_worse() -> None:

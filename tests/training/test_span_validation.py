@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,10 +7,11 @@ import torch
 
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
+from matese.model.decoding import Fitted
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.score.network import ScoreTensor
 from matese.model.heads.tags.bio import TAGS
-from matese.model.heads.tags.confidence import SpanConfidence
+from matese.model.heads.tags.marking import MarkRule
 from matese.model.heads.tags.network import TagLogits
 from matese.model.loading import load_tagger
 from matese.model.network_output import NetworkOutput
@@ -63,7 +63,7 @@ def test_windows_stand_beside_each_other_and_count_once(corpus: Corpus) -> None:
     assert rows[rows != IGNORED].tolist() == corpus.labels["tag_ids"][len(corpus) - 1].tolist()
 
 
-FITTED = SpanConfidence("reference", min_probability=0.6, probability=1.0, length=0.5, offset=-2.0)
+FITTED = MarkRule(0.6, 1.0, 0.5, -2.0, least=0.2, least_of_short=0.1, least_of_interface=0.5, pieces=0.0, major=0.1)
 REPEATED = " ".join(rating.segment.hypothesis for rating in RATINGS)
 VARIED = (
     *RATINGS,
@@ -87,12 +87,13 @@ VARIED = (
         {"min_confidence": 0.7, "score": {}, "max_tokens": 64},
         {"min_confidence": 0.3, "whole_words": True, "omissions": {}, "min_omission_confidence": 0.4},
         # As `matese calibrate` leaves it: the least confidence of spans is not the least probability of tokens.
-        {"min_confidence": 0.01, "confidences": FITTED, "categories": {}},
+        {"marking": FITTED, "categories": {}},
     ],
 )
 def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_factory: Any) -> None:
-    fitted = {name: (replace(value, inputs=inputs),) for name, value in settings.items() if name == "confidences"}
-    directory = tiny_model_factory(inputs=(inputs,), reads_pieces=False, **{**settings, **fitted})
+    fitted = (Fitted(inputs, settings.get("marking")),)
+    others = {name: value for name, value in settings.items() if name != "marking"}
+    directory = tiny_model_factory(inputs=(inputs,), reads_pieces=False, fitted=fitted, **others)
     tagger, tokenizer = load_tagger(directory)
     corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), HEADS, keep_ratings=True)
     metrics = SpanMetrics(tagger.config)

@@ -158,8 +158,8 @@ class Head(ABC):
             return outputs[0]
         return None if any(output is None for output in outputs) else self.mean(outputs)
 
-    def expected_scores(self, outputs: Sequence[Any]) -> Sequence[float]:
-        """Returns the expected score of each segment, for a head that has one."""
+    def expected_score(self, output: Any) -> float:  # noqa: ANN401
+        """Returns the expected score of a segment, for a head that has one."""
         raise NotImplementedError
 
     def scoring(self) -> str | None:
@@ -178,23 +178,15 @@ class Head(ABC):
         """Returns the output for a hypothesis that repeats its source; by default, that for a copy of a reference."""
         return self.of_copy(output)
 
-    def change(
-        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
-    ) -> Sequence[Prediction]:
-        """Returns the prediction for each segment with what the head changes in it: by default, nothing.
+    def change(self, model_input: ModelInput, prediction: Prediction, decoding: Decoding) -> Prediction:
+        """Returns the prediction for a segment with what the head changes in it: by default, nothing.
 
         It is called before any head marks.
         """
-        return predictions
+        return prediction
 
-    def mark(
-        self,
-        model_inputs: Sequence[ModelInput],
-        predictions: Sequence[Prediction],
-        marks: Sequence[Marks],
-        decoding: Decoding,
-    ) -> Sequence[Marks]:
-        """Returns the marks of each segment, from those of the heads before: by default, unchanged."""
+    def mark(self, model_input: ModelInput, prediction: Prediction, marks: Marks, decoding: Decoding) -> Marks:
+        """Returns the marks of a segment, from those of the heads before: by default, unchanged."""
         return marks
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:

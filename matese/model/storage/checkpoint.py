@@ -38,6 +38,8 @@ CONFIG = "config.json"
 TENSORS = "model.safetensors"
 CARD = "README.md"
 TRAINING_DATA = "training_data.json"
+_RETIRED = ("thresholds", "span_budget", "confidences", "meaning", "error_free")
+"""Settings of decoding that early versions wrote."""
 RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
 """Files of a COMET model as released."""
 NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
@@ -345,7 +347,17 @@ def _stored_config(values: dict[str, Any], path: Path) -> StoredConfig:
             f"{path}: format version {version}, written by matese {writer}; "
             f"matese {__version__} reads format version {FORMAT_VERSION} only"
         )
-    return convert(values, StoredConfig, path)
+    return convert(_without_retired(values), StoredConfig, path)
+
+
+def _without_retired(values: dict[str, Any]) -> dict[str, Any]:
+    """Returns the values without what earlier versions fitted for another way to decode."""
+    model = values.get("model")
+    decoding = model.get("decoding") if isinstance(model, dict) else None
+    if not isinstance(model, dict) or not isinstance(decoding, dict):
+        return values
+    kept = {name: value for name, value in decoding.items() if name not in _RETIRED}
+    return {**values, "model": {**model, "decoding": kept}}
 
 
 def convert(values: object, kind: type[T], path: Path) -> T:

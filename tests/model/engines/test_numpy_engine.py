@@ -16,6 +16,7 @@ from matese.annotation import Segment
 from matese.errors import ModelError, UsageError
 from matese.model import loading
 from matese.model.copy_and_blank import OVERRIDES
+from matese.model.decoding import Fitted
 from matese.model.encoder import numpy_layers
 from matese.model.engines import choice, numpy_engine
 from matese.model.engines.engine import Hardware
@@ -36,7 +37,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"inputs": ("source+reference", "reference"), "separate_layers": 1, "score": {}, "max_tokens": 100},
     {"kind": "bert", "score": {}},
     {"extra_width": 40},
-    {"score": {}, "meaning": {}, "decoding": {"meaning": [MeaningRule("reference", -1.0)]}, "extra_width": 40},
+    {"score": {}, "meaning": {}, "fitted": [Fitted("reference", meaning=MeaningRule(-1.0))], "extra_width": 40},
 )
 ODD = [Segment(*texts) for texts in zip(HYPOTHESES, HYPOTHESES[::-1], ((text,) for text in REFERENCES), strict=True)]
 ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("a" * 999, "b ", ("c",))]

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import matese
 from matese.annotation import Segment
 from matese.errors import InputError
 from matese.model.arrays import Floats
-from matese.model.heads.meaning import decoding
+from matese.model.decoding import Fitted
 from matese.model.heads.meaning.decoding import Meaning, MeaningLogits
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.decoding import ExpectedScore
-from matese.model.heads.tags.bio import TAGS
-from matese.model.model_input import Row
+from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import Encoding
@@ -27,7 +28,7 @@ from tests.conftest import TinyModelFactory, make_config
 from tests.model.engines.test_numpy_engine import ODD, check_agreement
 from tests.model.test_annotator import random_segments
 
-RULE = MeaningRule("reference", threshold=1.0)
+RULE = MeaningRule(threshold=1.0)
 SEGMENT = Segment("The cat sat on a mat.", "Le chat.", ("A cat was sitting there.",))
 CONFIG = make_config(inputs=("reference", "source"), score={}, meaning={})
 
@@ -41,52 +42,69 @@ def prediction(logit: float, *token_logits: float, score: float | None = -5.0) -
     return Prediction("x" * n_tokens, np.zeros((n_tokens, 2), np.int32), Outputs.of(said), score or -1.0)
 
 
-ODDS = float(np.log(0.2 / 0.8))
-"""Log odds of a Major tag."""
+LONG = " ".join(["word"] * 12)
 
 
 @pytest.mark.parametrize(
-    ("rule", "found", "score", "expected"),
+    ("logit", "score", "expected"),
     [
-        (RULE, -1.0, -5.0, -5.0),  # the ramp begins 2 below the threshold
-        (RULE, 0.0, -5.0, -6.25),
-        (RULE, 1.0, -5.0, -7.5),
-        (RULE, 3.0, -5.0, -10.0),
-        (RULE, 99.0, -5.0, -10.0),
-        (RULE, 99.0, 0.0, -10.0),
-        (RULE, 99.0, -12.0, -12.0),  # no score rises
-        (replace(RULE, floor=-25.0), 99.0, -5.0, -25.0),
-        (replace(RULE, ramp=1.0), 1.5, -5.0, -8.75),
+        (-9.0, -5.0, -5.0),
+        (1.0, -5.0, -5.8),  # at the threshold, half of what a certain error costs
+        (99.0, -5.0, -6.6),
+        (99.0, -2.0, -6.0),  # the order of certain errors stays
+        (-99.0, -2.0, -2.0),
+        (99.0, -12.0, -12.0),  # no score of a long text rises
+        (99.0, 0.0, 0.0),  # other rules decided it
+        (99.0, -25.0, -25.0),
     ],
 )
-def test_the_score_falls_along_a_ramp(rule: MeaningRule, found: float, score: float, expected: float) -> None:
-    (changed,) = decoding.apply(rule, [prediction(found - ODDS, 0.0, 0.0, score=score)])
-    assert changed.score == pytest.approx(expected)
-    assert changed.outputs[ExpectedScore].value == changed.score
+def test_long_texts_fall_where_the_logit_is_high(logit: float, score: float, expected: float) -> None:
+    assert RULE.score(score, logit, LONG) == pytest.approx(expected, abs=1e-3)
+
+
+@given(st.floats(-24.9, -0.01), st.floats(-24.9, -0.01), st.floats(-9, 9), st.floats(0, 9), st.integers(1, 15))
+def test_the_score_falls_with_the_evidence_and_rises_with_the_score(
+    score: float, other: float, logit: float, rise: float, n_words: int
+) -> None:
+    rule = MeaningRule(1.0, score_of_short=0.7, meaning_of_short=0.3, offset_of_short=-2.0)
+    text = " ".join(["word"] * n_words)
+    low, high = sorted((score, other))
+    assert -25 <= rule.score(score, logit + rise, text) <= rule.score(score, logit, text) + 1e-9 <= 1e-9
+    assert rule.score(low, logit, text) <= rule.score(high, logit, text) + 1e-9
+
+
+def test_scores_of_short_texts_can_rise() -> None:
+    rule = replace(RULE, meaning_of_short=0.5, offset_of_short=-2.0)
+    right, wrong, of_long = (
+        rule.score(-5.0, logit, text) for logit, text in ((-3.0, "Save"), (3.0, "Save"), (-3.0, LONG))
+    )
+    assert right > -1 > wrong
+    assert of_long == pytest.approx(-5, abs=1e-2)
+    between = rule.score(-5.0, -3.0, " ".join(["word"] * 7))
+    assert of_long < between < right
 
 
 def test_only_the_score_changes() -> None:
-    before = prediction(99.0, 9.0)
-    without_score = prediction(99.0, 9.0, score=None)
-    after, same = decoding.apply(RULE, [before, without_score])
+    config = make_config(
+        inputs=("reference", "source"), score={}, meaning={}, fitted=(Fitted("reference", meaning=RULE),)
+    )
+    head = Meaning(config)
+    model_input = ModelInput.of(SEGMENT, "reference")
+    before = prediction(99.0, 9.0)._replace(hypothesis=LONG)
+    after = head.change(model_input, before, config.decoding)
     np.testing.assert_array_equal(after.log_probabilities, before.log_probabilities)
-    assert same is without_score
+    assert after.score is not None
+    assert after.score < -5
+    assert after.outputs[ExpectedScore].value == after.score
+    without_score = prediction(99.0, 9.0, score=None)
+    assert head.change(model_input, without_score, config.decoding) is without_score
+    assert head.change(ModelInput.of(SEGMENT, "source"), before, config.decoding) is before
 
 
-def test_the_tags_count_as_evidence() -> None:
-    doubtful = prediction(1.0, 0.0)
-    clear = prediction(1.0, 0.0)
-    certain = np.log(np.array([[0.05, 0.0001, 0.0499, 0.8, 0.1]]))
-    clear = clear._replace(outputs=clear.outputs.changed(TagProbabilities(certain)))
-    assert decoding.evidence([clear])[0] == pytest.approx(1 + np.log(9))
-    assert decoding.evidence([doubtful])[0] < decoding.evidence([clear])[0]
-
-
-def test_segments_without_tokens_are_no_trouble() -> None:
-    empty, other = decoding.apply(RULE, [prediction(99.0), prediction(9.0, 0.0)])
-    assert empty.log_probabilities.shape == (0, len(TAGS))
-    assert other.log_probabilities.shape == (1, len(TAGS))
-    assert decoding.apply(RULE, []) == []
+@pytest.mark.parametrize("name", ["score_of_short", "meaning_of_short"])
+def test_weights_are_not_negative(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} -1: must be at least 0"):
+        MeaningRule(1.0, **{name: -1})
 
 
 def window(n_tokens: int, *kept: int) -> Encoding:
@@ -110,7 +128,9 @@ def test_an_error_in_one_window_is_one_of_the_text() -> None:
 def with_rules(directory: Path, *rules: tuple[str, float]) -> Path:
     path = directory / checkpoint.CONFIG
     config = json.loads(path.read_text(encoding="utf-8"))
-    config["model"]["decoding"]["meaning"] = [{"inputs": inputs, "threshold": threshold} for inputs, threshold in rules]
+    config["model"]["decoding"]["fitted"] = [
+        {"inputs": inputs, "meaning": {"threshold": threshold, "meaning_of_short": 0.5}} for inputs, threshold in rules
+    ]
     path.write_text(json.dumps(config), encoding="utf-8")
     return directory
 
@@ -131,15 +151,14 @@ def test_each_kind_of_input_has_its_rule(directory: Path) -> None:
     plain = matese.load(directory, precision="float32", device="cpu")
     by_source = replace(SEGMENT, references=())
     by_reference = replace(SEGMENT, source=None)
-    strict = replace(plain.decoding, meaning=(MeaningRule("reference", -100.0),))
+    strict = replace(plain.decoding, fitted=(Fitted("reference", meaning=MeaningRule(-100.0, offset_of_short=1.0)),))
     changed = plain.with_decoding(strict)
     assert judged(changed, by_source)[0] == judged(plain, by_source)[0]
     score, tags = judged(plain, by_reference)
     lower, major = judged(changed, by_reference)
-    assert lower == pytest.approx(min(score, -10.0), abs=1e-3)
-    assert lower < score or score < -10
+    assert lower < score
     assert (major == tags).all()
-    assert "meaning-100~2>-10" in changed.signature("reference")
+    assert "meaning-100~1~0~1" in changed.signature("reference")
     assert "meaning" not in plain.signature("reference")
     assert "meaning" not in changed.signature("source")
 
@@ -155,18 +174,6 @@ def test_numpy_computes_the_same(directory: Path, rules: Any) -> None:
     check_agreement(with_rules(directory, *rules), ODD + random_segments(40), least_spans=20)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"floor": 1.5}, "floor 1.5: must be between -25 and 0"),
-        ({"ramp": 0.0}, "ramp 0.0: must be greater than 0"),
-    ],
-)
-def test_impossible_rules_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        replace(RULE, **change)
-
-
-def test_a_kind_of_input_has_one_rule() -> None:
-    with pytest.raises(InputError, match="meaning: reference has several entries"):
-        replace(CONFIG.decoding, meaning=(RULE, RULE))
+def test_a_kind_of_input_has_one_entry() -> None:
+    with pytest.raises(InputError, match="fitted: reference has several entries"):
+        replace(CONFIG.decoding, fitted=(Fitted("reference", meaning=RULE), Fitted("reference")))

@@ -60,18 +60,9 @@ class Categories(Head):
         """Returns the mean logits."""
         return CategoryScores(np.mean([output.logits for output in outputs], axis=0))
 
-    def mark(
-        self,
-        model_inputs: Sequence[ModelInput],
-        predictions: Sequence[Prediction],
-        marks: Sequence[Marks],
-        decoding: Decoding,
-    ) -> Sequence[Marks]:
+    def mark(self, model_input: ModelInput, prediction: Prediction, marks: Marks, decoding: Decoding) -> Marks:
         """Returns the marks with a category for each error of the hypothesis."""
-        return [
-            each._replace(errors=tuple(with_categories(prediction, each.errors))) if each.errors else each
-            for prediction, each in zip(predictions, marks, strict=True)
-        ]
+        return marks._replace(errors=tuple(with_categories(prediction, marks.errors)))
 
 
 def with_categories(prediction: Prediction, spans: Sequence[ErrorSpan]) -> Iterator[ErrorSpan]:

@@ -1,26 +1,20 @@
-"""Errors of meaning lower the expected score of a segment."""
+"""Errors of meaning change the expected score of a segment."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from matese.model.arrays import Floats, reduce_parts
+from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import Array, StoredTensors, dense, extra_layer, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, RowStates, Said
-from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.decoding import ExpectedScore
-from matese.model.heads.tags import bio
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Prediction, check_numbers
 from matese.model.texts.encoding import InputKind
-
-LEAST = 1e-4
-"""Lower bound of probabilities, which bounds their log odds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,75 +73,21 @@ class Meaning(Head):
     def of_copy(self, output: MeaningLogits) -> None:
         """Returns None: a copy has no error."""
 
-    def change(
-        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], decoding: Decoding
-    ) -> Sequence[Prediction]:
-        """Returns the predictions with the scores that follow from the rules for their kinds of input."""
-        changed = list(predictions)
-        for rule in decoding.meaning:
-            numbers = [
-                number
-                for number, (model_input, prediction) in enumerate(zip(model_inputs, predictions, strict=True))
-                if model_input.inputs == rule.inputs and prediction.outputs.get(MeaningLogits) is not None
-            ]
-            of_rule = apply(rule, [predictions[number] for number in numbers])
-            for number, prediction in zip(numbers, of_rule, strict=True):
-                changed[number] = prediction
-        return changed
+    def change(self, model_input: ModelInput, prediction: Prediction, decoding: Decoding) -> Prediction:
+        """Returns the prediction with the score that follows from the rule for its kind of input."""
+        rule = decoding.of(model_input.inputs).meaning
+        said = prediction.outputs.get(MeaningLogits)
+        if rule is None or said is None or prediction.outputs.get(ExpectedScore) is None:
+            return prediction
+        score = rule.score(prediction.score or 0.0, said.segment, prediction.hypothesis)
+        return prediction._replace(outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns the rule where it is not the model's own, which the name of the model stands for."""
-        rule = decoding.meaning_rule(inputs)
-        if rule == self.config.decoding.meaning_rule(inputs):
+        rule = decoding.of(inputs).meaning
+        if rule == self.config.decoding.of(inputs).meaning:
             return []
-        if rule is None:
-            return ["meaning-off"]
-        return [f"meaning{rule.threshold:g}~{rule.ramp:g}>{rule.floor:g}"]
-
-
-def apply(rule: MeaningRule, predictions: Sequence[Prediction]) -> list[Prediction]:
-    """Returns the predictions of segments, with a lower score where there is evidence of an error of meaning.
-
-    Args:
-        rule: for the kind of input of the segments.
-        predictions: of taggers with a meaning head; those without a score head stay as they are.
-    """
-    scored = np.array([prediction.score or 0.0 for prediction in predictions])
-    scores = lower_scores(rule, scored, np.array(evidence(predictions))).tolist()
-    return [
-        _with_score(prediction, score) if score != before else prediction
-        for prediction, before, score in zip(predictions, scored.tolist(), scores, strict=True)
-    ]
-
-
-def _with_score(prediction: Prediction, score: float) -> Prediction:
-    if prediction.outputs.get(ExpectedScore) is None:
-        return prediction
-    return prediction._replace(outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
-
-
-def evidence(predictions: Sequence[Prediction]) -> list[float]:
-    """Returns the logit of each segment plus the log odds of its most probable Major tag, bounded."""
-    rows = [prediction.log_probabilities for prediction in predictions]
-    majors = np.exp(np.concatenate([row[:, bio.B_MAJOR :] for row in rows])).sum(-1) if rows else np.zeros(0)
-    highest = reduce_parts(np.maximum, majors, [len(row) for row in rows])
-    return [
-        prediction.outputs[MeaningLogits].segment + math.log(major / (1 - major))
-        for prediction, major in zip(predictions, np.clip(highest, LEAST, 1 - LEAST).tolist(), strict=True)
-    ]
-
-
-def lower_scores(rule: MeaningRule, scores: Floats, found: Floats) -> Floats:
-    """Returns the scores, (segments,), after errors of meaning have lowered them.
-
-    Args:
-        rule: the rule.
-        scores: (segments,), before.
-        found: (segments,), `evidence` of each segment.
-    """
-    share = np.clip((found - rule.threshold + rule.ramp) / (2 * rule.ramp), 0, 1)
-    lowered: Floats = scores + np.minimum(rule.floor - scores, 0.0) * share
-    return lowered
+        return ["meaning-off"] if rule is None else ["meaning" + "~".join(f"{value:g}" for value in astuple(rule))]
 
 
 def _largest(states: Array) -> Array:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from matese.errors import InputError
+from matese.model.heads.tags.marking import SHORT
 from matese.model.texts.encoding import InputKind
 from matese.model.texts.settings import TextSettings
 from matese.mqm import LOWEST_SCORE
+from matese.text.words import count_words
+
+LONG = 9
+"""From this number of words on, the rule for long texts decides alone; up to `SHORT`, that for short ones does."""
+_TARGET = -7.0
+_SHARE = 0.8
+"""A certain error of meaning in a long text takes this share of the way from its score to the target, so that the order
+of such texts stays. Lower scores stay as they are, so that real translations, of which the rule mostly finds bad ones,
+lose little."""
+_STEEPNESS = 2.0
+_LEAST = 1e-5
+"""Least distance of a share of the lowest score from 0 and 1, which bounds its log odds."""
+_LARGEST_EXPONENT = 700.0
+"""Just below the largest x for which a float can hold exp(x)."""
 
 
 @dataclass(frozen=True)
@@ -29,28 +45,65 @@ class MeaningSettings:
 
 @dataclass(frozen=True)
 class MeaningRule:
-    """How an error of meaning lowers the expected score, for one kind of input. Tags and marks stay as they are.
+    """How the logit of an error of meaning changes the expected score, for one kind of input. Marks stay as they are.
 
-    The evidence is the logit of the segment plus the log odds of the most probable Major tag, so that head and tags
-    must agree: people's ratings of real translations have nothing to do with the logit alone, and the rule lowered many
-    of their scores for nothing.
+    Long texts get a lower score where the logit is high. The scores of short texts are hardly known from people's
+    ratings, so that both directions are possible: their log odds, as a share of the lowest score, become a weighted sum
+    of the log odds and the logit.
 
     Attributes:
-        inputs: the kind of input.
-        threshold: evidence at which half of the fall is due.
-        floor: score to which a certain error of meaning lowers a segment; lower scores stay as they are, so that real
-            translations, of which the rule mostly finds bad ones, lose little.
-        ramp: the score begins to fall where the evidence is this far below the threshold, and reaches the floor as far
-            above it. A score that fell at the threshold at once would tear similar translations apart.
+        threshold: logit from which on the scores of long texts fall by half of what a certain error costs.
+        score_of_short: weight of the log odds of the score; not negative.
+        meaning_of_short: weight of the logit; not negative.
+        offset_of_short: log odds added.
     """
 
-    inputs: InputKind
     threshold: float
-    floor: float = -10.0
-    ramp: float = 2.0
+    score_of_short: float = 1.0
+    meaning_of_short: float = 0.0
+    offset_of_short: float = 0.0
 
     def __post_init__(self) -> None:
-        if not LOWEST_SCORE <= self.floor <= 0:
-            raise InputError(f"floor {self.floor}: must be between {LOWEST_SCORE:g} and 0")
-        if self.ramp <= 0:
-            raise InputError(f"ramp {self.ramp}: must be greater than 0")
+        for name in ("score_of_short", "meaning_of_short"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} {getattr(self, name)}: must be at least 0")
+
+    def score(self, score: float, logit: float, hypothesis: str) -> float:
+        """Returns the changed score of a segment; the ends of the scale, which other rules give, stay.
+
+        Args:
+            score: before.
+            logit: that the segment has an error of meaning.
+            hypothesis: of the segment.
+
+        >>> rule = MeaningRule(threshold=2.0, meaning_of_short=1.0)
+        >>> long = " ".join("abcdefghijkl")
+        >>> [round(rule.score(-2.0, logit, text), 2) for text in ("a b", long) for logit in (-2.0, 0.0, 2.0, 9.0)]
+        [-0.29, -2.0, -9.78, -24.96, -2.0, -2.07, -4.0, -6.0]
+        """
+        if score in (0.0, LOWEST_SCORE):
+            return score
+        share = min((LONG - count_words(hypothesis, most=LONG)) / (LONG - SHORT), 1.0)
+        short = score_of_odds(self.odds_of_short(score, logit))
+        certainty = 1 / (1 + math.exp(min(_STEEPNESS * (self.threshold - logit), _LARGEST_EXPONENT)))
+        long = score + min(_TARGET - score, 0.0) * _SHARE * certainty
+        return share * short + (1 - share) * long
+
+    def odds_of_short(self, score: float, logit: float) -> float:
+        """Returns the log odds of the score of a short text."""
+        return self.score_of_short * score_odds(score) + self.meaning_of_short * logit + self.offset_of_short
+
+
+def score_odds(score: float) -> float:
+    """Returns the log odds of a score as a share of the lowest one, bounded."""
+    share = min(max(score / LOWEST_SCORE, _LEAST), 1 - _LEAST)
+    return math.log(share / (1 - share))
+
+
+def score_of_odds(odds: float) -> float:
+    """Returns the score with these log odds.
+
+    >>> round(score_of_odds(score_odds(-5.0)), 6)
+    -5.0
+    """
+    return LOWEST_SCORE / (1 + math.exp(min(-odds, _LARGEST_EXPONENT)))

@@ -99,23 +99,12 @@ class Omissions(Head):
     def of_copy(self, output: OmissionProbabilities) -> None:
         """Returns None: nothing is missing."""
 
-    def mark(
-        self,
-        model_inputs: Sequence[ModelInput],
-        predictions: Sequence[Prediction],
-        marks: Sequence[Marks],
-        decoding: Decoding,
-    ) -> Sequence[Marks]:
-        """Adds the omissions of each segment, and the words of the hypothesis that replace missing ones."""
-        assert decoding.min_confidence is not None
-        changed = list(marks)
-        for number in _with_missing(predictions, decoding.min_omission_confidence):
-            segment = model_inputs[number].segment
-            omissions, substitutes = decode(predictions[number], segment, decoding.min_omission_confidence)
-            sure = [error for error in substitutes if (error.confidence or 0.0) >= decoding.min_confidence]
-            errors, others = marks[number]
-            changed[number] = Marks((*errors, *sure), (*others, *omissions))
-        return changed
+    def mark(self, model_input: ModelInput, prediction: Prediction, marks: Marks, decoding: Decoding) -> Marks:
+        """Adds the omissions, and the words of the hypothesis that replace missing ones."""
+        omissions, substitutes = decode(prediction, model_input.segment, decoding.min_omission_confidence)
+        least = decoding.least_confidence(model_input, prediction.n_pieces)
+        sure = [error for error in substitutes if (error.confidence or 0.0) >= least]
+        return Marks((*marks.errors, *sure), (*marks.omissions, *omissions))
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what omissions depend on."""
@@ -159,19 +148,6 @@ def closest(candidates: Sequence[OmissionProbabilities]) -> OmissionProbabilitie
     return min(candidates, key=lambda candidate: float(candidate.probabilities.sum()), default=None)
 
 
-def _with_missing(predictions: Sequence[Prediction], min_confidence: float) -> list[int]:
-    """Returns the numbers of the predictions by which a word may be missing: few.
-
-    The mean over the tokens of a word is at most the largest of them.
-    """
-    said = [prediction.outputs.get(OmissionProbabilities) for prediction in predictions]
-    probabilities = [np.zeros(0) if one is None else one.probabilities for one in said]
-    owners = np.repeat(np.arange(len(said)), [len(one) for one in probabilities])
-    is_likely = np.concatenate([np.zeros(0), *probabilities]) >= min_confidence * _NEARLY
-    found: list[int] = np.unique(owners[is_likely]).tolist()
-    return found
-
-
 def decode(
     prediction: Prediction, segment: Segment, min_confidence: float
 ) -> tuple[tuple[Omission, ...], tuple[ErrorSpan, ...]]:
@@ -188,8 +164,8 @@ def decode(
         min_confidence: least probability of a missing word, between 0 and 1.
     """
     missing = prediction.outputs.get(OmissionProbabilities)
-    if missing is None:
-        return (), ()
+    if missing is None or missing.probabilities.max(initial=0.0) < min_confidence * _NEARLY:
+        return (), ()  # the mean over the tokens of a word is at most the largest of them
     omissions: list[Omission] = []
     substitutes: list[ErrorSpan] = []
     text = (segment.source or "") if missing.reference is None else segment.references[missing.reference]

@@ -57,17 +57,17 @@ class Quality(Head):
         weighted = []
         for rows, said in zip(readings, before, strict=True):
             labels = word_labels.choose_labels(said[LabelProbabilities].values, decoding.min_confidence)
-            scores = self.expected_scores([row.outputs[RowVector] for row in rows])
+            scores = [self.expected_score(row.outputs[RowVector]) for row in rows]
             weighted.append(_weighted(scores, word_labels.mqm_score(labels, severities), self._score_weights))
         return [_of_score(score) for score in weighted]
 
     def mean(self, outputs: Sequence[RowVector]) -> RowVector:
         """Returns the mean score."""
-        return _of_score(math.fsum(self.expected_scores(outputs)) / len(outputs))
+        return _of_score(math.fsum(map(self.expected_score, outputs)) / len(outputs))
 
-    def expected_scores(self, outputs: Sequence[RowVector]) -> list[float]:
-        """Returns the scores themselves."""
-        return [float(output.values[0]) for output in outputs]
+    def expected_score(self, output: RowVector) -> float:
+        """Returns the score itself."""
+        return float(output.values[0])
 
     def scoring(self) -> str:
         """Returns the kind of model, with the weights of an xCOMET."""

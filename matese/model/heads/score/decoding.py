@@ -10,6 +10,7 @@ import numpy as np
 
 from matese.model.encoder.numpy_layers import StoredTensors, dense, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, RowStates, Said
+from matese.model.heads.score.settings import PieceScore
 from matese.model.model_input import Row
 from matese.model.prediction import check_numbers
 from matese.mqm import LOWEST_SCORE
@@ -72,7 +73,7 @@ class Score(Head):
         pieces = tuple([said.value for encoding, said in parts if encoding.is_piece])
         if pieces:
             joint = math.fsum(value * n for value, n in zip(values, kept, strict=True)) / sum(kept)
-            rule = self.config.decoding.piece_score(row.inputs)
+            rule = self.config.decoding.of(row.inputs).pieces or PieceScore()
             return ExpectedScore(rule.score(joint, pieces), joint, pieces)
         if len(whole) == 1:  # of a hypothesis that may have no tokens
             return whole[0][1]
@@ -84,9 +85,9 @@ class Score(Head):
         """Returns the mean score."""
         return ExpectedScore(math.fsum(output.value for output in outputs) / len(outputs))
 
-    def expected_scores(self, outputs: Sequence[ExpectedScore]) -> list[float]:
-        """Returns the scores themselves."""
-        return [output.value for output in outputs]
+    def expected_score(self, output: ExpectedScore) -> float:
+        """Returns the score itself."""
+        return output.value
 
     def scoring(self) -> str:
         """Returns the name of this way to score."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from matese.errors import InputError, one_of
-from matese.model.texts.encoding import InputKind
 from matese.model.texts.settings import TextSettings
 from matese.mqm import LOWEST_SCORE
 
@@ -27,14 +26,12 @@ class PieceScore:
     It is the weighted sum of the score of the whole and the penalties of the pieces, between -25 and 0.
 
     Attributes:
-        inputs: kind of input; null for all kinds without an entry of their own.
         whole: weight of the score of the whole.
         pieces: weight of the sum over the pieces.
         good: penalty of a piece that counts as none, so that a good text does not score worse because it is longer.
         power: the sum is divided by this power of the number of pieces: 0 is the sum, 1 the mean.
     """
 
-    inputs: InputKind | None = None
     whole: float = 1.0
     pieces: float = 0.5
     good: float = 2.0

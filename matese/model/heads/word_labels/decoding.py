@@ -83,26 +83,17 @@ class WordLabels(Head):
             for of_rows in probabilities
         ]
 
-    def mark(
-        self,
-        model_inputs: Sequence[ModelInput],
-        predictions: Sequence[Prediction],
-        marks: Sequence[Marks],
-        decoding: Decoding,
-    ) -> Sequence[Marks]:
-        """Returns the error spans of each segment."""
-        changed = []
-        for prediction, each in zip(predictions, marks, strict=True):
-            found = find(
-                prediction.hypothesis,
-                prediction.ranges,
-                prediction.outputs[LabelProbabilities].values,
-                self.settings.severities,
-                min_confidence=decoding.min_confidence,
-                whole_words=decoding.whole_words,
-            )
-            changed.append(each._replace(errors=(*each.errors, *found)))
-        return changed
+    def mark(self, model_input: ModelInput, prediction: Prediction, marks: Marks, decoding: Decoding) -> Marks:
+        """Adds the error spans."""
+        found = find(
+            prediction.hypothesis,
+            prediction.ranges,
+            prediction.outputs[LabelProbabilities].values,
+            self.settings.severities,
+            min_confidence=decoding.min_confidence,
+            whole_words=decoding.whole_words,
+        )
+        return marks._replace(errors=(*marks.errors, *found))
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what the spans depend on."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,13 +12,8 @@ from matese.model.heads.tags.bio import (
     B_MINOR,
     I_MAJOR,
     I_MINOR,
-    TAGS,
     O,
-    TagRange,
-    characters_of,
     from_spans,
-    may_follow,
-    to_ranges,
     tokens_within,
 )
 from matese.text.ranges import Range
@@ -50,35 +47,14 @@ def test_bytes_of_an_emoji_are_one_error() -> None:
     assert from_spans([ErrorSpan(0, 1, MINOR)], [(0, 1), (0, 1), (0, 1)]) == [B_MINOR, I_MINOR, I_MINOR]
 
 
-@pytest.mark.parametrize(
-    ("tags", "expected"),
-    [
-        ([], []),
-        ([O, O], []),
-        ([B_MINOR], [(0, 1, MINOR)]),
-        ([B_MINOR, I_MINOR, B_MINOR], [(0, 2, MINOR), (2, 3, MINOR)]),
-        ([O, B_MAJOR, I_MAJOR], [(1, 3, MAJOR)]),
-        ([I_MINOR, I_MINOR, O], [(0, 2, MINOR)]),  # not legal, and yet read
-        ([B_MINOR, I_MAJOR], [(0, 1, MINOR), (1, 2, MAJOR)]),
-    ],
-)
-def test_to_ranges(tags: list[int], expected: list[tuple[int, int, Severity]]) -> None:
-    assert list(to_ranges(tags)) == [TagRange(*one) for one in expected]
-
-
-def is_legal(tags: list[int]) -> bool:
-    return all(map(may_follow, [None, *tags], tags))
-
-
-@given(st.lists(st.integers(0, len(TAGS) - 1)))
-def test_tags_and_ranges_return_legal_tags(tags: list[int]) -> None:
-    ranges = [(2 * number, 2 * number + 1) for number in range(len(tags))]
-    spans = [ErrorSpan(2 * start, 2 * end - 1, severity) for start, end, severity in to_ranges(tags)]
-    again = from_spans(spans, ranges)
-    assert list(to_ranges(again)) == list(to_ranges(tags))
-    assert is_legal(again)
-    if is_legal(tags):
-        assert again == tags
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), st.sampled_from([MINOR, MAJOR]))))
+def test_an_inner_tag_only_continues_its_own_severity(places: list[tuple[int, int, Severity]]) -> None:
+    spans = [ErrorSpan(start, start + width, severity) for start, width, severity in places]
+    tags = from_spans(spans, [(place, place + 1) for place in range(14)])
+    for before, tag in itertools.pairwise([O, *tags]):
+        assert tag not in (I_MINOR, I_MAJOR) or before in (tag - 1, tag)
+    covered = {place for span in spans for place in range(span.start, span.end)}
+    assert [tag != O for tag in tags] == [place in covered for place in range(14)]
 
 
 # "你 good😀": a token a word, white space alone, and an emoji in four bytes that share its character
@@ -103,8 +79,6 @@ def test_tokens_within(start: int, end: int, expected: range) -> None:
 
 def test_no_tokens() -> None:
     assert tokens_within(0, 5, []) == range(0)
-    assert characters_of(range(0), []) is None
-    assert characters_of(range(1, 2), RANGES) is None
 
 
 @st.composite
@@ -120,16 +94,8 @@ def token_ranges(draw: st.DrawFn) -> list[Range]:
 
 
 @given(token_ranges(), st.integers(0, 20), st.integers(1, 10))
-def test_characters_to_tokens_to_characters_covers_and_is_idempotent(
-    ranges: list[Range], start: int, width: int
-) -> None:
+def test_tokens_within_are_those_that_share_a_character(ranges: list[Range], start: int, width: int) -> None:
     tokens = tokens_within(start, start + width, ranges)
-    place = characters_of(tokens, ranges)
-    if place is None:
-        return
-    for first, last in ranges:
-        if first < start + width and last > start and first < last:
-            assert place[0] <= first
-            assert last <= place[1]
-    again = tokens_within(*place, ranges)
-    assert characters_of(again, ranges) == place
+    for number, (first, last) in enumerate(ranges):
+        if first < last:
+            assert (number in tokens) == (first < start + width and last > start)

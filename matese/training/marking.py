@@ -1,0 +1,284 @@
+"""Fit which tokens become marks, on dev data after training: their confidence, thresholds and severity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from matese.annotation import ErrorSpan, Rating, Severity
+from matese.annotation.severities import COUNTED
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray
+from matese.model.heads.tags.decoding import Run, runs
+from matese.model.heads.tags.marking import MarkRule, log_odds
+from matese.model.operating_point import OperatingPoint
+from matese.training import logistic_regression
+from matese.training.judged import Judged
+
+PRECISION = 0.5
+"""Least share of the marks that overlap a mark of people: a mark that people mostly do not confirm is none."""
+RIGHT_SHORT = 4.0
+"""Right short texts for a wrong one in use: a right contrast counts as so many texts, since contrasts come in pairs."""
+ALARMS = 0.1
+"""Most right strings of a user interface that may get a mark."""
+THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
+PROBABILITIES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
+"""Least error probabilities of a token that are tried."""
+_SLOPES = np.arange(0, 2.25, 0.25).tolist()
+"""Log odds for each doubling of the number of pieces that are tried."""
+_FEWEST_RUNS = 50
+"""Least number of runs that are hits, and of others, for a fit."""
+_FEWEST_MARKS = 20
+"""Least number of marks whose precision counts."""
+_NOTHING = 1.0
+"""Threshold that no confidence reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A run of tokens that may be marked.
+
+    Attributes:
+        judged: its segment.
+        run: the run.
+        is_hit: whether a mark of people shares a character with it.
+        weight: number of texts for which its segment stands.
+    """
+
+    judged: Judged
+    run: Run
+    is_hit: bool
+    weight: float = 1.0
+
+
+class _Tried(NamedTuple):
+    """What follows from a least error probability of a token: see `MarkingFit`."""
+
+    marking: MarkRule
+    candidates: list[Candidate]
+    f1: float
+
+
+@dataclass(frozen=True)
+class MarkingFit:
+    """The fitted values of one kind of input.
+
+    Attributes:
+        marking: the fitted values.
+        n: number of candidates.
+        f1: harmonic mean of the shares of marked characters that people marked, and of characters that people marked
+            that are marked.
+        points: precision and recall of all marks from some minimum confidences on.
+        of_long: precision and recall of the marks in hypotheses that are not short, at their threshold.
+        of_short: the same in short hypotheses.
+        major: share of Major marks.
+        major_of_raters: the same of people's.
+    """
+
+    marking: MarkRule
+    n: int
+    f1: float
+    points: tuple[OperatingPoint, ...]
+    of_long: OperatingPoint
+    of_short: OperatingPoint
+    major: float | None
+    major_of_raters: float | None
+
+
+def fit(judged: Sequence[Judged], contrasts: Sequence[Judged], *, whole_words: bool) -> MarkingFit | None:
+    """Returns what makes marks for one kind of input; None with too few candidates.
+
+    Of several least error probabilities of a token, the one is chosen whose marks agree best with people's in
+    characters, at the threshold where half of the marks are confirmed.
+
+    Args:
+        judged: what people and the model say.
+        contrasts: the same of right and wrong short texts, for the thresholds of short texts only.
+        whole_words: the setting of the model.
+    """
+    rated = [each for each in judged if each.rating.errors is not None]
+    short_contrasts = [each for each in contrasts if each.is_short]
+    tried = [_try(rated, least, whole_words=whole_words) for least in PROBABILITIES]
+    best = max((one for one in tried if one is not None), key=lambda one: one.f1, default=None)
+    if best is None:
+        return None
+    marking, candidates, f1 = best
+    of_contrasts = [
+        replace(one, weight=1.0 if errors_of(one.judged.rating) else RIGHT_SHORT)
+        for one in collect(short_contrasts, marking.min_probability, whole_words=whole_words)
+    ]
+    marking = _of_pieces(marking, candidates)
+    marking = _of_short(marking, [*(one for one in candidates if one.judged.is_short), *of_contrasts])
+    marking = _of_interface(marking, of_contrasts, short_contrasts)
+    golds = [span for each in rated for span in errors_of(each.rating)]
+    marks = marked(marking, candidates)
+    wanted = _major_share([span.severity for span in golds])
+    if wanted is not None and marks:
+        marking = replace(marking, major=_least_major(marking, marks, wanted))
+    long = [each for each in rated if not each.is_short]
+    short = [each for each in rated if each.is_short]
+    return MarkingFit(
+        marking,
+        n=len(candidates),
+        f1=f1,
+        points=tuple(_point(marking.from_confidence(least), candidates, rated, least) for least in THRESHOLDS),
+        of_long=_point(marking, candidates, long, marking.least),
+        of_short=_point(marking, candidates, short, marking.least_of_short),
+        major=float(np.mean([is_major(marking, one) for one in marks])) if marks else None,
+        major_of_raters=wanted,
+    )
+
+
+def _try(judged: Sequence[Judged], least: float, *, whole_words: bool) -> _Tried | None:
+    candidates = collect(judged, least, whole_words=whole_words)
+    hits = np.array([one.is_hit for one in candidates], dtype=np.float64)
+    if min(hits.sum(), (1 - hits).sum()) < _FEWEST_RUNS:
+        return None
+    features = np.array([[log_odds(one.run.worst), math.log(one.run.total)] for one in candidates])
+    (worst, total), offset = logistic_regression.fit(features, hits, [1, 1])
+    marking = MarkRule(
+        min_probability=least,
+        worst=worst,
+        total=total,
+        offset=offset,
+        least=PRECISION,
+        least_of_short=PRECISION,
+        least_of_interface=PRECISION,
+        pieces=0.0,
+        major=PRECISION,
+    )
+    long = [one for one in candidates if not one.judged.is_short]
+    threshold = lowest(confidences(marking, long), long)
+    marking = replace(marking, least=threshold, least_of_short=threshold, least_of_interface=threshold)
+    return _Tried(marking, candidates, _character_f1(judged, marked(marking, candidates)))
+
+
+def collect(judged: Sequence[Judged], least: float, *, whole_words: bool) -> list[Candidate]:
+    """Returns the runs of tokens with at least this error probability in some segments."""
+    return [
+        Candidate(each, run, any(_meet(run, gold) for gold in errors_of(each.rating)))
+        for each in judged
+        for run in runs(each.prediction, least, whole_words=whole_words)
+    ]
+
+
+def _meet(run: Run, gold: ErrorSpan) -> bool:
+    """Whether a run and a mark of people share a character."""
+    return run.start < gold.end and gold.start < run.end
+
+
+def errors_of(gold: Rating) -> tuple[ErrorSpan, ...]:
+    """Returns the spans of a rating that are errors: Neutral ones are none, undecided ones are."""
+    return tuple(span for span in gold.errors or () if span.severity is None or span.severity in COUNTED)
+
+
+def confidences(marking: MarkRule, candidates: Sequence[Candidate]) -> FloatArray:
+    """Returns the confidence of each candidate: (candidates,)."""
+    return np.array([round(marking.confidence(one.run.worst, one.run.total), 4) for one in candidates])
+
+
+def marked(marking: MarkRule, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Returns the candidates that are marked."""
+    return [
+        one
+        for one, confidence in zip(candidates, confidences(marking, candidates).tolist(), strict=True)
+        if confidence >= marking.least_confidence(one.judged.hypothesis, one.judged.prediction.n_pieces)
+    ]
+
+
+def is_major(marking: MarkRule, one: Candidate) -> bool:
+    """Whether a mark is Major."""
+    return marking.is_major(round(marking.confidence(one.run.worst, one.run.total), 4), one.run.major_share)
+
+
+def lowest(found: FloatArray, candidates: Sequence[Candidate]) -> float:
+    """Returns the lowest threshold from which on `PRECISION` of the marks is right, as of all higher ones.
+
+    1 if there is none.
+
+    Args:
+        found: (candidates,), their confidences.
+        candidates: the candidates.
+    """
+    hits = np.array([one.is_hit for one in candidates])
+    weights = np.array([one.weight for one in candidates])
+    threshold = _NOTHING
+    for percent in range(99, 0, -1):
+        is_marked = found >= percent / 100
+        if is_marked.sum() >= _FEWEST_MARKS:
+            if weights[is_marked & hits].sum() < PRECISION * weights[is_marked].sum():
+                break
+            threshold = percent / 100
+    return threshold
+
+
+def _of_pieces(marking: MarkRule, candidates: Sequence[Candidate]) -> MarkRule:
+    """Returns the marking with the least slope by which half of the marks in texts of several pieces are right."""
+    several = [one for one in candidates if one.judged.prediction.n_pieces > 1 and not one.judged.is_short]
+    for slope in _SLOPES:
+        tried = replace(marking, pieces=slope)
+        marks = marked(tried, several)
+        if sum(one.is_hit for one in marks) >= PRECISION * len(marks) or len(marks) < _FEWEST_MARKS:
+            return tried
+    return tried
+
+
+def _of_short(marking: MarkRule, short: Sequence[Candidate]) -> MarkRule:
+    """Returns the marking with the threshold of short texts, which is not lower than that of others."""
+    if len(short) < _FEWEST_MARKS:
+        return marking
+    return replace(marking, least_of_short=max(marking.least, lowest(confidences(marking, short), short)))
+
+
+def _of_interface(marking: MarkRule, candidates: Sequence[Candidate], contrasts: Sequence[Judged]) -> MarkRule:
+    """Returns the marking with the threshold from which on at most `ALARMS` of the right contrasts get a mark."""
+    right = {id(each): 0.0 for each in contrasts if not errors_of(each.rating)}
+    if len(right) < _FEWEST_RUNS:
+        return replace(marking, least_of_interface=marking.least_of_short)
+    for one, confidence in zip(candidates, confidences(marking, candidates).tolist(), strict=True):
+        if id(one.judged) in right:
+            right[id(one.judged)] = max(right[id(one.judged)], confidence)
+    quantile = float(np.quantile(list(right.values()), 1 - ALARMS))
+    return replace(marking, least_of_interface=min(max(math.ceil(100 * quantile + 1e-6) / 100, 0.01), 1.0))
+
+
+def _least_major(marking: MarkRule, marks: Sequence[Candidate], wanted: float) -> float:
+    """Returns the probability from which on as many marks are Major as people's."""
+    products = confidences(marking, marks) * [one.run.major_share for one in marks]
+    return round(float(np.quantile(products, 1 - wanted)), 4)
+
+
+def _major_share(severities: Sequence[Severity | None]) -> float | None:
+    """Returns the share of Major or worse ones among known severities; None with too few."""
+    known = [severity for severity in severities if severity is not None]
+    return sum(severity >= Severity.MAJOR for severity in known) / len(known) if len(known) >= _FEWEST_RUNS else None
+
+
+def _point(
+    marking: MarkRule, candidates: Sequence[Candidate], judged: Sequence[Judged], least: float
+) -> OperatingPoint:
+    """Returns the precision and recall of the marks in some segments."""
+    members = {id(each) for each in judged}
+    marks = [one for one in marked(marking, candidates) if id(one.judged) in members]
+    golds = [(id(each), span) for each in judged for span in errors_of(each.rating)]
+    of_segment: dict[int, list[Run]] = {}
+    for one in marks:
+        of_segment.setdefault(id(one.judged), []).append(one.run)
+    n_met = sum(any(_meet(run, gold) for run in of_segment.get(key, ())) for key, gold in golds)
+    return OperatingPoint(least, sum(one.is_hit for one in marks) / max(1, len(marks)), n_met / max(1, len(golds)))
+
+
+def _character_f1(judged: Sequence[Judged], marks: Sequence[Candidate]) -> float:
+    masks: dict[int, tuple[BoolArray, BoolArray]] = {}
+    for each in judged:
+        by_people = np.zeros(len(each.hypothesis), np.bool_)
+        for span in errors_of(each.rating):
+            by_people[span.start : span.end] = True
+        masks[id(each)] = by_people, np.zeros(len(each.hypothesis), np.bool_)
+    for one in marks:
+        masks[id(one.judged)][1][one.run.start : one.run.end] = True
+    gold, found = (np.concatenate([pair[at] for pair in masks.values()]) for at in (0, 1))
+    return float(2 * (gold & found).sum() / max(1, gold.sum() + found.sum()))
