@@ -33,6 +33,11 @@ _MEMBERS = {
     "Hans": ("Hani", "Bopo"),
     "Hant": ("Hani", "Bopo"),
     "Hanb": ("Hani", "Bopo"),
+    "Hrkt": ("Hira", "Kana"),
+    "Aran": ("Arab",),
+    "Latf": ("Latn",),
+    "Latg": ("Latn",),
+    "Cyrs": ("Cyrl",),
 }
 _LETTER = regex.compile(r"\p{L}")
 _MIXED = regex.compile(
@@ -63,7 +68,16 @@ def of_language(tag: str) -> tuple[str, ...]:
         own = (language.language, language.prefer_macrolanguage().language)
         likely_tags = get_global("likely_subtags").items()
         names |= {part for short, full in likely_tags if short.split("_")[0] in own for part in full.split("_")[1:2]}
-    return tuple(sorted({member for name in names for member in _MEMBERS.get(name, (name,))}))
+    members = {member for name in names for member in _MEMBERS.get(name, (name,))}
+    return tuple(sorted(filter(_is_known, members)))
+
+
+def _is_known(script: str) -> bool:
+    try:
+        regex.compile(rf"\p{{{script}}}")
+    except regex.error:  # no letter has it, as those of variants
+        return False
+    return True
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import statistics
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -115,12 +116,14 @@ class _TextFile:
         n_lines: its lines, or the cues of subtitles.
         lines: they; None if the file can be read again.
         form: the format of subtitles; None for lines of text.
+        times: when each cue of subtitles begins and ends, in seconds.
     """
 
     path: str
     n_lines: int
     lines: Sequence[str] | None = None
     form: str | None = None
+    times: Sequence[tuple[float, float]] = ()
 
     @property
     def unit(self) -> str:
@@ -225,6 +228,9 @@ def _parallel(
     systems: Mapping[str, _TextFile], references: Sequence[_TextFile], sources: Sequence[_TextFile], key: SegmentKey
 ) -> GivenSegments:
     """Returns the segments of text files of the same length, with at most one source; the key has test set and pair."""
+    for file in systems.values():
+        for other in (*references, *sources):
+            _check_times(file, other)
 
     def read() -> Iterator[Segment]:
         for name, file in systems.items():
@@ -243,6 +249,19 @@ def _parallel(
 
     forms = {file.path: file.form for file in systems.values() if file.form is not None}
     return GivenSegments({name: file.n_lines for name, file in systems.items()}, read, forms)
+
+
+def _check_times(file: _TextFile, other: _TextFile) -> None:
+    """Raises an InputError if cues of two files are not shown at the same time, but for a shift of all of them."""
+    if not len(file.times) == len(other.times) == file.n_lines:
+        return
+    shift = statistics.median(
+        start - of_other for (start, _), (of_other, _) in zip(file.times, other.times, strict=True)
+    )
+    for number, (own, others) in enumerate(zip(file.times, other.times, strict=True), start=1):
+        if own[0] - shift > others[1] or own[1] - shift < others[0]:
+            where = f"cue {number} of {name_of(file.path)} and of {name_of(other.path)}"
+            raise InputError(f"{where} are not shown at the same time: cue i of each must be one segment")
 
 
 def from_file(path: str, options: ReadOptions | None = None, *, name: str | None = None) -> GivenSegments:
@@ -426,9 +445,11 @@ def _open(path: str) -> _TextFile:
         raise FormatError(name_of(path), None, "is closed; give a text file with one segment per line")
     form = detection.form_of_cues(path)
     if form is not None:
+        from matese.formats.localisation import subtitles  # which most texts do not need
+
         how = ReadOptions(untranslated=True, only_texts=True)
         cues = [rating.segment.hypothesis for rating in detection.read(path, how, name=form)]
-        file = _TextFile(path, len(cues), cues, form)
+        file = _TextFile(path, len(cues), cues, form, subtitles.times(read_lines(path)))
     elif path != "-" and stat.S_ISREG(os.stat(path).st_mode):
         file = _TextFile(path, sum(1 for _ in read_lines(path)))
     else:

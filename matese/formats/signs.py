@@ -22,6 +22,7 @@ _WMT25_COLUMNS = (
     *("start_indices", "end_indices", "error_types"),
 )
 _WMT26_KEYS = ("hyps", "task1_pred", "task2_pred", "task3_pred")
+_COMET_KEYS = frozenset({"src", "mt", "ref", "COMET", "errors"})
 _DOCCANO_LABELS = ("label", "labels", "entities", "annotations")
 _JSON_TOKEN = re.compile(r'"(?P<key>(?:[^"\\]|\\.)*+)"\s*:|"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
 _CUE_TIME = r"(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->"
@@ -60,7 +61,7 @@ class FileHead:
 
     def is_json(self, *keys: str) -> bool:
         """Whether it begins like JSON and contains these keys."""
-        return self.text.lstrip()[:1] in ("{", "[") and all(f'"{key}"' in self.text for key in keys)
+        return self.text.lstrip()[:1] in ("{", "[") and all(re.search(rf'"{key}"\s*:', self.text) for key in keys)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -134,13 +135,19 @@ def is_label_studio(head: FileHead) -> bool:
     """Whether a file is an export of Label Studio, or a folder has its tasks."""
     if head.files:
         return "tasks.json" in head.files
-    has_judgements = '"annotations"' in head.text or '"predictions"' in head.text
-    return (head.is_json("data") and has_judgements) or head.is_json("annotation_id", "lead_time")
+    has_judgements = head.is_json("annotations") or head.is_json("predictions")
+    has_texts = re.search(r'"data"\s*:\s*\{', head.text) is not None
+    return (head.is_json() and has_texts and has_judgements) or head.is_json("annotation_id", "lead_time")
 
 
 def is_pearmut(head: FileHead) -> bool:
     """Whether a file begins like a campaign or its annotations."""
-    return head.is_json() and (head.is_json("campaign_id", "info") or (head.is_json("tgt") and '"item' in head.text))
+    return head.is_json() and (head.is_json("campaign_id", "info") or _has_translations(head))
+
+
+def _has_translations(head: FileHead) -> bool:
+    """Whether it has translations by their systems, as the items of Pearmut."""
+    return re.search(r'"tgt"\s*:\s*\{', head.text) is not None and '"item' in head.text
 
 
 def is_appraise(head: FileHead) -> bool:
@@ -150,7 +157,8 @@ def is_appraise(head: FileHead) -> bool:
 
 def is_comet_json(head: FileHead) -> bool:
     """Whether a file begins like one of comet-score."""
-    return head.is_json("mt", "COMET")
+    is_row = "mt" in head.keys and not set(head.keys) <= _COMET_KEYS  # of a table that has a column COMET
+    return head.is_json("mt", "COMET") and not is_row
 
 
 def is_word_tags(head: FileHead) -> bool:
@@ -165,7 +173,11 @@ def is_seg_rating(head: FileHead) -> bool:
 
 def is_xliff(head: FileHead) -> bool:
     """Whether a file begins like XLIFF."""
-    return re.search(r"<(?:\w+:)?xliff\b", head.text) is not None
+    return _is_xml(head) and re.search(r"<(?:\w+:)?xliff[\s>]", head.text) is not None
+
+
+def _is_xml(head: FileHead) -> bool:
+    return head.text.lstrip("\ufeff \t\r\n").startswith("<")
 
 
 def is_android(head: FileHead) -> bool:
@@ -195,12 +207,13 @@ def is_keyed(head: FileHead) -> bool:
 
 def is_po(head: FileHead) -> bool:
     """Whether a file begins like PO."""
-    return re.search(r"^msgid\s", head.text, re.MULTILINE) is not None and "msgstr" in head.text
+    has_messages = re.search(r"^msgid\s", head.text, re.MULTILINE) is not None and "msgstr" in head.text
+    return has_messages or (head.has_ending(".po", ".pot") and head.text.lstrip().startswith("#"))
 
 
 def is_tmx(head: FileHead) -> bool:
     """Whether a file begins like TMX, or has its name (it may be in UTF-16)."""
-    return re.search(r"<tmx\b", head.text) is not None or head.has_ending(".tmx")
+    return (_is_xml(head) and re.search(r"<tmx\b", head.text) is not None) or head.has_ending(".tmx")
 
 
 def is_srt(head: FileHead) -> bool:

@@ -78,6 +78,7 @@ def test_copies(source: str, hypothesis: str, expected: bool) -> None:
         ("en-de", "5 μm, β, μmol, kΩ", "5 μm, β, μmol, kΩ", []),
         ("en-ce", "Tap", "ТIетаIайе", []),  # Latin "I" for a letter that keyboards lack
         ("en-de", "the word Mоskau", "das Wort Mоskau", []),
+        ("en-ur_Aran", "Open it now please, dear friend.", "اسے ابھی کھولیں۔ Mоskau", ["Mоskau"]),  # a style of Arab
         # Of languages in two scripts.
         ("en-sr", "good. Very good indeed today.", "Danas je dobro. Веома добро је данас баш.", []),
         (

@@ -33,10 +33,26 @@ def write(folder: Path, text: str) -> Path:
         (HEADER, "error-spans"),
         ('mt\t{"errors": []}\n', "seg-rating"),
         ("mt\tNone\tanna\n", "seg-rating"),
+        # A word of a format in a cell is none of its signs.
+        ('src,mt\n"<xliff:g id=""a"">x</xliff:g>","y"\n', "csv"),
+        ("src,mt\nSave as <tmx>,Als <tmx>\n", "csv"),
+        ('{"src": "Open", "mt": "Offen", "metric": "COMET"}\n', "jsonl"),
+        ('{"src": "a", "tgt": "b", "item_id": 3}\n', "jsonl"),
+        ('{"src": "a", "mt": "b", "data": "news", "kind": "annotations"}\n', "jsonl"),
+        ('[{"src": "a", "mt": "b", "COMET": 0.5, "system": "A"}]\n', "json"),
+        ('{"A": [{"src": "a", "mt": "b", "COMET": 0.5}]}\n', "comet-json"),
+        ('[{"src": "a", "mt": "b", "COMET": 0.5}]\n', "comet-json"),
+        ('{"src": "a", "mt": "b", "COMET": 0.5, "lang_pair": "en-de"}\n', "jsonl"),
     ],
 )
 def test_formats_by_their_beginning(tmp_path: Path, text: str, form: str) -> None:
     assert detection.detect(write(tmp_path, text)) == form
+
+
+def test_a_po_file_may_begin_with_a_long_comment(tmp_path: Path) -> None:
+    path = tmp_path / "de.po"
+    path.write_text("# Copyright\n" * 3000 + 'msgid "Open"\nmsgstr "Offen"\n', encoding="utf-8")
+    assert detection.detect(path) == "po"
 
 
 def test_ratings_without_their_texts_are_refused(tmp_path: Path) -> None:

@@ -187,3 +187,26 @@ def test_lines_of_text_may_begin_with_anything(tmp_path: Path, first: str) -> No
     path = tmp_path / "mt.de"
     path.write_text(f"{first}\nzweite\n", encoding="utf-8")
     assert [segment.hypothesis for segment in segments.from_texts([str(path)])] == [first, "zweite"]
+
+
+@pytest.mark.parametrize(
+    ("times", "is_refused"),
+    [
+        (("01,100 --> 00:00:02,200", "03,000 --> 00:00:04,100", "04,900 --> 00:00:06,000"), False),
+        (("21,000 --> 00:00:22,000", "23,000 --> 00:00:24,000", "25,000 --> 00:00:26,000"), False),  # of another cut
+        (("01,000 --> 00:00:04,000", "05,000 --> 00:00:06,000", "58,000 --> 00:00:59,000"), True),
+    ],
+)
+def test_cues_are_paired_that_are_shown_at_the_same_time(
+    tmp_path: Path, times: tuple[str, ...], *, is_refused: bool
+) -> None:
+    source = ("01,000 --> 00:00:02,000", "03,000 --> 00:00:04,000", "05,000 --> 00:00:06,000")
+    for name, of_file in (("en.srt", source), ("de.srt", times)):
+        cues = [f"{number}\n00:00:{time}\nText {number}\n" for number, time in enumerate(of_file, start=1)]
+        (tmp_path / name).write_text("\n".join(cues), encoding="utf-8")
+    paths = [str(tmp_path / "de.srt")], (), str(tmp_path / "en.srt")
+    if is_refused:
+        with pytest.raises(InputError, match=r"cue 3 of .*de\.srt and of .*en\.srt are not shown at the same time"):
+            segments.from_texts(*paths)
+    else:
+        assert len(segments.from_texts(*paths)) == 3

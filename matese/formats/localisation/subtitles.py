@@ -31,6 +31,7 @@ from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
 _TIMES = re.compile(r"^[ \t]*(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->")
+_TIME = re.compile(r"(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}")
 _TAG = re.compile(r"\{\\[^}]*\}|</?(?:[a-zA-Z][^<>]*|\d[\d:.]*)>")
 _SHOWN = re.compile(rf"(?P<tag>{_TAG.pattern})|(?P<gap>\s*\n\s*)|.", re.DOTALL)
 _VTT_TAG = re.compile(r"</?[biu]>")
@@ -57,6 +58,21 @@ def parse(raw: bytes, path: str | Path, *, as_srt: bool = False) -> Localisation
             name, None, "has no cue: must be SRT or VTT, with a line such as 00:00:01,000 --> 00:00:03,000"
         )
     return file
+
+
+def times(lines: Iterable[str]) -> list[tuple[float, float]]:
+    """Returns when each cue begins and ends, in seconds.
+
+    >>> times(["1", "00:00:01,500 --> 00:01:02,000", "Hallo"])
+    [(1.5, 62.0)]
+    """
+    found = (line for line in lines if _TIMES.match(line))
+    ends = ([_seconds(time) for time in _TIME.findall(line)[:2]] for line in found)
+    return [(start, end) for start, end in (pair if len(pair) == 2 else (0.0, float("inf")) for pair in ends)]
+
+
+def _seconds(time: str) -> float:
+    return sum(float(part) * 60**place for place, part in enumerate(reversed(time.replace(",", ".").split(":"))))
 
 
 def _of_srt(text: str, mark: bytes, *, as_srt: bool) -> LocalisationFile:
