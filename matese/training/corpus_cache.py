@@ -16,12 +16,11 @@ from matese.formats import detection
 from matese.formats.registry import BY_NAME
 from matese.model.heads.learning import HeadTargets
 from matese.model.texts.encoding import TextEncoder
-from matese.text.sentences import splitter
-from matese.training.config import Config
+from matese.training.config import Config, to_builtins
 from matese.training.corpus import Corpus, corpus_from_arrays
 from matese.version import __version__
 
-VERSION = 5
+VERSION = 6
 """Of what is kept. Raise it with every change of the arrays or labels that the same files and settings give."""
 FEWEST_SEGMENTS = 10_000
 """Smaller data are read quickly, and are not kept."""
@@ -39,7 +38,7 @@ def cached(
     if not all(map(_is_complete, config.data.files)) or any(one.test_set for one in config.data.texts):
         return build()
     directory = user_cache("training")
-    path = directory / f"{_key(config, encoder, heads)}.npz"
+    path = directory / f"{_key(config, encoder)}.npz"
     try:
         with np.load(path) as arrays:
             known = json.loads(str(arrays["notes"]))
@@ -79,13 +78,18 @@ def _is_complete(path: str) -> bool:
     return is_file and not BY_NAME[detection.detect(path)].needs_other_files
 
 
-def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> str:
-    """Returns a digest of all that the training data depend on: files, settings, tokenizer and our versions."""
-    learned = (config.model.texts.inputs, [(head.name, getattr(config.model.heads, head.name)) for head in heads])
-    data = config.data
-    read = (data.rated, data.unrated, data.held_out, data.rater, data.prepare, data.texts, data.lang_pair)
-    read += (splitter(),) if data.pieces else ()
-    digest = hashlib.sha256(repr((VERSION, __version__, read, learned)).encode() + encoder.tokenization().encode())
+def _key(config: Config, encoder: TextEncoder) -> str:
+    """Returns a digest of all that the training data depend on: files, settings, tokenizer and our versions.
+
+    All settings count but those that change nothing here, so that a new one cannot be forgotten.
+    """
+    settings = to_builtins(config)
+    for name in ("encoder", "output", "start", "tokenizer", "training"):
+        del settings[name]
+    del settings["data"]["dev"]
+    del settings["model"]["decoding"]
+    known = json.dumps([VERSION, __version__, settings, encoder.tokenization()], sort_keys=True)
+    digest = hashlib.sha256(known.encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
     for file in (*config.data.files, *texts):
         with open(file, "rb") as stream:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from matese.annotation import Omission, Rating, Severity
 from matese.model.heads import registry
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building, corpus_cache
-from matese.training.config import Config, DataConfig, TextsConfig
+from matese.training.config import Config, DataConfig, TextsConfig, TrainingConfig
 from matese.training.corpus import Corpus
 from matese.training.reading import read
 from tests.conftest import make_config
@@ -39,9 +40,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
     monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 2)
     path = str(tmp_path / "train.jsonl")
 
-    def start(path: str = path, pooling: str = "texts", **data: object) -> tuple[Corpus, list[str]]:
+    def start(
+        path: str = path,
+        pooling: str = "texts",
+        changes: Callable[[Config], Config] = lambda config: config,
+        **data: object,
+    ) -> tuple[Corpus, list[str]]:
         model = make_config(score={"pooling": pooling}, omissions={}, categories={})
         config = Config(encoder="x", output="y", model=model, data=DataConfig((path,), **data))  # type: ignore[arg-type]
+        config = changes(config)
         heads = registry.targets(model)
         built = []
 
@@ -84,6 +91,24 @@ def test_other_files_settings_and_damaged_caches_are_built(
     monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 1000)
     write_ratings(tmp_path / "train.jsonl", RATINGS)
     assert [run()[1], run()[1]] == [["built"], ["built"]]
+
+
+def test_every_setting_is_in_the_key_but_those_that_change_nothing(run: Run) -> None:
+    """A setting that is added later is in it, too."""
+    run()
+    same: list[Callable[[Config], Config]] = [
+        lambda config: dataclasses.replace(config, output="other"),
+        lambda config: dataclasses.replace(config, training=TrainingConfig(seed=9)),
+        lambda config: dataclasses.replace(config, data=dataclasses.replace(config.data, dev=("other.jsonl",))),
+    ]
+    assert [run(changes=change)[1] for change in same] == [[], [], []]
+    more = dataclasses.make_dataclass("More", [("new", int, 1)], bases=(DataConfig,), frozen=True)
+
+    def with_new(value: int, config: Config) -> Config:
+        own = {field.name: getattr(config.data, field.name) for field in dataclasses.fields(DataConfig)}
+        return dataclasses.replace(config, data=more(**own, new=value))
+
+    assert [run(changes=partial(with_new, value))[1] for value in (1, 2, 2)] == [["built"], ["built"], []]
 
 
 def test_other_texts_of_a_test_set_are_built(run: Run, tmp_path: Path) -> None:
