@@ -10,18 +10,18 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 import regex
 
 from matese.annotation import ErrorSpan, Omission, Severity
 from matese.checks.rule import Rule, Texts
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError
 from matese.files import name_of, read_lines
 from matese.text.languages import is_same, languages_of_pair
 
@@ -37,9 +37,7 @@ _COLUMNS = {
 }
 _NO = ("", "0", "no", "false", "n")
 _SEPARATOR = regex.compile(r"\s*\|\s*")
-_ENTRIES = ("termEntry", "conceptEntry")
-_LANGUAGES = ("langSet", "langSec")
-_TERMS = ("tig", "ntig", "termSec")
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _UNSPACED = regex.compile(r"[\p{lb=SA}\p{Han}\p{Hira}\p{Kana}]")
 _LEAST_STEM = 4
@@ -121,69 +119,30 @@ def _split(cell: str) -> tuple[str, ...]:
     return tuple(filter(None, _SEPARATOR.split(cell)))
 
 
-@dataclass
-class _Reader:
-    """Collects the terms of TBX while the parser calls its methods: of all dialects, by the names of their elements."""
-
-    entries: list[Entry] = field(default_factory=list)
-    forms: dict[str, list[tuple[str, bool]]] = field(default_factory=dict)
-    lang: str = ""
-    text: str = ""
-    term: str = ""
-    is_forbidden: bool = False
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Begins an element."""
-        self.text = ""
-        name = name.rpartition(":")[2]
-        if name in _LANGUAGES:
-            self.lang = attributes.get("xml:lang") or attributes.get("lang") or ""
-        elif name in _TERMS:
-            self.term = ""
-            self.is_forbidden = False
-
-    def end(self, name: str) -> None:
-        """Ends an element."""
-        name = name.rpartition(":")[2]
-        text = self.text.strip()
-        if name == "term":
-            self.term = text
-        elif name in ("termNote", "administrativeStatus", "normativeAuthorization"):
-            self.is_forbidden |= text.startswith(("deprecated", "superseded", "forbidden"))
-        elif name in _TERMS and self.term:
-            self.forms.setdefault(self.lang, []).append((self.term, self.is_forbidden))
-        elif name in _ENTRIES:
-            forms = {
-                lang: Forms(
-                    tuple(term for term, is_forbidden in terms if not is_forbidden),
-                    tuple(term for term, is_forbidden in terms if is_forbidden),
-                )
-                for lang, terms in self.forms.items()
-            }
-            self.entries += [Entry(forms)] if forms else []
-            self.forms = {}
-
-    def take(self, text: str) -> None:
-        """Adds characters."""
-        self.text += text
-
-
-def _of_tbx(text: str, path: str | Path) -> list[Entry]:
-    reader = _Reader()
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.take
-    parser.EntityDeclHandler = _refuse
+def _of_tbx(text: str, path: str | Path) -> Iterator[Entry]:
+    """Yields the entries of TBX of any dialect, by the names of its elements."""
+    if "<!ENTITY" in text:
+        raise FormatError(name_of(path), None, "not TBX: declares an entity")
     try:
-        parser.Parse(text, True)
-    except (expat.ExpatError, InputError) as error:
-        raise FormatError(name_of(path), parser.CurrentLineNumber, f"not TBX: {error}") from None
-    return reader.entries
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise FormatError(name_of(path), error.position[0], f"not TBX: {error}") from None
+    for entry in _inside(root, "termEntry", "conceptEntry"):
+        forms = {}
+        for language in _inside(entry, "langSet", "langSec"):
+            by_use: dict[bool, list[str]] = {False: [], True: []}
+            for group in _inside(language, "tig", "ntig", "termSec"):
+                by_use[any(map(_is_forbidden, group.iter()))] += [one.text or "" for one in _inside(group, "term")]
+            forms[language.get(_LANG) or language.get("lang") or ""] = Forms(tuple(by_use[False]), tuple(by_use[True]))
+        yield Entry(forms)
 
 
-def _refuse(*_: object) -> None:
-    raise InputError("declares an entity")
+def _inside(element: ElementTree.Element, *names: str) -> Iterator[ElementTree.Element]:
+    return (one for one in element.iter() if one.tag.rpartition("}")[2] in names)
+
+
+def _is_forbidden(note: ElementTree.Element) -> bool:
+    return (note.text or "").strip().startswith(("deprecatedTerm", "supersededTerm"))
 
 
 def find(texts: Texts, entries: Sequence[Entry]) -> Iterator[ErrorSpan | Omission]:

@@ -24,6 +24,10 @@ from matese.text import languages
 _HEAD_BYTES = 1 << 14
 
 
+class SkippedError(FormatError):
+    """A file has rows, and all of them are skipped."""
+
+
 def detect(path: str | Path) -> str:
     """Returns the name of the format of a file or folder. A pipe that cannot be inspected is taken for JSONL.
 
@@ -121,7 +125,7 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
                 completed = _completed(renumbered(rating, -start), options)
             yield completed
         if rating is None and skipped:
-            raise FormatError(name_of(path), skipped[0].line or None, f"every row is skipped: {skipped[0].reason}")
+            raise SkippedError(name_of(path), skipped[0].line or None, f"every row is skipped: {skipped[0].reason}")
         if rating is None:
             wanted = f" in {options.lang_pair}" if options.lang_pair else ""
             raise FormatError(name_of(path), None, f"holds no rating or translation{wanted}")

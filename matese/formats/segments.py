@@ -342,10 +342,10 @@ def from_files(
     files = {path: _open(path) for path in (*texts, *sources, *references)}
     _check_context(files, texts, (*sources, *references))
     how = options or STRICT
-    parts = []
+    parts: dict[str, GivenSegments] = {}
     for path, form in forms.items():
         if path not in texts:
-            parts.append(from_file(path, options, name=form))
+            parts |= _unless_skipped(path, options, form, is_needed=path == paths[-1] and not parts)
             continue
         of_source = [files[other] for other in sources if files[other].n_lines == files[path].n_lines]
         of_reference = [files[other] for other in references if files[other].n_lines == files[path].n_lines]
@@ -355,8 +355,20 @@ def from_files(
         if needs_context and not of_source and not of_reference:
             raise InputError(_needs_context(path, "lines"))
         key = SegmentKey(how.test_set, how.lang_pair and languages.parse(how.lang_pair))
-        parts.append(_parallel({how.system or _short_name(path): files[path]}, of_reference, of_source, key))
-    return parts[0] if len(parts) == 1 else _joined(parts, short_names(paths))
+        parts[path] = _parallel({how.system or _short_name(path): files[path]}, of_reference, of_source, key)
+    return next(iter(parts.values())) if len(parts) == 1 else _joined([*parts.values()], short_names([*parts]))
+
+
+def _unless_skipped(
+    path: str, options: ReadOptions | None, form: str | None, *, is_needed: bool
+) -> dict[str, GivenSegments]:
+    """Returns the segments of a file; nothing if all of its rows are skipped, as of one that is not translated yet."""
+    try:
+        return {path: from_file(path, options, name=form)}
+    except detection.SkippedError:
+        if is_needed:
+            raise
+        return {}
 
 
 def _form_of(path: str) -> str | None:

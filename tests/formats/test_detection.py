@@ -40,8 +40,8 @@ def write(folder: Path, text: str) -> Path:
         ('{"src": "a", "tgt": "b", "item_id": 3}\n', "jsonl"),
         ('{"src": "a", "mt": "b", "data": "news", "kind": "annotations"}\n', "jsonl"),
         ('[{"src": "a", "mt": "b", "COMET": 0.5, "system": "A"}]\n', "json"),
-        ('{"A": [{"src": "a", "mt": "b", "COMET": 0.5}]}\n', "comet-json"),
-        ('[{"src": "a", "mt": "b", "COMET": 0.5}]\n', "comet-json"),
+        ('{"A": [{"src": "a", "mt": "b", "COMET": 0.5}]}\n', "xcomet"),
+        ('[{"src": "a", "mt": "b", "COMET": 0.5}]\n', "xcomet"),
         ('{"src": "a", "mt": "b", "COMET": 0.5, "lang_pair": "en-de"}\n', "jsonl"),
     ],
 )

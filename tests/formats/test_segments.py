@@ -8,6 +8,8 @@ import pytest
 from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.formats import segments
+from matese.formats.format import ReadOptions
+from matese.formats.row_issues import RowIssue
 from tests.cli.conftest import as_nobody, write
 
 
@@ -210,3 +212,16 @@ def test_cues_are_paired_that_are_shown_at_the_same_time(
             segments.from_texts(*paths)
     else:
         assert len(segments.from_texts(*paths)) == 3
+
+
+def test_a_file_without_a_translation_does_not_stop_the_others(tmp_path: Path) -> None:
+    header = 'msgid ""\nmsgstr "Language: de\\nContent-Type: text/plain; charset=UTF-8\\n"\n\n'
+    for name, text in (("a.po", ""), ("b.po", "Offen"), ("c.po", "")):
+        (tmp_path / name).write_text(f'{header}msgid "Open"\nmsgstr "{text}"\n', encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("a.po", "b.po", "c.po")]
+    issues: list[RowIssue] = []
+    reading = ReadOptions(issues.append)
+    assert [segment.hypothesis for segment in segments.from_files(files, reading)] == ["Offen"]
+    assert [Path(issue.path).name for issue in issues if issue.kind == "skipped"] == ["a.po", "c.po"]
+    with pytest.raises(FormatError, match="every row is skipped"):
+        segments.from_files([files[0], files[2]], reading)
