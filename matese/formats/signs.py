@@ -294,6 +294,8 @@ def is_no_text(head: FileHead) -> bool:
         return is_xliff(head) or is_tmx(head) or is_android(head)
     if is_po(head) or is_srt(head) or is_vtt(head) or is_seg_rating(head):
         return True
+    if not any(delimiter in first for delimiter in "\t,;"):
+        return False
     names = headings.split(first)[1]
     n_known = sum(headings.role_of(name) is not None for name in names)
     is_header = n_known >= _FEWEST_KNOWN and all(0 < len(name) <= _LONGEST_NAME for name in names)

@@ -313,8 +313,13 @@ def _load_predictor(directory: Path, options: LoadOptions) -> Predictor:
         # As in numpy, because the signature must not depend on the size of the job.
         hardware = replace(hardware, precision="float32")
     in_torch = None if choice.is_numpy(hardware, stored, options.n_segments) else hardware
-    is_embedded = directory in map(checkpoint.resolve, checkpoint.embedded())
-    return (_embedded_predictor if is_embedded else _new_predictor)(directory, in_torch, options.overrides)
+    if directory not in map(checkpoint.resolve, checkpoint.embedded()):
+        return _new_predictor(directory, in_torch, options.overrides)
+    if in_torch is not None:  # which another model may have changed since
+        from matese.model.engines.hardware import choose_threads, set_threads
+
+        set_threads(in_torch.threads or choose_threads())
+    return _embedded_predictor(directory, in_torch, options.overrides)
 
 
 def _new_predictor(directory: Path, hardware: Hardware | None, overrides: tuple[Override, ...]) -> Predictor:

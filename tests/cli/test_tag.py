@@ -1,6 +1,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -66,17 +67,17 @@ def test_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_limit_ends_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     annotated: list[Segment] = []
-    annotate = Annotator.annotate_segments
+    annotate = Annotator.annotate_kept
 
-    def observed(self: Annotator, segments: Iterable[Segment]) -> Iterator[Rating]:
+    def observed(self: Annotator, segments: Iterable[Segment], **how: Any) -> Iterator[tuple[Rating, Any]]:
         def counted() -> Iterator[Segment]:
             for one in segments:
                 annotated.append(one)
                 yield one
 
-        return annotate(self, counted())
+        return annotate(self, counted(), **how)
 
-    monkeypatch.setattr(Annotator, "annotate_segments", observed)
+    monkeypatch.setattr(Annotator, "annotate_kept", observed)
     ran = run(*TAG, *FILES, "--limit", "1")
     assert len(annotated) == 1
     assert ran.out.count("mt, line") == 1

@@ -16,9 +16,7 @@ from matese.evaluation.metrics.correlation_options import (
     SYSTEM_FIGURES,
     TieRule,
 )
-from matese.model.storage import checkpoint
 from matese.tasks import compare, correlate
-from tests.conftest import TinyModelFactory
 from tests.formats import score_files
 from tests.markdown import ROOT, blocks
 from tests.model import bertscore_golden
@@ -664,21 +662,3 @@ def test_files_that_number_their_segments_alike(folder: Path) -> None:
     write(folder / "metric.csv", "system,segment,score", *(f"{s},{n + 1},0" for s, n in rows))
     refused = refusal(correlate, gold="human.csv", metric=["metric.csv"])
     assert refused.startswith("metric (all) has segments 6 to 7 and human 5 to 6")
-
-
-@pytest.mark.parametrize(("test_set", "is_told"), [("wmt20", True), ("wmt23", False), (None, False)])
-def test_test_sets_that_a_model_has_learned_from_are_told(test_set: str | None, is_told: bool) -> None:
-    def rated(rater: str | None) -> list[Rating]:
-        keys = [SegmentKey(test_set, "en-de", system, None, 0) for system in "ABC"]
-        marks = [(), (ErrorSpan(0, 1, Severity.MINOR),), (ErrorSpan(0, 1, Severity.MAJOR),)]
-        return [Rating(Segment("Hallo", key=key), rater, errors) for key, errors in zip(keys, marks, strict=True)]
-
-    told = do(correlate, gold=rated("anna"), metric={"m": rated("matese|model:mini@1|weights:matese")}).told
-    assert ("mini has learned from ratings of wmt20 en-de (held out: a tenth" in told) is is_told
-
-
-def test_a_user_s_model_among_the_metrics_is_told(wmt: str, tiny_model_factory: TinyModelFactory) -> None:
-    model = tiny_model_factory("known", inputs=("reference",))
-    (model / checkpoint.TRAINING_DATA).write_text(json.dumps({"test_sets": [{"names": ["WMT"]}]}))
-    told = do(correlate, test_set=wmt, baseline=[str(model)], samples=50).told
-    assert f"{model} has learned from ratings of wmt en-de: its figures there are too good" in told

@@ -275,13 +275,3 @@ def test_a_prediction_of_a_part_of_the_gold(folder: Path, is_keyed: bool) -> Non
     other = [Rating(Segment("anders", key=SegmentKey("u", index=9)), "m", ())]
     put(folder / "other.jsonl", as_given(other))
     assert refusal(evaluate, common=True, gold="gold.jsonl", predicted="other.jsonl").startswith("no segment is common")
-
-
-def test_test_sets_that_the_model_has_learned_from_are_told() -> None:
-    gold = [replace(one, segment=replace(one.segment, key=SegmentKey("wmt20", "en-de", "S"))) for one in ratings(GOLD)]
-    for rater, is_told in (("matese|model:mini@1|weights:matese", True), ("matese|model:other@1", False), ("m", False)):
-        predicted = [replace(one, rater=rater) for one in gold]
-        told = do(evaluate, gold=gold, predicted=predicted).told
-        assert ("mini has learned from ratings of wmt20 en-de (held out: a tenth" in told) is is_told
-    predicted = [replace(one, rater="matese|model:mini@1", segment=replace(one.segment, key=None)) for one in gold]
-    assert "learned" not in do(evaluate, gold=gold, predicted=predicted).told
