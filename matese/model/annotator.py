@@ -486,7 +486,7 @@ class Annotator:
         if is_table and (references is not None or sources is not None):
             raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
         if is_table:
-            hypotheses = frames.with_free_names(hypotheses)
+            hypotheses = frames.without_ratings(hypotheses)
             segments = frames.segments(hypotheses, columns or {})
         else:
             segments = of_texts(hypotheses, references, sources)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import counted
+from matese.errors import UsageError, counted
 
 if TYPE_CHECKING:
+    import datasets
     import pandas
     import polars
 
@@ -47,9 +49,9 @@ class Ratings(list[Rating]):
         Raises:
             UsageError: if pandas is not installed.
         """
-        from matese.formats.tables import parquet
+        from matese.formats.tables import frames
 
-        return parquet.to_pandas(self, weights=weights)
+        return frames.to_pandas(self, weights=weights)
 
     def to_polars(self, *, weights: mqm.AnyWeights = "matese") -> polars.DataFrame:
         """Returns the same table as `to_pandas`, for polars.
@@ -57,9 +59,45 @@ class Ratings(list[Rating]):
         Raises:
             UsageError: if polars or pyarrow is not installed.
         """
-        from matese.formats.tables import parquet
+        from matese.formats.tables import frames
 
-        return parquet.to_polars(self, weights=weights)
+        return frames.to_polars(self, weights=weights)
+
+    def to_dataset(self, *, weights: mqm.AnyWeights = "matese") -> datasets.Dataset:
+        """Returns the same table as `to_pandas`, as a data set of Hugging Face.
+
+        Raises:
+            UsageError: if datasets is not installed.
+        """
+        from matese.formats.tables import frames
+
+        return frames.to_dataset(self, weights=weights)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: object,
+        *,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+        lang_pair: str | None = None,
+    ) -> Ratings:
+        """Returns the ratings of a table; the reverse of `to_pandas`, `to_polars` and `to_dataset`.
+
+        Args:
+            frame: a data frame of pandas or polars or a `datasets.Dataset`: ratings with the columns of our JSONL, or
+                translations, whose ratings have no spans.
+            columns: columns with unusual names, such as {"hypothesis": "output", "reference": "gold"}.
+            lang_pair: of the texts of a column `translation` by language ("en-de").
+
+        Raises:
+            UsageError: if this is no such table.
+            FormatError: if a row is neither a rating nor a translation.
+        """
+        from matese.formats.tables import frames
+
+        if not frames.is_frame(frame):
+            raise UsageError(f"frame is a {type(frame).__name__}: must be a table of pandas, polars or datasets")
+        return cls(frames.ratings(frame, columns, lang_pair))
 
     def write(
         self,

@@ -50,7 +50,7 @@ def lose_it() -> None:
                 assert round_trips.read(form, round_trips.write(form, held, Path(folder))) == [rating], form.name
         else:
             assert losses["moods"] >= 1, form.name
-    print(*holding)
+    sys.stdout.write(" ".join(holding))
 
 
 def test_no_format_loses_a_new_field_in_silence() -> None:

@@ -51,7 +51,13 @@ _NO_TEXT = frozenset(
     | {"quality", "score", "status", "system", "time", "type"}
 )
 """Last words of the names of columns that say something about a text."""
-_KEYS_OF_TEXTS = {"hypothesis": "hypothesis", "source": "source", "reference": "references"}
+_KEYS_OF_TEXTS = {
+    "hypothesis": "hypothesis",
+    "source": "source",
+    "reference": "references",
+    "lang_pair": "lang_pair",
+}
+_OURS = {*_KEYS_OF_TEXTS.values()}
 ROLES = (*NAMES, "reference", COMMENT)
 """What a column can hold."""
 
@@ -263,10 +269,11 @@ def with_roles(names: Sequence[str], chosen: Columns) -> list[tuple[str, str]]:
 
 
 def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:
-    """Returns a row of ratings whose texts are in columns with our names."""
-    if "hypothesis" in row:
+    """Returns a row of ratings whose texts and language pair are in columns with our names."""
+    if row.keys() >= _OURS:
         return row
-    found = _layout_of([name for name in row if name not in jsonl.KEYS or name == "source"], {}, naming).columns
+    of_texts = [name for name in row if name not in jsonl.KEYS or name in ("hypothesis", "source")]
+    found = _layout_of(of_texts, {}, naming).columns
     renamed = dict(row)
     for role, key in _KEYS_OF_TEXTS.items():
         held = [renamed.pop(name) for name in found.get(role, ())] if key not in row else []

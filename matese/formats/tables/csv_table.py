@@ -8,6 +8,8 @@ quotation marks that has doubled ones inside, and no others, is taken for a quot
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import csv
 import io
 import json
@@ -27,11 +29,12 @@ from matese.formats.capabilities import EVERYTHING
 from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, headings, jsonl
+from matese.formats.tables.jsonl_keys import TEXTS
 from matese.validation import plain_values
 
 CAPABILITIES = replace(EVERYTHING, lacks=("empty_texts",))
 
-_JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
+_JSON = tuple(key for key in jsonl.KEYS if key not in TEXTS)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=jsonl.plain)
 _CONTAINERS = (dict, list)
 _SCORES = ("score", "expected_score")
@@ -232,7 +235,14 @@ def _value(name: str, cell: object) -> object:
         return None
     if name in _SCORES:
         return _score(cell)
-    return plain_values.from_json(cell, Any) if name in _JSON else cell
+    if name not in _JSON:
+        return cell
+    try:
+        return plain_values.from_json(cell, Any)
+    except InputError:
+        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return ast.literal_eval(cell)  # as pandas writes lists and objects
+        raise
 
 
 def _score(cell: str) -> float | str:

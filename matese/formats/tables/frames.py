@@ -1,31 +1,35 @@
-"""Data frames of pandas and polars, and data sets of Hugging Face, as they are in memory."""
+"""Data frames of pandas and polars and data sets of Hugging Face in memory, as ratings, and ratings as these."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, Severity, Votes
-from matese.errors import InputError, UsageError, check_installed
+from matese.annotation import Rating, Segment
+from matese.errors import FormatError, InputError, UsageError, check_installed
 from matese.formats.tables import columns, jsonl, parquet
+from matese.formats.tables.jsonl_keys import OF_RATING
 
-ADDED = ("score", "expected_score", "errors", "omissions", "rater")
+if TYPE_CHECKING:
+    import datasets
+    import pandas
+    import polars
+
+ADDED = tuple(key for key in jsonl.KEYS if key in ("score", "expected_score", *OF_RATING))
 """Columns that `with_ratings` adds, with the values of our JSONL."""
-
+HUB = "hf://datasets/"
+"""Begins the address of a data set on the Hugging Face hub."""
 _DATA_SETS = (
     "datasets.Dataset",
     "datasets.DatasetDict",
     "datasets.IterableDataset",
     "datasets.IterableDatasetDict",
 )
-_FULL = Rating(
-    Segment("a", "b"),
-    "m",
-    (ErrorSpan(0, 1, Severity.MINOR, "c", 0.5, Votes(1.0, 0.0), "r"),),
-    omissions=(Omission("source", None, 0, 1, Severity.MINOR, "c", 0.5, "r"),),
-    estimate=Estimate(-1.5, "mqm"),
-)
+_ROWS_AT_ONCE = 10_000
+_NAMING = 'columns={{"{}": "{}"}}'
+Names = Mapping[str, str | Sequence[str]]
+"""Columns with unusual names, by what they hold."""
 
 
 def is_frame(data: object) -> bool:
@@ -33,8 +37,20 @@ def is_frame(data: object) -> bool:
     return _kind(data) in ("pandas.DataFrame", "polars.DataFrame", "datasets.Dataset")
 
 
-HUB = "hf://datasets/"
-"""Begins the address of a data set on the Hugging Face hub."""
+def ratings(frame: Any, names: Names | None = None, lang_pair: str | None = None) -> Iterator[Rating]:  # noqa: ANN401
+    """Yields the rating of each row; columns are recognised as in files, or named by `names`.
+
+    Raises:
+        FormatError: if a row is neither a rating nor a translation; it names the row as the frame's index does.
+    """
+    chosen = {role: [column] if isinstance(column, str) else list(column) for role, column in (names or {}).items()}
+    for place, (label, cells) in enumerate(_rows(frame)):
+        row = {str(name): columns.plain_value(cell) for name, cell in cells.items()}
+        number = label if isinstance(label, int) else place
+        try:
+            yield from columns.ratings([(number, row)], "rows", chosen, lang_pair, naming=_NAMING)
+        except FormatError as error:
+            raise FormatError(f"row {label}", None, error.problem) from None
 
 
 def is_data_set(data: object) -> bool:
@@ -42,7 +58,7 @@ def is_data_set(data: object) -> bool:
     return _kind(data) in _DATA_SETS or (isinstance(data, str) and data.startswith(HUB))
 
 
-def ratings(data: Any, *, splits: Collection[str] | None = None) -> list[Rating]:  # noqa: ANN401
+def of_data_set(data: Any, *, splits: Collection[str] | None = None) -> list[Rating]:  # noqa: ANN401
     """Returns the ratings of a data set, with the columns of our JSONL.
 
     Args:
@@ -50,7 +66,7 @@ def ratings(data: Any, *, splits: Collection[str] | None = None) -> list[Rating]
         splits: those that are read, of several; None for all.
 
     Raises:
-        InputError: if there is no such data set, or a row is not a rating; rows count from 1.
+        InputError: if there is no such data set, or a row is not a rating.
     """
     if isinstance(data, str):
         check_installed("a data set", "datasets", extra="train")
@@ -62,61 +78,109 @@ def ratings(data: Any, *, splits: Collection[str] | None = None) -> list[Rating]
             reason = str(error).splitlines()[0]
             raise InputError(f"{data}: cannot be loaded ({reason}); must be {HUB}ORG/NAME") from error
     if _kind(data) in ("datasets.Dataset", "datasets.IterableDataset"):
-        return list(parquet.from_rows(data))
+        return list(ratings(data))
     chosen = [part for name, part in data.items() if splits is None or name in splits]
-    return [rating for part in chosen for rating in parquet.from_rows(part)]
+    return [rating for part in chosen for rating in ratings(part)]
 
 
-def with_free_names(frame: Any) -> Any:  # noqa: ANN401
-    """Returns a frame whose columns with the names in `ADDED` are called `input_NAME`, as in our JSONL.
+def segments(frame: Any, names: Names, lang_pair: str | None = None) -> list[Segment]:  # noqa: ANN401
+    """Returns the segment of each row, as `ratings` reads it.
+
+    Raises:
+        UsageError: if several columns hold hypotheses.
+        FormatError: if a row is not a translation.
+    """
+    if not isinstance(names.get("hypothesis", ""), str) and len(names["hypothesis"]) > 1:
+        raise UsageError("several columns of hypotheses; a data frame can have one")
+    return [rating.segment for rating in ratings(frame, names, lang_pair)]
+
+
+def without_ratings(frame: Any) -> Any:  # noqa: ANN401
+    """Returns a frame without the columns of earlier ratings; other columns of these names are called `input_NAME`.
 
     Raises:
         UsageError: if there is such a column already.
     """
-    kind = _kind(frame)
-    names = list(frame.column_names if kind == "datasets.Dataset" else frame.columns)
-    new = {name: f"input_{name}" for name in names if name in ADDED}
+    is_data_set = _kind(frame) == "datasets.Dataset"
+    names = list(map(str, frame.column_names if is_data_set else frame.columns))
+    held = [name for name in ADDED if name in names]
+    if columns.holds_ratings(dict.fromkeys(names)):
+        if is_data_set:
+            return frame.remove_columns(held)
+        return frame.drop(columns=held) if _kind(frame) == "pandas.DataFrame" else frame.drop(held)
+    new = {name: f"input_{name}" for name in held}
     if taken := [name for name in new.values() if name in names]:
         raise UsageError(f"columns {', '.join(taken)} exist already; rename or drop them")
-    if kind == "datasets.Dataset":
+    if is_data_set:
         return frame.rename_columns(new)
-    return frame.rename(columns=new) if kind == "pandas.DataFrame" else frame.rename(new)
+    return frame.rename(columns=new) if _kind(frame) == "pandas.DataFrame" else frame.rename(new)
 
 
-def segments(frame: Any, names: Mapping[str, str | Sequence[str]]) -> list[Segment]:  # noqa: ANN401
-    """Returns the segment of each row; columns are recognised as in files, or named by `names`.
-
-    Raises:
-        UsageError: if several columns hold hypotheses.
-        FormatError: if a row is not a translation; rows count from 1.
-    """
-    chosen = {role: [column] if isinstance(column, str) else list(column) for role, column in names.items()}
-    if len(chosen.get("hypothesis", ())) > 1:
-        raise UsageError("several columns of hypotheses; a data frame can have one")
-    to_rows = {"pandas.DataFrame": lambda: frame.to_dict("records"), "polars.DataFrame": lambda: frame.to_dicts()}
-    rows = to_rows.get(_kind(frame), lambda: frame)()
-    numbered = enumerate(rows, start=1)
-    return [rating.segment for rating in columns.ratings(numbered, "rows", chosen, naming='columns={{"{}": "{}"}}')]
-
-
-def with_ratings(frame: Any, ratings: Iterable[Rating], weights: mqm.Weights) -> Any:  # noqa: ANN401
+def with_ratings(frame: Any, rated: Iterable[Rating], weights: mqm.AnyWeights) -> Any:  # noqa: ANN401
     """Returns a frame with the columns `ADDED`, one rating per row."""
-    lines = [jsonl.to_json(rating, weights=weights) for rating in ratings]
-    added = {name: [line[name] for line in lines] for name in ADDED}
+    lines = [jsonl.to_json(rating, weights=weights) for rating in rated]
     if _kind(frame) == "pandas.DataFrame":
-        return frame.assign(**added)
+        return frame.assign(**{name: [line[name] for line in lines] for name in ADDED})
+    table = parquet.table([{name: line[name] for name in ADDED} for line in lines], ADDED)
     if _kind(frame) == "polars.DataFrame":
         import polars
 
-        # A full row shows polars the types, which it would otherwise guess from lists that may all be empty.
-        full = jsonl.to_json(_FULL)
-        return frame.with_columns([polars.Series(name, [full[name], *values])[1:] for name, values in added.items()])
+        return frame.with_columns(polars.from_arrow(table))
     import datasets
 
-    features = datasets.Features.from_arrow_schema(parquet.schema())
-    for name, values in added.items():
-        frame = frame.add_column(name, values, feature=features[name])
+    return datasets.concatenate_datasets([frame, datasets.Dataset(table)], axis=1)
+
+
+def to_dataset(rated: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> datasets.Dataset:
+    """Returns ratings as a data set of Hugging Face."""
+    check_installed("a data set", "datasets", extra="tables")
+    import datasets
+
+    return datasets.Dataset(parquet.table(parquet.rows(rated, weights)))
+
+
+def to_pandas(rated: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> pandas.DataFrame:
+    """Returns ratings as a data frame, with the lists and objects of our JSONL in its cells."""
+    check_installed("a data frame", "pandas", extra="tables")
+    import pandas
+
+    rows = parquet.rows(rated, weights)
+    names = rows[0] if rows else parquet.schema().names
+    frame = pandas.DataFrame({key: [row[key] for row in rows] for key in names}, dtype=object)
+    return frame.astype({"index": "Int64", "score": "float64", "expected_score": "float64"})
+
+
+def to_polars(rated: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> polars.DataFrame:
+    """Returns ratings as a data frame of polars, with the types of `parquet.schema`."""
+    check_installed("a data frame", "polars", extra="tables")
+    import polars
+
+    frame = polars.from_arrow(parquet.table(parquet.rows(rated, weights)))
+    assert isinstance(frame, polars.DataFrame)  # a table gives no Series
     return frame
+
+
+def _rows(frame: Any) -> Iterator[tuple[object, Mapping[Any, Any]]]:  # noqa: ANN401
+    """Yields each row with its label, some at once: memory does not grow with the frame."""
+    kind = _kind(frame)
+    if kind == "pandas.DataFrame" and not frame.columns.is_unique:
+        raise UsageError("two columns of the frame have the same name: must differ")
+    if kind == "datasets.Dataset":
+        frame = frame.with_format(None)
+    if kind == "datasets.IterableDataset":
+        yield from enumerate(frame)
+        return
+    for start in range(0, len(frame), _ROWS_AT_ONCE):
+        end = min(start + _ROWS_AT_ONCE, len(frame))
+        if kind == "pandas.DataFrame":
+            part = frame.iloc[start:end]
+            yield from zip(part.index, part.to_dict("records"), strict=True)
+        elif kind == "polars.DataFrame":
+            yield from enumerate(frame[start:end].to_dicts(), start=start)
+        else:
+            cells = frame[start:end]
+            rows = zip(*cells.values(), strict=True)
+            yield from enumerate((dict(zip(cells, row, strict=True)) for row in rows), start=start)
 
 
 def _kind(data: object) -> str:

@@ -136,3 +136,5 @@ def _line() -> Any:  # noqa: ANN401
 
 
 Line = _line()
+TEXTS = tuple(field.name for field in msgspec.structs.fields(Line) if field.type in (str, str | None))
+"""Keys whose values are texts."""

@@ -1,8 +1,8 @@
 """Parquet and Hugging Face `datasets`: our JSONL as a table of typed columns, with lists of structs for the errors.
 
-`parquet` is one file, `hf-dataset` a folder of `Dataset.save_to_disk`; in Python, `to_dataset` and `from_rows` do the
-same without a file. They need the extra "tables" (`pip install 'matese[tables]'`). Everything is held, save for
-`SegmentKey()`, a key without content, which is read as none.
+`parquet` is one file, `hf-dataset` a folder of `Dataset.save_to_disk`; `frames` does the same in memory. They need the
+extra "tables" (`pip install 'matese[tables]'`). Everything is held, save for `SegmentKey()`, a key without content,
+which is read as none.
 """
 
 from __future__ import annotations
@@ -28,9 +28,6 @@ from matese.formats.tables import columns, jsonl
 from matese.formats.tables.jsonl_keys import Line
 
 if TYPE_CHECKING:
-    import datasets
-    import pandas
-    import polars
     import pyarrow
 
 CAPABILITIES = EVERYTHING
@@ -42,20 +39,22 @@ def save_parquet(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -
     check_installed("parquet", "pyarrow", extra="tables")
     from pyarrow import parquet
 
-    rows = (jsonl.to_json(rating, weights=writing.weights) for rating in jsonl.with_all_columns(ratings))
-    batch = list(islice(rows, _ROWS_AT_ONCE))
+    lines = (jsonl.to_json(rating, weights=writing.weights) for rating in jsonl.with_all_columns(ratings))
+    batch = list(islice(lines, _ROWS_AT_ONCE))
     if batch and len(batch[0]) > len(schema()):  # the types of other columns follow from all rows
-        batch += rows
-    with parquet.ParquetWriter(path, _table(batch).schema) as writer:
+        batch += lines
+    with parquet.ParquetWriter(path, table(batch).schema) as writer:
         while batch:
-            writer.write_table(_table(batch))
-            batch = list(islice(rows, _ROWS_AT_ONCE))
+            writer.write_table(table(batch))
+            batch = list(islice(lines, _ROWS_AT_ONCE))
 
 
 def save_dataset(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
     """Writes the folder."""
-    made = to_dataset(ratings, weights=writing.weights)
-    from datasets import utils
+    check_installed("hf-dataset", "datasets", extra="tables")
+    from datasets import Dataset, utils
+
+    made = Dataset(table(rows(ratings, writing.weights)))
 
     had_bars = not utils.are_progress_bars_disabled()
     utils.disable_progress_bars()
@@ -121,47 +120,9 @@ def _library_errors(path: str | Path, what: str) -> Iterator[None]:
         raise FormatError(name_of(path), None, f"no {what} ({reason}); fetch or write the file again") from error
 
 
-def to_dataset(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> datasets.Dataset:
-    """Returns ratings as a data set of Hugging Face."""
-    check_installed("hf-dataset", "datasets", extra="tables")
-    import datasets
-
-    return datasets.Dataset(_table(_rows(ratings, weights)))
-
-
-def _rows(ratings: Iterable[Rating], weights: mqm.AnyWeights) -> list[dict[str, object]]:
+def rows(ratings: Iterable[Rating], weights: mqm.AnyWeights) -> list[dict[str, object]]:
+    """Returns ratings as objects of our JSONL, all with the same keys."""
     return [jsonl.to_json(rating, weights=weights) for rating in jsonl.with_all_columns(ratings)]
-
-
-def to_pandas(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> pandas.DataFrame:
-    """Returns ratings as a data frame, with the lists and objects of our JSONL in its cells."""
-    check_installed("a data frame", "pandas", extra="tables")
-    import pandas
-
-    rows = _rows(ratings, weights)
-    names = rows[0] if rows else schema().names
-    frame = pandas.DataFrame({key: [row[key] for row in rows] for key in names}, dtype=object)
-    return frame.astype({"index": "Int64", "score": "float64", "expected_score": "float64"})
-
-
-def to_polars(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> polars.DataFrame:
-    """Returns ratings as a data frame of polars, with the types of `schema`."""
-    check_installed("a data frame", "polars", extra="tables")
-    import polars
-
-    frame = polars.from_arrow(_table(_rows(ratings, weights)))
-    assert isinstance(frame, polars.DataFrame)  # a table gives no Series
-    return frame
-
-
-def from_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Rating]:
-    """Yields the ratings of a data set, or of the dictionaries of a data frame (`frame.to_dict("records")`).
-
-    Raises:
-        FormatError: if a row is not a rating; rows count from 1.
-    """
-    plain = ({name: columns.plain_value(value) for name, value in row.items()} for row in rows)
-    yield from columns.ratings(enumerate(plain, start=1), "rows", {})
 
 
 def schema() -> pyarrow.Schema:
@@ -189,13 +150,16 @@ def _column_type(kind: inspect.Type) -> pyarrow.DataType:
     return pyarrow.float64() if isinstance(kind, inspect.FloatType | inspect.Metadata) else pyarrow.string()
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> pyarrow.Table:
-    """Returns rows as a table; values of other columns that have no common type become JSON texts."""
+def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None = None) -> pyarrow.Table:
+    """Returns rows as a table; values of other columns that have no common type become JSON texts.
+
+    Without rows, it has the columns `names`, or all of `schema`.
+    """
     import pyarrow
 
     types = {field.name: field.type for field in schema()}
     arrays = {}
-    for name in rows[0] if rows else types:
+    for name in rows[0] if rows else names or types:
         values = [row.get(name) for row in rows]
         try:
             array = pyarrow.array(values, types.get(name))

@@ -9,6 +9,7 @@ import pytest
 
 import matese
 from matese.errors import FormatError, UsageError
+from matese.formats.tables import frames
 
 ROWS: dict[str, list[Any]] = {
     "src": ["A tree.", "A house."],
@@ -30,16 +31,17 @@ def test_columns_are_added(annotator: matese.Annotator, kind: str) -> None:
     marked = annotator.annotate(frame)
     assert type(marked) is type(frame)
     names = list(marked.column_names if kind == "datasets" else marked.columns)
-    assert names == [*ROWS, "score", "expected_score", "errors", "omissions", "rater"]
+    assert names == [*ROWS, *frames.ADDED]
     assert list(marked["n"]) == [1, 2]
     expected = annotator.annotate(ROWS["mt"], references=ROWS["ref"], sources=ROWS["src"])
     assert list(marked["score"]) == [matese.score(rating) for rating in expected]
     places = [[(error["start"], error["end"]) for error in errors] for errors in marked["errors"]]
     assert places == [[(error.start, error.end) for error in rating.errors or ()] for rating in expected]
+    read_back = matese.Ratings.from_frame(marked)
+    assert read_back == expected
     again = annotator.annotate(marked)
-    assert list(again["score"]) == list(again["input_score"]) == list(marked["score"])
-    with pytest.raises(UsageError, match="input_errors, input_omissions, input_rater exist already"):
-        annotator.annotate(again)
+    assert list(again["score"]) == list(marked["score"])
+    assert list(again.column_names if kind == "datasets" else again.columns) == names
 
 
 def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
@@ -48,7 +50,7 @@ def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
     marked = annotator.annotate(frame, columns={"hypothesis": "out", "reference": "gold"})
     assert list(marked.index) == [7, 3]
     frame = pandas.DataFrame({"mt": ["a", float("nan")], "src": ["a", "b"]})
-    with pytest.raises(FormatError, match="rows:2: mt is missing: must be a translation"):
+    with pytest.raises(FormatError, match="row 1: mt is missing: must be a translation"):
         annotator.annotate(frame)
     for names, hint in (
         (("output", "mt"), r'can both be the hypothesis; choose one with columns=\{"hypothesis": "mt"\}'),
