@@ -18,7 +18,7 @@ from matese.annotation import (
     UnplacedError,
 )
 from matese.errors import FormatError, InputError, ModelError, UsageError
-from matese.mqm import Weights, corpus_score, expected_score, score, worst_first
+from matese.mqm import Weights
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from matese.tasks.info import info
     from matese.tasks.prepare import prepare
     from matese.tasks.report import report
+    from matese.tasks.scores import corpus_score, expected_score, score, worst_first
     from matese.tasks.tag import tag
     from matese.tasks.train import train
 
@@ -105,6 +106,7 @@ _LAZY = {
     "SpanHit": "evaluation.spans.span_hit_metric",
     "tables": "render.results",
     **dict.fromkeys(("read", "write"), "tasks.files"),
+    **dict.fromkeys(("corpus_score", "expected_score", "score", "worst_first"), "tasks.scores"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }
 """The modules of names that are imported on first use; without a row, that of the task."""

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+_LONGEST_VALUE = 100
 _PACKAGE = str(Path(__file__).parent)
 
 
@@ -118,8 +119,9 @@ def agreeing(n: int, total: int, sentence: str) -> str:
 
 
 def shortened(value: object) -> str:
-    """Returns a value as messages show it: the beginning of a long text."""
-    return repr(f"{value[:40]}..." if isinstance(value, str) and len(value) > 40 else value)
+    """Returns a value as messages show it: the beginning of a long one."""
+    text = repr(f"{value[:40]}..." if isinstance(value, str) and len(value) > 40 else value)
+    return text if len(text) <= _LONGEST_VALUE else f"{type(value).__name__} {text[:_LONGEST_VALUE]}..."
 
 
 def check_least(lowest: float, **numbers: float | None) -> None:

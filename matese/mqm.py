@@ -9,7 +9,7 @@ import math
 import re
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import overload
 
@@ -70,7 +70,7 @@ class Weights:
     """A way to count errors.
 
     Attributes:
-        name: stands in signatures.
+        name: stands in signatures; by default, what differs from the weights "matese" ("minor=2,major=10").
         neutral: penalty of a Neutral error. Each severity has its own; an undecided one costs nothing.
         minor: of a Minor error.
         major: of a Major error.
@@ -83,7 +83,7 @@ class Weights:
         omissions: whether omissions (`Rating.omissions`) cost anything.
     """
 
-    name: str
+    name: str = ""
     neutral: float = 0.0
     minor: float = 1.0
     major: float = 5.0
@@ -104,10 +104,22 @@ class Weights:
         if self.per_words is not None and not 0 < self.per_words <= _LARGEST:
             allowed = f"must be greater than 0 and {_LARGEST:g} at most, or null for the plain sum"
             raise InputError(f"per_words {self.per_words}: {allowed}")
+        if not self.name:
+            values = ((one, getattr(self, one.name)) for one in fields(self))
+            differing = [f"{one.name}={_shown(value)}" for one, value in values if value != one.default]
+            object.__setattr__(self, "name", ",".join(differing) or "equal-to-matese")
 
     def of(self, severity: Severity | None) -> float:
         """Returns the penalty of a severity, whatever the category; 0 for an undecided one."""
         return 0.0 if severity is None else float(getattr(self, severities.name(severity)))
+
+
+def _shown(value: object) -> str:
+    """Returns a setting as the names of weights have it."""
+    if isinstance(value, tuple):
+        named = ((one, "" if one.severity is None else f" {one.severity.value}") for one in value)
+        return "+".join(f"{one.category}{severity} {one.penalty:g}" for one, severity in named)
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 NON_TRANSLATION = UnplacedError(Severity.MAJOR, "Non-translation")
@@ -260,8 +272,18 @@ def _score(rating: Rating, weights: Weights) -> float:
     return max(0.0 - total, lowest)
 
 
-def expected_score(rating: Rating) -> float | None:
+@overload
+def expected_score(rating: Rating) -> float | None: ...
+
+
+@overload
+def expected_score(rating: Iterable[Rating]) -> list[float | None]: ...
+
+
+def expected_score(rating: Rating | Iterable[Rating]) -> float | list[float | None] | None:
     """Returns a model's estimate of the whole segment: on the MQM scale, or a COMET model's own value.
+
+    Of several ratings, it returns a list.
 
     A person's judgement is no expected score, whatever its scale.
 
@@ -270,6 +292,8 @@ def expected_score(rating: Rating) -> float | None:
     0.5
     >>> expected_score(Rating(Segment("Gut"), None, None, overall=Overall(-1, "mqm")))
     """
+    if not isinstance(rating, Rating):
+        return [expected_score(one) for one in rating]
     estimate = rating.estimate
     return estimate.value if estimate is not None and estimate.scale in ("mqm", "comet") else None
 

@@ -503,7 +503,9 @@ def _make_plain(annotation: object, *names: str) -> None:
 
 def _check_severity(severity: Severity | None) -> None:
     if severity is not None and not isinstance(severity, Severity):
-        raise TypeError(f"severity {severity!r}: must be a Severity or None")
+        is_name = severity in severities.NAMES  # type: ignore[unreachable]
+        allowed = f"Severity.{str(severity).upper()}" if is_name else "a Severity or None"
+        raise TypeError(f"severity {severity!r}: must be {allowed}")
 
 
 def _check_whole(name: str, scale: Scale, *numbers: float | None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import singledispatch
 from html import escape
-from typing import Literal
+from typing import Literal, get_args
 
+from matese.errors import UsageError, unknown
 from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
 from matese.evaluation.spans.evaluation import Evaluation
 from matese.evaluation.systems.agreement import RaterAgreement
@@ -23,6 +24,7 @@ from matese.render import tables as drawing
 from matese.render.labels import show
 from matese.render.tables import Table
 
+Look = Literal["text", "markdown", "latex", "html"]
 Tabular = Evaluation | RaterAgreement | SystemComparison | MetaEvaluation | GateResult
 """What `evaluate`, `agreement`, `compare`, `correlate` and `gate` return."""
 _MOST_LISTED = 10
@@ -30,7 +32,7 @@ _MOST_LISTED = 10
 
 def tables(
     result: Tabular,
-    look: Literal["text", "markdown", "latex", "html"] = "markdown",
+    look: Look = "markdown",
     *,
     all: bool = False,  # noqa: A002
 ) -> str:
@@ -41,12 +43,17 @@ def tables(
         look: plain text, Markdown, LaTeX with the rules of booktabs, or a piece of HTML, which notebooks show.
         all: all figures, in place of the main ones and those that were asked for.
 
+    Raises:
+        UsageError: if there is no such look.
+
     >>> import matese
     >>> segment = matese.Segment("Das Haus")
     >>> rating = matese.Rating(segment, "anna", (matese.ErrorSpan(4, 8, matese.Severity.MAJOR),))
     >>> "| hsh: predicted spans that overlap a gold one | 1.0000 |" in tables(matese.evaluate([rating], [rating]))
     True
     """
+    if look not in get_args(Look):
+        raise UsageError(unknown("look", str(look), get_args(Look)))
     parts = [part for part in _parts(result, is_all=all) if str(part).strip() != drawing.MORE.strip()]
     if look == "html":
         return f"<div>{''.join(map(_in_html, parts))}</div>"

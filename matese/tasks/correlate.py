@@ -57,7 +57,12 @@ class ScoresOfMetrics(Several):
 
     def take(self, given: object) -> Any:  # noqa: ANN401
         """Returns the files, or files and ratings by name."""
-        return dict(given) if isinstance(given, Mapping) else Several.take(self, given)
+        if isinstance(given, Mapping):
+            return dict(given)
+        several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+        if any(isinstance(one, Iterable | Rating) and not isinstance(one, str | PathLike) for one in several):
+            raise UsageError('ratings without a name: must be files, or ratings by the name of a metric: {"mine": ...}')
+        return Several.take(self, several)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,20 @@ from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import Rating, TokenScores
+from matese.errors import UsageError, shortened
 from matese.render.rating_list import Ratings
 from matese.tasks import notices
 
 if TYPE_CHECKING:
+    import datasets
+    import pandas
+    import polars
+
     from matese.formats.row_issues import RowIssue
+
+    Table = pandas.DataFrame | polars.DataFrame | datasets.Dataset
+    RatingsLike = Iterable[Rating] | str | PathLike[str] | Table
+    """Ratings in any form: a collection of them, a file, or a table in memory."""
 
 
 def read(
@@ -56,6 +65,38 @@ def read(
         raise FileNotFoundError(f"{path}: no such file or directory: check the path") from None
 
 
+def is_frame(given: object) -> bool:
+    """Whether this is a table of pandas, polars or datasets."""
+    from matese.formats.tables import frames
+
+    return frames.is_frame(given)
+
+
+def listed(ratings: RatingsLike, name: str = "ratings") -> Ratings:
+    """Returns ratings as a list: of a file, of a table of pandas, polars or datasets, or of any other collection.
+
+    Args:
+        ratings: in one of these forms.
+        name: of the argument, for messages.
+
+    Raises:
+        UsageError: if they are something else.
+        InputError: if the file or table cannot be read.
+    """
+    if isinstance(ratings, Ratings):
+        return ratings
+    if isinstance(ratings, str | PathLike):
+        return read(ratings)
+    if is_frame(ratings):
+        return Ratings.from_frame(ratings)
+    if not isinstance(ratings, Iterable):
+        raise UsageError(f"{name} is a {type(ratings).__name__}: must be a file, a table or a list of ratings")
+    given = Ratings(ratings)
+    if others := [value for value in given if not isinstance(value, Rating)]:
+        raise UsageError(f"{name} holds {shortened(others[0])}: must be ratings")
+    return given
+
+
 def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:
     """Returns the token scores of each rating of a JSONL file; None if there are none, or it can be read only once.
 
@@ -72,7 +113,7 @@ def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:
 
 
 def write(
-    ratings: Iterable[Rating],
+    ratings: RatingsLike,
     path: str | PathLike[str],
     *,
     format: str | None = None,  # noqa: A002
@@ -83,7 +124,7 @@ def write(
     """Writes ratings in a format, as a whole or not at all; returns how often something was lost, by kind.
 
     Args:
-        ratings: what is written.
+        ratings: what is written; a collection, a file or a table of ratings.
         path: of the file; formats that are folders need a new or empty one.
         format: name of the format, as `matese convert --help-all` lists them; None for the format that the path ends
             in.
@@ -104,4 +145,5 @@ def write(
     """
     from matese.formats import writing
 
-    return writing.write_as(ratings, path, format=format, weights=weights, template=template, strict=strict)
+    given = listed(ratings) if isinstance(ratings, str | PathLike) or is_frame(ratings) else ratings
+    return writing.write_as(given, path, format=format, weights=weights, template=template, strict=strict)

@@ -13,7 +13,7 @@ from matese.annotation import Rating, Segment
 from matese.files import short_names, user_cache, write_lines
 from matese.tasks import annotators, notices, texts
 from matese.tasks.annotators import Checking
-from matese.tasks.files import read_tokens
+from matese.tasks.files import is_frame, read_tokens
 from matese.tasks.request import Checked, option
 from matese.tasks.texts import Raters, Translations, require
 from matese.tasks.values import File, OneOf, Several, Text
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RatingsOfSystems(Several):
-    """Files of ratings; from Python also ratings, a list of files and of lists, or either by the name of a system."""
+    """Files of ratings; from Python also ratings, a table of them, a list of these, or any by the name of a system."""
 
     def take(self, given: object) -> Any:  # noqa: ANN401
         """Returns the ratings by system, or a list of files and of lists of ratings; `texts.by_system` reads them."""
@@ -48,7 +48,7 @@ class RatingsOfSystems(Several):
             return (_path(given),)
         if isinstance(given, Mapping):
             return dict(given)
-        if isinstance(given, str | PathLike | NamedRatings) or not isinstance(given, Iterable):
+        if isinstance(given, str | PathLike | NamedRatings) or not isinstance(given, Iterable) or is_frame(given):
             return (_path(given),)
         several = tuple(given)
         return (several,) if several and all(isinstance(one, Rating) for one in several) else tuple(map(_path, several))
@@ -56,7 +56,7 @@ class RatingsOfSystems(Several):
 
 @dataclass(frozen=True, slots=True)
 class OneFile(File):
-    """A file of ratings; from Python also ratings."""
+    """A file of ratings; from Python also ratings, or a table of them."""
 
     def take(self, given: object) -> Any:  # noqa: ANN401
         """Returns what is given, a path as text."""
@@ -65,7 +65,7 @@ class OneFile(File):
 
 @dataclass(frozen=True, slots=True)
 class RatingsOrName(Text):
-    """The name of a system, or a file of ratings; from Python also ratings."""
+    """The name of a system, or a file of ratings; from Python also ratings, or a table of them."""
 
     metavar: str = "SYSTEM"
 

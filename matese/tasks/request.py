@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, ParamSpec, TypeVar
 
-from matese.errors import UsageError
+from matese.errors import ModelError, UsageError
 from matese.tasks.values import Value
 from matese.validation.docstrings import attribute_docs
 
@@ -57,8 +58,14 @@ class Checked:
                 raise UsageError(f"{field.name}: {error}") from None
 
 
-def function(request: Callable[P, R], run: Callable[[R], T]) -> Callable[P, T]:
-    """Returns a task as a function of the fields of its request, whose docstring lists them."""
+def function(request: Callable[P, R], run: Callable[[R], T], *, first: str = "") -> Callable[P, T]:
+    """Returns a task as a function of the fields of its request, whose docstring lists them.
+
+    Args:
+        request: makes a request.
+        run: does the work.
+        first: the field that may be given without its name, where the request says nothing about that.
+    """
 
     @functools.wraps(run)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -66,14 +73,38 @@ def function(request: Callable[P, R], run: Callable[[R], T]) -> Callable[P, T]:
             from matese.render import notebook
 
             notebook.install()
-        return run(request(*args, **kwargs))
+        if first and len(args) == 1:
+            kwargs[first] = args[0]
+            args = ()  # type: ignore[assignment]
+        try:
+            return run(request(*args, **kwargs))
+        except (UsageError, ModelError) as error:
+            raise type(error)(_as_python(str(error), known.parameters)) from None
 
     documented = attribute_docs(request) if isinstance(request, type) else {}
     known = inspect.signature(request)
-    lines = [f"    {name}: {documented.get(name, '')}" for name in known.parameters]
+    if first:
+        of_texts = known.parameters[first].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        rest = [parameter for name, parameter in known.parameters.items() if name != first]
+        known = known.replace(parameters=[of_texts, *rest])
+    lines = [f"    {name}: {_as_python(documented.get(name, ''), known.parameters)}" for name in known.parameters]
     given = inspect.cleandoc(run.__doc__ or "")
-    first, _, rest = given.partition("\n\n")
+    summary, _, more = given.partition("\n\n")
     call.__name__ = call.__qualname__ = run.__module__.rpartition(".")[2]  # as help and tracebacks show it
-    call.__doc__ = "\n".join([first, "", "Args:", *lines, *(["", rest] if rest else [])])
+    call.__doc__ = "\n".join([summary, "", "Args:", *lines, *(["", more] if more else [])])
     vars(call)["__signature__"] = known.replace(return_annotation=inspect.signature(run).return_annotation)
     return call
+
+
+def _as_python(message: str, names: Collection[str]) -> str:
+    """Returns a message with the names that options have in Python.
+
+    >>> _as_python("--error-free needs a model: leave out --checks only", ["error_free", "checks"])
+    'error_free needs a model: leave out checks only'
+    """
+
+    def name_of(match: re.Match[str]) -> str:
+        name = match[1].replace("-", "_")
+        return next((known for known in (name, f"{name}_") if known in names), match[0])
+
+    return re.sub(r"--([a-z][a-z-]*[a-z])", name_of, message)

@@ -55,7 +55,7 @@ class Shard:
         return int(match[1]), int(match[2])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Request(Translations, Marking):
     """Mark the errors of translations.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from matese import mqm
 from matese.annotation import Rating, Segment
-from matese.errors import ModelError, UsageError, near_miss, shortened
+from matese.errors import ModelError, UsageError, near_miss
 from matese.files import short_names, shown
 from matese.tasks import notices
 from matese.tasks.request import Checked, option
@@ -423,18 +423,13 @@ def named(ratings: RatingsOrFile, otherwise: str, *, untranslated: bool = False)
         InputError: if the file cannot be read.
     """
     from matese.evaluation.spans.evaluation import NamedRatings
-    from matese.tasks.files import read, read_tokens
+    from matese.tasks.files import listed, read, read_tokens
 
     if isinstance(ratings, NamedRatings):
         return ratings
     if isinstance(ratings, str | PathLike):
         return NamedRatings(str(ratings), read(ratings, untranslated=untranslated), read_tokens(ratings))
-    if not isinstance(ratings, Iterable):
-        raise UsageError(f"{otherwise} is a {type(ratings).__name__}: must be a file or a list of ratings")
-    given = list(ratings)
-    if others := [value for value in given if not isinstance(value, Rating)]:
-        raise UsageError(f"{otherwise} holds {shortened(others[0])}: must be ratings")
-    return NamedRatings(otherwise, given)
+    return NamedRatings(otherwise, listed(ratings, otherwise))
 
 
 def by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tuple[Rating, ...]]:

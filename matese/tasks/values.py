@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from matese import mqm
-from matese.errors import FormatError, UsageError, one_of, unknown
+from matese.errors import FormatError, UsageError, one_of, shortened, unknown
 
 
 class Value(Protocol):
@@ -41,7 +41,7 @@ class Text:
     def take(self, given: object) -> str:
         """Returns the text."""
         if not isinstance(given, str):
-            raise UsageError(f"{given!r} must be a text")
+            raise UsageError(f"{shortened(given)} must be a text")
         return given
 
 
@@ -54,7 +54,7 @@ class File:
     def take(self, given: object) -> str:
         """Returns the path."""
         if not isinstance(given, str | os.PathLike):
-            raise UsageError(f"{given!r} must be a path")
+            raise UsageError(f"{shortened(given)} must be a path")
         return os.fspath(given)
 
 
@@ -99,7 +99,7 @@ class OneOf:
     def take(self, given: object) -> str:
         """Returns the name."""
         if given not in self.first and given not in self.names:
-            raise UsageError(unknown(self.what, str(given), self.names))
+            raise UsageError(unknown(self.what, str(given)[:100], self.names))
         return str(given)
 
 
@@ -114,7 +114,7 @@ class Whole:
         """Returns the number."""
         text = "" if isinstance(given, bool) else str(given)
         if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < self.lowest:
-            raise UsageError(f"{given!r} must be a whole number, {self.lowest} or more")
+            raise UsageError(f"{shortened(given)} must be a whole number, {self.lowest} or more")
         return int(text)
 
 
@@ -131,7 +131,7 @@ class Real:
         with contextlib.suppress(ValueError):
             if isinstance(given, str | int | float) and self.is_allowed(float(given)):
                 return float(given)
-        raise UsageError(f"{given!r} must be a number{self.allowed}")
+        raise UsageError(f"{shortened(given)} must be a number{self.allowed}")
 
 
 PROBABILITY = Real(" greater than 0 and less than 1", lambda value: 0 < value < 1, "P")

@@ -42,7 +42,8 @@ def lose_it() -> None:
     segment = Segment("a", "b", key=SegmentKey(None, "en-de", "A", "d", 0))
     rating = Rating(segment, "r", (span,), (span,), (omission,))
     holding = []
-    for form in (case.values[0] for case in round_trips.BOTH):
+    forms: list[Any] = [case.values[0] for case in round_trips.BOTH]
+    for form in forms:
         held, losses = round_trips.fitted(form, [rating])
         if form.capabilities.details == EVERYTHING.details:
             holding.append(form.name)
