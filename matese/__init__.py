@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matese.tasks.convert import convert
     from matese.tasks.correlate import correlate
     from matese.tasks.evaluate import evaluate
-    from matese.tasks.files import read, write
+    from matese.tasks.files import ratings_from_quotes, read, write
     from matese.tasks.gate import gate
     from matese.tasks.info import info
     from matese.tasks.prepare import prepare
@@ -84,6 +84,7 @@ __all__ = [
     "mbr",
     "operating_points",
     "prepare",
+    "ratings_from_quotes",
     "read",
     "report",
     "rerank",
@@ -105,7 +106,7 @@ _LAZY = {
     "Ratings": "render.rating_list",
     "SpanHit": "evaluation.spans.span_hit_metric",
     "tables": "render.results",
-    **dict.fromkeys(("read", "write"), "tasks.files"),
+    **dict.fromkeys(("ratings_from_quotes", "read", "write"), "tasks.files"),
     **dict.fromkeys(("corpus_score", "expected_score", "score", "worst_first"), "tasks.scores"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }

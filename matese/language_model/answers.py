@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,7 +29,7 @@ from matese.errors import InputError, one_of, shortened
 from matese.formats.format import rating_of
 from matese.formats.weights_file import Scheme
 from matese.language_model.prompts import NON_TRANSLATION, OMISSION, Prompt, Question
-from matese.text.words import is_unspaced
+from matese.text import quotes
 from matese.validation import plain_values
 
 INEXACT = "inexact"
@@ -39,9 +38,7 @@ MISSING = "missing"
 UNASKED = "unasked"
 _LONGEST_NAME = 100
 _MOST_STARTS = 200
-_PLAIN = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'", "‘": "'", "‚": "'", "–": "-"})
 _NOTHING: tuple[object, ...] = (None, "", [], {})
-_MARKS = " \t\n\"'“”„«»‘’‚`"
 
 
 class AnswerError(InputError):
@@ -311,52 +308,9 @@ def _place(text: str, error: _Error, counts: QuoteCounts) -> tuple[int, int] | N
     if error.quote is None:
         start, end = error.start or 0, error.end or 0
         return (start, end) if 0 <= start < end <= len(text) else None
-    places = list(_occurrences(text, error.quote))
-    if not places:
-        places = list(_folded_occurrences(text, error.quote))
-        counts.kinds[INEXACT] += bool(places)
+    places, is_exact = quotes.places(text, error.quote)
+    counts.kinds[INEXACT] += bool(places) and not is_exact
     if not places:
         return None
     counts.kinds[AMBIGUOUS] += len(places) > 1
     return places[error.occurrence - 1 if 1 <= error.occurrence <= len(places) else 0]
-
-
-def _occurrences(text: str, quote: str) -> Iterator[tuple[int, int]]:
-    """Yields where a quote occurs: only between words, if it does so anywhere."""
-    places = []
-    start = text.find(quote) if quote.strip() else -1
-    while start >= 0:
-        places.append((start, start + len(quote)))
-        start = text.find(quote, start + 1)
-    whole = [(start, end) for start, end in places if _is_edge(text, start) and _is_edge(text, end)]
-    yield from whole or places
-
-
-def _is_edge(text: str, place: int) -> bool:
-    """Whether no word runs across a place; scripts without spaces have an edge everywhere."""
-    if not 0 < place < len(text):
-        return True
-    before = text[place - 1]
-    after = text[place]
-    return not (before.isalnum() and after.isalnum()) or is_unspaced(before) or is_unspaced(after)
-
-
-def _folded_occurrences(text: str, quote: str) -> Iterator[tuple[int, int]]:
-    """Yields where a quote occurs without regard to case, width, runs of white space, and kinds of marks."""
-    folded, places = _fold(text)
-    wanted = _fold(quote.strip(_MARKS))[0].strip()
-    for start, end in _occurrences(folded, wanted):
-        yield places[start], places[end - 1] + 1
-
-
-def _fold(text: str) -> tuple[str, list[int]]:
-    """Returns a text folded, and for each of its characters the number of the character it comes from."""
-    characters: list[str] = []
-    places: list[int] = []
-    for number, character in enumerate(text):
-        for folded in unicodedata.normalize("NFKD", character).casefold().translate(_PLAIN):
-            letter = " " if folded.isspace() else folded
-            if letter != " " or not characters or characters[-1] != " ":
-                characters.append(letter)
-                places.append(number)
-    return "".join(characters), places

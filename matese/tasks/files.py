@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matese import mqm
-from matese.annotation import Rating, TokenScores
-from matese.errors import UsageError, shortened
+from matese.annotation import AnnotationError, Rating, TokenScores
+from matese.errors import InputError, UsageError, shortened
 from matese.render.rating_list import Ratings
 from matese.tasks import notices
 
@@ -63,6 +63,58 @@ def read(
         return ratings
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file or directory: check the path") from None
+
+
+def ratings_from_quotes(
+    errors: Sequence[str | Sequence[Mapping[str, object]] | Mapping[str, object]],
+    hypotheses: Sequence[str],
+    *,
+    sources: Sequence[str] | None = None,
+    references: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    rater: str | None = None,
+) -> Ratings:
+    """Returns a rating for each hypothesis, of errors that quote its words, as language models report them.
+
+    Words are found without regard to case and quotation marks where they do not stand exactly. An error whose words
+    stand neither in the hypothesis nor in the source has no place. The logger "matese" warns of unknown keys.
+
+    Args:
+        errors: of each hypothesis: a list of objects such as {"span": "Haus", "severity": "Minor"}, with a reason, a
+            category, a correction and a confidence if known; an object that has it as `errors`; or a JSON text.
+        hypotheses: the translations.
+        sources: one for each hypothesis.
+        references: one for each hypothesis, or a list of several for each.
+        rater: who reported the errors.
+
+    Raises:
+        InputError: if a value is no list of such errors; it names the number of the hypothesis, from 0.
+
+    >>> (rating,) = ratings_from_quotes(['[{"span": "haus", "severity": "Minor"}]'], ["Das Haus"])
+    >>> rating.errors[0].start, rating.errors[0].end, rating.errors[0].severity.value
+    (4, 8, 'minor')
+    """
+    from matese.formats import quotes
+    from matese.formats.segments import of_texts
+    from matese.validation import plain_values
+
+    segments = of_texts(hypotheses, references, sources)
+    if isinstance(errors, str) or len(errors) != len(segments):
+        raise UsageError(f"{len(errors)} errors and {len(segments)} hypotheses: must be a list for each hypothesis")
+    ratings = Ratings()
+    ignored: Counter[str] = Counter()
+    for number, (given, segment) in enumerate(zip(errors, segments, strict=True)):
+        try:
+            value: object = plain_values.from_json(given, object) if isinstance(given, str) else given
+            listed_errors = value.get("errors") if isinstance(value, Mapping) else value
+            if isinstance(listed_errors, str) or not isinstance(listed_errors, Sequence):
+                raise UsageError(f"{shortened(value)}: must be a list of errors")
+            ratings.append(quotes.rating(listed_errors, segment, rater, ignored))
+        except (InputError, AnnotationError) as error:
+            raise InputError(f"hypothesis {number}: {error}") from None
+    if ignored:
+        counts = ", ".join(f"{name!r} ({n:,})" for name, n in ignored.most_common())
+        notices.info(f"keys of errors that are not known: {counts}")
+    return ratings
 
 
 def is_frame(given: object) -> bool:

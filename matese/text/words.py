@@ -76,7 +76,6 @@ def character_ranges(text: str) -> tuple[Range, ...]:
     return tuple((place, place + 1) for place in range(len(text)))
 
 
-@cache
 @lru_cache(_MOST_CHARACTERS)
 def _kind(character: str) -> str:
     """Returns " " for white space, "w" in words, "m" for marks that join the previous character, "." for the rest."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,7 +24,7 @@ from typing import Any
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, near_miss, one_of, unknown
 from matese.files import name_of
-from matese.formats import unit_states
+from matese.formats import quotes, unit_states
 from matese.formats.format import Columns, ReadOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import jsonl
@@ -149,7 +150,7 @@ def ratings(
             if not isinstance(row, Mapping):
                 raise InputError("row is not an object with a name for each value")
             if not chosen and holds_ratings(row):
-                yield jsonl.from_json(_with_our_names(row, naming), number)
+                yield _rated(_with_our_names(row, naming), path, number, options)
             else:
                 flat = _without_languages(row, lang_pair) if isinstance(row.get(_BY_LANGUAGE), Mapping) else row
                 for rating in _layout_of(flat, chosen, naming).ratings(flat, number, unit):
@@ -167,6 +168,19 @@ def ratings(
                     if not options.only_texts:
                         _report_unread(rating.segment, issues)
                     yield rating
+
+
+def _rated(row: Mapping[str, Any], path: str | Path, number: int, options: ReadOptions | None) -> Rating:
+    """Returns the rating of a row with our names, whose errors may be quotes."""
+    if not quotes.has_quotes(row.get("errors")):
+        return jsonl.from_json(row, number)
+    rating = jsonl.from_json({**row, "errors": None}, number)
+    ignored = Counter[str]()
+    found = quotes.rating(row["errors"], rating.segment, rating.rater, ignored)
+    issues = RowIssues(name_of(path), options.report if options else None, number)
+    for name in ignored:
+        issues.ignore(f"unknown key {name!r} of an error", f"must be {one_of(quotes.KEYS)}")
+    return replace(rating, errors=found.errors, source_errors=found.source_errors, unplaced=found.unplaced)
 
 
 def _report_unread(segment: Segment, issues: RowIssues) -> None:
