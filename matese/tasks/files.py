@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from matese import mqm
 from matese.annotation import AnnotationError, Rating, TokenScores
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from matese.formats.row_issues import RowIssue
 
-    Table = pandas.DataFrame | polars.DataFrame | datasets.Dataset
-    RatingsLike = Iterable[Rating] | str | PathLike[str] | Table
+    RatingsLike: TypeAlias = (
+        "Iterable[Rating] | str | PathLike[str] | pandas.DataFrame | polars.DataFrame | datasets.Dataset"
+    )
     """Ratings in any form: a collection of them, a file, or a table in memory."""
 
 
@@ -143,7 +144,7 @@ def listed(ratings: RatingsLike, name: str = "ratings") -> Ratings:
         return Ratings.from_frame(ratings)
     if not isinstance(ratings, Iterable):
         raise UsageError(f"{name} is a {type(ratings).__name__}: must be a file, a table or a list of ratings")
-    given = Ratings(ratings)
+    given = Ratings(cast("Iterable[Rating]", ratings))
     if others := [value for value in given if not isinstance(value, Rating)]:
         raise UsageError(f"{name} holds {shortened(others[0])}: must be ratings")
     return given
@@ -197,5 +198,6 @@ def write(
     """
     from matese.formats import writing
 
-    given = listed(ratings) if isinstance(ratings, str | PathLike) or is_frame(ratings) else ratings
+    is_held_elsewhere = isinstance(ratings, str | PathLike) or is_frame(ratings)
+    given = listed(ratings) if is_held_elsewhere else cast("Iterable[Rating]", ratings)
     return writing.write_as(given, path, format=format, weights=weights, template=template, strict=strict)

@@ -58,14 +58,8 @@ class Checked:
                 raise UsageError(f"{field.name}: {error}") from None
 
 
-def function(request: Callable[P, R], run: Callable[[R], T], *, first: str = "") -> Callable[P, T]:
-    """Returns a task as a function of the fields of its request, whose docstring lists them.
-
-    Args:
-        request: makes a request.
-        run: does the work.
-        first: the field that may be given without its name, where the request says nothing about that.
-    """
+def function(request: Callable[P, R], run: Callable[[R], T]) -> Callable[P, T]:
+    """Returns a task as a function of the fields of its request, whose docstring lists them."""
 
     @functools.wraps(run)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -73,9 +67,6 @@ def function(request: Callable[P, R], run: Callable[[R], T], *, first: str = "")
             from matese.render import notebook
 
             notebook.install()
-        if first and len(args) == 1:
-            kwargs[first] = args[0]
-            args = ()  # type: ignore[assignment]
         try:
             return run(request(*args, **kwargs))
         except (UsageError, ModelError) as error:
@@ -83,10 +74,6 @@ def function(request: Callable[P, R], run: Callable[[R], T], *, first: str = "")
 
     documented = attribute_docs(request) if isinstance(request, type) else {}
     known = inspect.signature(request)
-    if first:
-        of_texts = known.parameters[first].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        rest = [parameter for name, parameter in known.parameters.items() if name != first]
-        known = known.replace(parameters=[of_texts, *rest])
     lines = [f"    {name}: {_as_python(documented.get(name, ''), known.parameters)}" for name in known.parameters]
     given = inspect.cleandoc(run.__doc__ or "")
     summary, _, more = given.partition("\n\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os import PathLike
 from typing import TYPE_CHECKING, cast, overload
 
 from matese import mqm
@@ -66,8 +67,9 @@ def corpus_score(scores: Iterable[float] | RatingsLike, weights: mqm.AnyWeights 
     Raises:
         InputError: if there are none, they are too large, or the spans of a rating were not annotated.
     """
-    is_held_elsewhere = isinstance(scores, str) or not isinstance(scores, Iterable) or files.is_frame(scores)
-    return mqm.corpus_score(files.listed(cast("RatingsLike", scores)) if is_held_elsewhere else scores, weights)
+    if isinstance(scores, str | PathLike) or files.is_frame(scores):
+        scores = files.listed(cast("RatingsLike", scores))
+    return mqm.corpus_score(cast("Iterable[float]", scores), weights)
 
 
 def worst_first(ratings: RatingsLike, weights: mqm.AnyWeights = "matese") -> Ratings:

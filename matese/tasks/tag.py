@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from matese.tasks.annotators import Marker, Marking
 from matese.tasks.request import function, option
 from matese.tasks.sinks import Job, Output
 from matese.tasks.texts import Translations, require
-from matese.tasks.values import File, OneOf, Whole
+from matese.tasks.values import File, OneOf, Several, Whole
 
 if TYPE_CHECKING:
     from matese.formats.format import WriteOptions
@@ -55,7 +55,7 @@ class Shard:
         return int(match[1]), int(match[2])
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Request(Translations, Marking):
     """Mark the errors of translations.
 
@@ -73,6 +73,8 @@ class Request(Translations, Marking):
         dry_run: only tell how many requests a language model would get, and about how many tokens.
     """
 
+    hyp: Sequence[str] = option((), Several())  # alone without its name
+    _: KW_ONLY
     format: str | None = option(None, OneOf("format", OWN_FORMATS, _written_formats))
     output: str | None = option(None, File())
     only_errors: bool = False

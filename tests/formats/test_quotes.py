@@ -22,8 +22,8 @@ ERRORS: list[dict[str, Any]] = [
 ]
 SPANS = (
     ErrorSpan(4, 8, None),
-    ErrorSpan(4, 8, Severity.MAJOR, "Style", 0.5),
-    ErrorSpan(14, 18, Severity.MINOR, reason="twice", correction=""),
+    ErrorSpan(4, 8, Severity.MINOR, reason="twice", correction=""),
+    ErrorSpan(14, 18, Severity.MAJOR, "Style", 0.5),
 )
 
 
