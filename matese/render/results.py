@@ -24,7 +24,7 @@ from matese.render import tables as drawing
 from matese.render.labels import show
 from matese.render.tables import Table
 
-Look = Literal["text", "markdown", "latex", "html"]
+TableLook = Literal["text", "markdown", "latex", "html"]
 Tabular = Evaluation | RaterAgreement | SystemComparison | MetaEvaluation | GateResult
 """What `evaluate`, `agreement`, `compare`, `correlate` and `gate` return."""
 _MOST_LISTED = 10
@@ -32,7 +32,7 @@ _MOST_LISTED = 10
 
 def tables(
     result: Tabular,
-    look: Look = "markdown",
+    look: TableLook = "markdown",
     *,
     all: bool = False,  # noqa: A002
 ) -> str:
@@ -52,8 +52,8 @@ def tables(
     >>> "| hsh: predicted spans that overlap a gold one | 1.0000 |" in tables(matese.evaluate([rating], [rating]))
     True
     """
-    if look not in get_args(Look):
-        raise UsageError(unknown("look", str(look), get_args(Look)))
+    if look not in get_args(TableLook):
+        raise UsageError(unknown("look", str(look), get_args(TableLook)))
     parts = [part for part in _parts(result, is_all=all) if str(part).strip() != drawing.MORE.strip()]
     if look == "html":
         return f"<div>{''.join(map(_in_html, parts))}</div>"

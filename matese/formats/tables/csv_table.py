@@ -29,7 +29,7 @@ from matese.formats.capabilities import EVERYTHING
 from matese.formats.format import STRICT, Columns, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import columns, headings, jsonl
-from matese.formats.tables.jsonl_keys import TEXTS
+from matese.formats.tables.jsonl_keys import LATER, TEXTS
 from matese.validation import plain_values
 
 CAPABILITIES = replace(EVERYTHING, lacks=("empty_texts",))
@@ -81,20 +81,22 @@ def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]
     """
     names: list[str] = []
     renamed: dict[str, str] = {}
-    for rating in jsonl.with_all_columns(ratings):
-        values = jsonl.to_json(rating, weights=options.weights)
+    held = jsonl.with_all_columns(ratings)
+    unused = [key for key in LATER if all(getattr(rating, key) is None for rating in held)]
+    for rating in held:
+        values = jsonl.to_row(rating, weights=options.weights)
         name = jsonl.own_name(rating.segment)
         if "segment_name" in names or (not names and name and not _NUMBERED.fullmatch(name)):
             values["segment_name"] = name
         if not names:
-            names = list(values)
+            names = [name for name in values if name not in unused]
             renamed = {key: name for key, name in options.table.headings.items() if name not in names}
             yield [renamed.get(name, name) for name in names]
         if "references" in renamed:
             values["references"] = _only_reference(rating)
         yield [_cell(name, values[name]) for name in names]
     if not names:
-        yield [key for key in jsonl.KEYS if key not in ("tokens", "segment_name")]
+        yield [key for key in jsonl.ROW_KEYS if key not in LATER]
 
 
 def _only_reference(rating: Rating) -> str | None:

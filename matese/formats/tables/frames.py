@@ -118,7 +118,7 @@ def without_ratings(frame: Any) -> Any:  # noqa: ANN401
 
 def with_ratings(frame: Any, rated: Iterable[Rating], weights: mqm.AnyWeights) -> Any:  # noqa: ANN401
     """Returns a frame with the columns `ADDED`, one rating per row."""
-    lines = [jsonl.to_json(rating, weights=weights) for rating in rated]
+    lines = [jsonl.to_row(rating, weights=weights) for rating in rated]
     if _kind(frame) == "pandas.DataFrame":
         return frame.assign(**{name: [line[name] for line in lines] for name in ADDED})
     table = parquet.table([{name: line[name] for name in ADDED} for line in lines], ADDED)

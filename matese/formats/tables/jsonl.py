@@ -63,6 +63,7 @@ class _TokensOfLine(msgspec.Struct):
 
 
 KEYS: tuple[str, ...] = Line.__struct_fields__
+ROW_KEYS = tuple(key for key in KEYS if key not in ("segment_name", "tokens"))
 _NO_KEY = SegmentKey()
 _NUMBER = (int, float)
 _DECODER = msgspec.json.Decoder(Line)
@@ -202,6 +203,11 @@ def to_json(
     if extra := rating.segment.extra:
         line |= {f"input_{name}" if name in KEYS else name: value for name, value in extra.items()}
     return line
+
+
+def to_row(rating: Rating, *, weights: mqm.AnyWeights = "matese") -> dict[str, object]:
+    """Returns a Rating as `to_json` does, with all keys that a table has."""
+    return {**dict.fromkeys(ROW_KEYS), **to_json(rating, weights=weights)}
 
 
 def _row(rating: Rating, weights: mqm.AnyWeights, *, with_name: bool) -> Any:  # noqa: ANN401  (a `Line`)

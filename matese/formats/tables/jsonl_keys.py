@@ -138,3 +138,5 @@ def _line() -> Any:  # noqa: ANN401
 Line = _line()
 TEXTS = tuple(field.name for field in msgspec.structs.fields(Line) if field.type in (str, str | None))
 """Keys whose values are texts."""
+LATER = tuple(name for name in OF_RATING if name not in _ORDER)
+"""Keys of a rating that lines have only where they have a value."""

@@ -39,7 +39,7 @@ def save_parquet(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -
     check_installed("parquet", "pyarrow", extra="tables")
     from pyarrow import parquet
 
-    lines = (jsonl.to_json(rating, weights=writing.weights) for rating in jsonl.with_all_columns(ratings))
+    lines = (jsonl.to_row(rating, weights=writing.weights) for rating in jsonl.with_all_columns(ratings))
     batch = list(islice(lines, _ROWS_AT_ONCE))
     if batch and len(batch[0]) > len(schema()):  # the types of other columns follow from all rows
         batch += lines
@@ -122,15 +122,15 @@ def _library_errors(path: str | Path, what: str) -> Iterator[None]:
 
 def rows(ratings: Iterable[Rating], weights: mqm.AnyWeights) -> list[dict[str, object]]:
     """Returns ratings as objects of our JSONL, all with the same keys."""
-    return [jsonl.to_json(rating, weights=weights) for rating in jsonl.with_all_columns(ratings)]
+    return [jsonl.to_row(rating, weights=weights) for rating in jsonl.with_all_columns(ratings)]
 
 
 def schema() -> pyarrow.Schema:
     """Returns the columns and their types: those of `jsonl_keys.Line` that `jsonl.to_json` writes by default."""
     import pyarrow
 
-    is_optional = {"tokens", "segment_name"}
-    return pyarrow.schema([field for field in _column_type(inspect.type_info(Line)) if field.name not in is_optional])
+    types = _column_type(inspect.type_info(Line))
+    return pyarrow.schema([field for field in types if field.name in jsonl.ROW_KEYS])
 
 
 def _column_type(kind: inspect.Type) -> pyarrow.DataType:
