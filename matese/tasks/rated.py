@@ -13,7 +13,7 @@ from matese.annotation import Rating, Segment
 from matese.files import short_names, user_cache, write_lines
 from matese.tasks import annotators, notices, texts
 from matese.tasks.annotators import Checking
-from matese.tasks.files import is_frame, read_tokens
+from matese.tasks.files import read_tokens
 from matese.tasks.request import Checked, option
 from matese.tasks.texts import Raters, Translations, require
 from matese.tasks.values import File, OneOf, Several, Text
@@ -48,7 +48,11 @@ class RatingsOfSystems(Several):
             return (_path(given),)
         if isinstance(given, Mapping):
             return dict(given)
-        if isinstance(given, str | PathLike | NamedRatings) or not isinstance(given, Iterable) or is_frame(given):
+        if (
+            isinstance(given, str | PathLike | NamedRatings)
+            or not isinstance(given, Iterable)
+            or frames.is_frame(given)
+        ):
             return (_path(given),)
         several = tuple(given)
         return (several,) if several and all(isinstance(one, Rating) for one in several) else tuple(map(_path, several))
@@ -90,7 +94,7 @@ def _path(given: object) -> object:
     from matese.formats.tables import frames
 
     if frames.is_data_set(given):
-        return tuple(frames.ratings(given))
+        return tuple(frames.of_data_set(given))
     return os.fspath(given) if isinstance(given, PathLike) else given
 
 
@@ -102,7 +106,7 @@ class FilesOrRatings(Several):
         """Returns the files; that of ratings lies in the user's cache folder, where a resumed run finds it."""
         from matese.formats.tables import frames, jsonl
 
-        ratings = frames.ratings(given, splits=("train",)) if frames.is_data_set(given) else given
+        ratings = frames.of_data_set(given, splits=("train",)) if frames.is_data_set(given) else given
         if isinstance(ratings, str) or not isinstance(ratings, Sequence):
             return Several.take(self, given)
         if not ratings or not all(isinstance(rating, Rating) for rating in ratings):
