@@ -303,7 +303,12 @@ def sentence_in_another_script(segment: Segment, rng: random.Random, _: str) -> 
 
 
 def other_language(segment: Segment, _: random.Random, other: str) -> Faulty | None:
-    """A translation into another language stands in the place of the translation; it has some words."""
+    """A translation into another language stands in the place of the translation; it has some words.
+
+    Where py3langid knows the target language.
+    """
+    if not language.knows(languages_of(segment.key)[1]):
+        return None
     return Faulty(segment, replace(segment, hypothesis=other)) if len(other) >= _LEAST_LETTERS else None
 
 
@@ -460,7 +465,7 @@ def parallel(store: Store) -> Iterator[Text]:
         for index, line in enumerate(lines):
             row = json.loads(line)
             key = SegmentKey("short", row["lp"], None, None, index)
-            yield Text("short", index, Segment(row["tgt"], row["src"], (), key))
+            yield Text(f"short:{row['lp']}", index, Segment(row["tgt"], row["src"], (), key))
 
 
 def most_alarms(n_segments: int) -> int:

@@ -23,7 +23,7 @@ _ADDRESS = regex.compile(
 _EXAMPLE = regex.compile(r"@ex[ae]mple?\.")
 _NO_PART_OF_NAME = regex.compile(r"[?#].*$|/$|^https?://|(?<=//|^)www\.")
 _LABEL = regex.compile(r"(?<=[/.=_-]|^)(?:[a-z]{2}(?:[-_][a-z]{2})?|[a-z]{3,})(?=[/.&_]|$)")
-_WIKI = regex.compile(r"(?:[\w-]+\.)*([\w-]+\.org)/wiki/.*")
+_WIKI = regex.compile(r"(?:[\w-]+\.)*([\w-]+\.org)/wiki(?:/.*)?$")
 
 
 def find(texts: Texts) -> Iterator[Omission]:
@@ -51,7 +51,7 @@ def _labels(languages: tuple[str, str]) -> frozenset[str]:
     english = cldr.locale("en")
     own = [(lang, of_lang) for lang in languages if (of_lang := cldr.locale(lang))]
     names = {str(locale.languages.get(lang)) for lang, of_lang in own for locale in (of_lang, english) if locale}
-    return frozenset(name.casefold() for name in names)
+    return frozenset(name.casefold() for name in (*names, *languages))
 
 
 def _name(address: str, labels: frozenset[str]) -> str:

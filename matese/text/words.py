@@ -116,9 +116,9 @@ def _letters(text: str) -> str:
 
 
 def count_common_words(text: str) -> int:
-    """Returns the number of words that are neither capitalised like names nor web addresses."""
-    words = (word for word in text.split() if not re.search(r"\w[./@]\w", word))
-    return sum(word[0].isalpha() and not word[0].isupper() for word in words)
+    """Returns the number of different words that are neither capitalised like names nor web addresses."""
+    words = {word.strip(",.;:!?") for word in text.split() if not re.search(r"\w[./@]\w", word)}
+    return sum(word[:1].isalpha() and not word[:1].isupper() for word in words)
 
 
 @cache

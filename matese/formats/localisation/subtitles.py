@@ -72,7 +72,8 @@ def times(lines: Iterable[str]) -> list[tuple[float, float]]:
 
 
 def _seconds(time: str) -> float:
-    return sum(float(part) * 60**place for place, part in enumerate(reversed(time.replace(",", ".").split(":"))))
+    parts = reversed(time.replace(",", ".").split(":"))
+    return sum((float(part) * size for part, size in zip(parts, (1, 60, 3600), strict=False)), 0.0)
 
 
 def _of_srt(text: str, mark: bytes, *, as_srt: bool) -> LocalisationFile:
