@@ -27,8 +27,7 @@ from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, 
 from matese.evaluation.statistics.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from matese.annotation import Rating, Segment
-    from matese.formats.corpora.score_files import MetricScores
+    from matese.annotation import Rating
     from matese.model.annotator import Annotator
     from matese.model.bertscore import BertScore, BertscoreVariant
 
@@ -220,32 +219,16 @@ def _of_file(path: str) -> Baseline:
     """Returns the metric whose scores of segments are in a file, such as SYSTEM SCORE for each segment in order."""
     from matese.formats.corpora import score_files
 
-    found = [scores for scores in score_files.read(path) if scores.segments]
-    if len(found) != 1:
-        raise UsageError(f"{path} has scores of segments of {len(found)} metrics and language pairs: must be of one")
-    (scores,) = found
+    scores = score_files.of_segments(path)
 
     def score(systems: SystemTexts) -> list[BaselineScores]:
         values = {
-            system: np.array([_score_of(scores, system, place, segment) for place, segment in enumerate(segments)])
+            system: np.array([scores.score_of(system, place, segment) for place, segment in enumerate(segments)])
             for system, segments in systems.items()
         }
         return [BaselineScores.of_means(scores.name, f"file:{Path(path).name}", values)]
 
     return Baseline(scores.name, score)
-
-
-def _score_of(scores: MetricScores, system: str, place: int, segment: Segment) -> float:
-    """Returns the score of a segment in a file, by its number, its line or its place among those that are compared."""
-    if system not in scores.segments:
-        raise UsageError(f"{scores.name} has no scores of {system}: must have {one_of(list(scores.segments))}")
-    index = segment.key.index if segment.key is not None else None
-    line = None if segment.line is None else segment.line - 1
-    number = next(one for one in (index, line, place) if one is not None)
-    value = scores.segments[system].get(number)
-    if value is None:
-        raise UsageError(f"{scores.name} has no score of segment {number + 1} of {system}: must have one for each")
-    return value
 
 
 def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str, object]) -> Baseline:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from matese import mqm
@@ -16,6 +17,7 @@ from matese.tasks.texts import OfColumns, require
 from matese.tasks.values import Device, File, Several, Text
 
 if TYPE_CHECKING:
+    from matese.training.distillation import Teacher
     from matese.training.run import Result
 
 
@@ -24,8 +26,8 @@ class Request(OfColumns):
     """Train a small model to agree with a large one.
 
     Attributes:
-        model: an embedded model, a model directory, or a hub id (ORG/NAME); several vote for spans, and their scores
-            are averaged.
+        model: an embedded model, a model directory, a hub id (ORG/NAME), or a file of published scores of --data;
+            several vote for spans, and their scores are averaged.
         student: YAML file of settings, as for matese train.
         data: translations to label: CSV, TSV, JSON, JSONL, Parquet, or any format that matese convert reads.
         dev: other translations, to validate on (default: every twentieth source of --data).
@@ -56,15 +58,19 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
     check_installed("matese distil", "pytorch_lightning", extra="train")
     from matese.model.annotator import load
     from matese.training import config, distillation, run_setup
+    from matese.training.published_scores import PublishedScores
 
     overrides = [("output", json.dumps(request.output)), *parse_settings(request.set)]
     settings = config.load(request.student, overrides=overrides)
     reading = texts.ReadingOptions(columns=request.columns)
     segments = texts.all_segments(request.data, reading)
     dev = [] if request.dev is None else texts.all_segments(request.dev, reading)
-    annotators.tell_licences(request.model)
+    annotators.tell_licences(model for model in request.model if not Path(model).is_file())
     with notices.quiet():
-        teachers = [load(model, device=request.device, weights=mqm.MATESE) for model in request.model]
+        teachers: list[Teacher] = [
+            PublishedScores(model) if Path(model).is_file() else load(model, device=request.device, weights=mqm.MATESE)
+            for model in request.model
+        ]
     result = distillation.distil(teachers, settings, segments, dev, reporter=train.listening())
     if not run_setup.is_first_process():
         return None

@@ -15,6 +15,7 @@ from matese.formats.tables import jsonl
 from matese.model.annotator import Annotator
 from matese.training import run, run_directory
 from matese.training.config import Config
+from matese.training.published_scores import PublishedScores
 from matese.training.reporting import SILENT, Reporter
 from matese.training.run import Result
 
@@ -25,8 +26,11 @@ _EVERY = 20
 """One in this many sources is held out for validation, unless validation texts are given."""
 
 
+Teacher = Annotator | PublishedScores
+
+
 def distil(
-    teachers: Sequence[Annotator],
+    teachers: Sequence[Teacher],
     config: Config,
     segments: Sequence[Segment],
     dev: Sequence[Segment] = (),
@@ -85,7 +89,7 @@ def split(segments: Iterable[Segment]) -> tuple[list[Segment], list[Segment]]:
     return parts
 
 
-def _label(teachers: Sequence[Annotator], segments: Sequence[Segment], path: Path) -> None:
+def _label(teachers: Sequence[Teacher], segments: Sequence[Segment], path: Path) -> None:
     """Writes the teachers' ratings, unless they exist."""
     if not path.exists():
         files.write_lines(path, _lines(teachers, segments))
@@ -93,7 +97,7 @@ def _label(teachers: Sequence[Annotator], segments: Sequence[Segment], path: Pat
     labels = list(jsonl.read(str(path)))
     for rating, segment in zip(labels, segments, strict=False):
         read = segment.without_blanks()
-        signatures = {teacher.signature(teacher.choose_inputs(read), len(read.references)) for teacher in teachers}
+        signatures = {_signature(teacher, read) for teacher in teachers}
         if (rating.segment.hypothesis, rating.rater) != (segment.hypothesis, "+".join(sorted(signatures))):
             raise InputError(f"{path} holds labels of another model or other texts; choose a new directory")
     if len(labels) != len(segments):
@@ -102,7 +106,13 @@ def _label(teachers: Sequence[Annotator], segments: Sequence[Segment], path: Pat
         )
 
 
-def _lines(teachers: Sequence[Annotator], segments: Sequence[Segment]) -> Iterator[str]:
+def _signature(teacher: Teacher, segment: Segment) -> str:
+    if isinstance(teacher, PublishedScores):
+        return teacher.signature
+    return teacher.signature(teacher.choose_inputs(segment), len(segment.references))
+
+
+def _lines(teachers: Sequence[Teacher], segments: Sequence[Segment]) -> Iterator[str]:
     """Yields the teachers' ratings as JSON lines."""
     for ratings in zip(*(teacher.annotate_segments(segments) for teacher in teachers), strict=True):
         for rating, teacher in zip(ratings, teachers, strict=True):

@@ -85,7 +85,7 @@ def test_published_scores_are_a_metric(folder: Path) -> None:
     (some,) = compared(metrics=[str(path)], filter=["errors=1:"])["metrics"].values()
     assert some["systems"]["old"]["score"] > 2.25
     path.write_text("old\t1\nold\t2\n")
-    assert "ReMedy has no score of segment 3 of old" in refusal(
+    assert "has no score of segment 3 of old" in refusal(
         compare, metrics=[str(path)], ratings=["old.jsonl", "new.jsonl"]
     )
     path.write_text("new\t1\nnew\t2\n")

@@ -98,6 +98,22 @@ class MetricScores:
     is_sure: bool = True
     signature: str = ""
 
+    def score_of(self, system: str, place: int, segment: Segment) -> float:
+        """Returns the score of a segment of a system, by its number, its line, or its place among others.
+
+        Raises:
+            InputError: if there is none.
+        """
+        if system not in self.segments:
+            raise InputError(f"{self.name} has no scores of {system}: must have {one_of(list(self.segments))}")
+        index = segment.key.index if segment.key is not None else None
+        line = None if segment.line is None else segment.line - 1
+        number = next(one for one in (index, line, place) if one is not None)
+        value = self.segments[system].get(number)
+        if value is None:
+            raise InputError(f"{self.name} has no score of segment {number + 1} of {system}: must have one for each")
+        return value
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -153,6 +169,14 @@ def read(
             problem = f"no segment numbers, so that --first-segment {first_segment} has no meaning; leave it out"
             raise FormatError(name_of(path), 1, problem)
     return metrics if name is None else [replace(scores, name=name) for scores in metrics]
+
+
+def of_segments(path: str | Path) -> MetricScores:
+    """Returns the scores of segments in a file of one metric and language pair; raises as `read`, or an InputError."""
+    found = [scores for scores in read(path) if scores.segments]
+    if len(found) != 1:
+        raise InputError(f"{path} has scores of segments of {len(found)} metrics and language pairs: must be of one")
+    return found[0]
 
 
 def _csv_header(path: str | Path, first: str) -> list[str] | None:
