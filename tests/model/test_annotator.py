@@ -15,7 +15,7 @@ import torch
 
 import matese
 from matese import mqm
-from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, TokenScores
 from matese.errors import ModelError, UsageError
 from matese.model import annotator as annotator_module
 from matese.model.decoding import Fitted
@@ -134,6 +134,25 @@ def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory)
     assert annotator.counts.windowed == 1
     assert rating.estimate is not None
     assert -25 <= rating.estimate.value <= 0
+
+
+@pytest.mark.parametrize("inputs", ["reference", "source"])
+def test_a_paragraph_says_what_its_sentences_say(inputs: str) -> None:
+    annotator = matese.load("mini", n_segments=4)
+    others = ["Der Film war lang und gut.", "Im Haus war das Essen teuer!", "Sie kam um 23 Uhr nach Hause?"]
+    texts = ["Der Film war gut und lang.", "Das Essen im Haus war teuer!", "Um 23 Uhr kam sie nach Hause?"]
+    segments = [
+        Segment(text, other) if inputs == "source" else Segment(text, None, (other,))
+        for text, other in ((" ".join(texts), " ".join(others)), *zip(texts, others, strict=True))
+    ]
+    whole, *alone = annotator.annotate_tokens(segments)
+
+    def pieces(rating: Rating, tokens: TokenScores) -> list[str]:
+        return [rating.segment.hypothesis[start:end] for start, end in tokens.ranges]
+
+    assert pieces(*whole) == [piece for one in alone for piece in pieces(*one)]
+    expected = np.concatenate([tokens.probabilities for _, tokens in alone])
+    np.testing.assert_allclose(whole[1].probabilities, expected, atol=1e-4)
 
 
 def test_a_context_that_is_cut_is_counted(tiny_model_factory: TinyModelFactory) -> None:
