@@ -2,7 +2,8 @@
 
 The scalar that is differentiated is the model's score of one reading: of a tagger the score head, after an error of
 meaning has lowered it, or, without one, the expected score of the tags; of a model that scores the combinations of
-source and reference, that of both together.
+source and reference, that of both together. Of a text of several sentences, it is the score of the whole, without that
+of the pieces.
 """
 
 from __future__ import annotations

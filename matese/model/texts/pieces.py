@@ -15,7 +15,7 @@ import numpy as np
 
 from matese.model.arrays import Floats, Int32Array
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
-from matese.model.texts.windows import TokenRange, plan
+from matese.model.texts.windows import plan
 from matese.text import alignment
 from matese.text.alignment import Bead, Likeness
 from matese.text.ranges import Range
@@ -56,10 +56,6 @@ class Sentences:
         places = sentence_ranges(text)
         inner = np.searchsorted(tokens.ranges[:, 0], [start for start, _ in places[1:]]).tolist()
         return cls(tokens, [text[start:end] for start, end in places], [0, *inner, len(tokens.ids)])
-
-    def place(self, numbers: Range) -> TokenRange:
-        """Returns the tokens of consecutive sentences."""
-        return self.starts[numbers[0]], self.starts[numbers[1]]
 
     def count(self, numbers: Range) -> int:
         """Returns the number of tokens of consecutive sentences."""
@@ -116,12 +112,11 @@ class LongText:
         """Returns the model's input for all runs; the first is cut if a part of the other text is in no run."""
         encodings = []
         for run in self.runs:
-            others = run.other
-            if others[0] == others[1]:  # sentences without a counterpart are read beside the whole
-                others = (0, len(self.other.texts))
-            read = self._encode(Bead(run.first, others))
-            if self.is_by_states and len(read) == 1:
-                read = [read[0]._replace(sentences=self._places(Bead(run.first, others), read[0]))]
+            if not self.other.count(run.other):  # sentences without a counterpart are read beside the whole
+                run = Bead(run.first, (0, len(self.other.texts)))
+            read = self._encode(run)
+            if self.is_by_states and len(read) == 1 and self.other.count(run.other):
+                read = [read[0]._replace(sentences=self._places(run, read[0]))]
             encodings += read
         if sum(self.other.count(run.other) for run in self.runs) < len(self.other.tokens.ids):
             encodings[0] = encodings[0]._replace(is_cut=True)
@@ -173,10 +168,9 @@ class LongText:
         )
 
     def _encode(self, part: Bead) -> list[Encoding]:
-        start, _ = self.hypothesis.place(part.first)
-        start_of_other, _ = self.other.place(part.other)
         windows = plan(self.hypothesis.count(part.first), [self.other.count(part.other)], room=self.encoder.capacity(2))
-        shifted = [window.shifted(start, start_of_other) for window in windows]
+        starts = (self.hypothesis.starts[part.first[0]], self.other.starts[part.other[0]])
+        shifted = [window.shifted(*starts) for window in windows]
         return self.encoder.encode(self.hypothesis.tokens, [self.other.tokens], self.inputs, shifted)
 
 
