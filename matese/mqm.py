@@ -399,7 +399,7 @@ class SystemSummary:
         lows: lower ends of the intervals of these scores, if a segment has several predictions.
         highs: upper ends.
         esa_scores: a model's estimates from 0 to 100, as far as it makes such.
-        n_source_words: words of the sources.
+        n_source_words: words of the sources, if someone has counted them.
     """
 
     system: str
@@ -430,7 +430,6 @@ class SystemSummary:
         self.n_minor += n_minor
         self.n_major += n_major
         self.n_blank += not rating.segment.hypothesis.strip()
-        self.n_source_words += count_words(rating.segment.source or "")
         for one in ratings:
             if one.rater not in self._raters:
                 self._raters.add(one.rater)
@@ -469,7 +468,7 @@ class SystemSummary:
 
     @property
     def penalty_per_1000_words(self) -> float | None:
-        """The penalties of all errors, for a thousand words of the source; None without a source."""
+        """The penalties of all errors, for a thousand words of the source; None if these are not counted."""
         return -1000 * sum(self.scores) / self.n_source_words if self.has_spans and self.n_source_words else None
 
     @property

@@ -19,6 +19,7 @@ from matese.tasks.sinks import Output
 from matese.tasks.tables import JsonFigures
 from matese.tasks.texts import Translations, require
 from matese.tasks.values import Several
+from matese.text.words import count_words
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
@@ -68,6 +69,8 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[SystemSummary, 
         total = sum(n_segments for _, n_segments, _ in systems)
         for summary, kept, number, rated in notices.progress(every, total, results=text.stream if text else None):
             summary.add(*rated)
+            if outputs.json is not None:  # counting takes longer than all else
+                summary.n_source_words += count_words(rated[0].segment.source or "")
             if request.segments:
                 figures = score_report.of_segment(rated, request.penalties)
                 place = score_report.place_of(rated[0].segment, number)

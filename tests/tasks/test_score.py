@@ -64,6 +64,8 @@ def test_other_scales_than_that_of_mqm() -> None:
     for source, value in (("one two three", 70), ("four five", 90)):
         tally.add(Rating(Segment("Das Haus", source), "llm", minor, estimate=Estimate(value, "esa")))
     assert (tally.score, tally.expected_score, tally.score_100) == (-1, None, 80)
+    assert tally.penalty_per_1000_words is None
+    tally.n_source_words = 5
     assert tally.penalty_per_1000_words == 400
     human = mqm.SystemSummary("ann")
     human.add(Rating(Segment("Das Haus"), "ann", minor))
@@ -131,3 +133,14 @@ def test_errors_without_a_severity_are_reported(folder: Path) -> None:
     assert do(score, scores_only=True, ratings=["a.jsonl"]).out == "-5\n"
     ran = do(score, ratings=["a.jsonl"])
     assert ran.told == "a.jsonl: errors without a severity: 1; they do not count in scores\n"
+
+
+def test_penalties_for_a_thousand_words_of_the_source(folder: Path) -> None:
+    rating = Rating(
+        Segment("Das Haus", "the house is new", key=SegmentKey(system="A", index=0)),
+        "ann",
+        (ErrorSpan(0, 3, Severity.MAJOR),),
+    )
+    (folder / "rated.jsonl").write_text(jsonl.dumps(rating) + "\n", encoding="utf-8")
+    (system,) = json.loads(do(score, ratings=["rated.jsonl"], json="-").out)["systems"]
+    assert (system["score_100"], system["penalty_per_1000_words"]) == (80, 1250)
