@@ -246,6 +246,39 @@ def test_what_a_correction_loses_or_invents_must_be_confirmed(window: Page, tmp_
     assert rating.segment.extra == {"corrected": "Sie besitzt %d Dateien."}
 
 
+def test_inline_codes_are_shown_and_can_be_placed(window: Page, tmp_path: Path) -> None:
+    text = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a"
+ source-language="en" target-language="de" datatype="plaintext"><body><trans-unit id="1">
+<source>Press <x id="OK" equiv-text="[OK]"/> here</source>
+<target>Hier drücken</target></trans-unit></body></file></xliff>"""
+    path = tmp_path / "a.xlf"
+    path.write_text(text, encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert main(["report", str(path), "--output", str(page)]) == 0
+    with browser.without_problems(window):
+        window.goto(page.as_uri())
+        window.evaluate("localStorage.clear()")
+        window.reload()
+        expect(window.locator(".context p").first).to_have_text("Press [OK] here")
+        expect(window.locator(".code")).to_have_text("[OK]")
+        window.click("#edit")
+        push(window, "Correct the translation")
+        box = window.locator(".correction")
+        expect(window.locator(".warning")).to_contain_text("<x OK> is lost.")
+        box.evaluate("(box) => box.setSelectionRange(5, 5)")
+        push(window, "Insert <x OK>")
+        expect(box).to_have_value("Hier <x OK>drücken")
+        expect(window.locator(".warning")).to_be_hidden()
+        window.keyboard.press("Control+Enter")
+        (rating,) = save(window, tmp_path)
+    reviewed = write(tmp_path / "reviewed.jsonl", [rating])
+    copy = tmp_path / "copy.xlf"
+    assert main(["convert", str(reviewed), str(copy), "--template", str(path)]) == 0
+    assert '<target>Hier <x id="OK" equiv-text="[OK]"/>drücken</target>' in copy.read_text(encoding="utf-8")
+    again = next(iter(matese.read(copy)))
+    assert (again.segment.hypothesis, again.rater, again.errors) == ("Hier drücken", "anna", ())
+
+
 def test_a_low_expected_score_alone_is_no_reason_to_distrust(window: Page, tmp_path: Path) -> None:
     show(window, tmp_path, [replace(FREE, unplaced=(), estimate=Estimate(-5.25, "mqm"))])
     expect(window.locator(".row")).not_to_contain_text("expected score is")

@@ -214,11 +214,18 @@ class InlineCode:
         kind: what it is, in the words of the file's format: "g", "x", "ph", "pc"; the two halves of a pair differ.
         id: which one it is; "" if the file does not name its codes.
         shown: what it stands for, such as "%s" or "<b>"; "" if the file does not say it.
+        place: the code point of the text before which it stands.
     """
 
     kind: str
     id: str
     shown: str = field(default="", compare=False)
+    place: int = field(default=0, compare=False)
+
+    @property
+    def name(self) -> str:
+        """How a text names it, such as "<ph 1>"."""
+        return f"<{' '.join(filter(None, (self.kind, self.id)))}>"
 
     def __str__(self) -> str:
         """Returns what readers call it.
@@ -226,8 +233,7 @@ class InlineCode:
         >>> str(InlineCode("ph", "1", "%s")), str(InlineCode("x", "NAME"))
         ('<ph 1> (%s)', '<x NAME>')
         """
-        name = f"<{' '.join(filter(None, (self.kind, self.id)))}>"
-        return f"{name} ({self.shown})" if self.shown else name
+        return f"{self.name} ({self.shown})" if self.shown else self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,9 +152,22 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
         "called": jsonl.own_name(segment),
         "key": None if segment.key is None else _without_nulls({name: getattr(segment.key, name) for name in _KEY}),
         "mayLack": segment.may_lack,
+        "codes": _codes(segment),
         "extra": segment.extra,
     }
     return data | {name: value for name, value in optional.items() if value}
+
+
+def _codes(segment: Segment) -> dict[str, list[list[object]]]:
+    """Returns the inline codes of source and translation: place, name, and what it stands for."""
+    if segment.codes is None:
+        return {}
+    source = Utf16Text(segment.source or "").to_unit
+    hypothesis = Utf16Text(segment.hypothesis).to_unit
+    return {
+        "source": [[source(code.place), code.name, code.shown] for code in segment.codes.source],
+        "hypothesis": [[hypothesis(code.place), code.name, code.shown] for code in segment.codes.hypothesis],
+    }
 
 
 def _omissions(rating: Rating) -> list[dict[str, object]]:

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity, severities
 from matese.annotation.severity_looks import LOOKS
 from matese.errors import InputError, one_of
+from matese.evaluation.statistics import bootstrap
+from matese.evaluation.statistics.arrays import FloatArray, divide
+from matese.evaluation.statistics.bootstrap import Figure
+from matese.evaluation.systems import differences, quality
+from matese.evaluation.systems.differences import ResamplingOptions
 from matese.render import catalogue, html_page
 from matese.render.catalogue import Catalogue
 from matese.text import languages
@@ -88,7 +96,7 @@ def render(
     if not checked:
         raise InputError(f"{title} holds no marks: mark the translations first with matese tag")
     _check_single(checked, title)
-    n_words = sum(count_words(rating.segment.hypothesis) for rating in checked)
+    n_words = _n_words(checked)
     worst = [rating for rating in mqm.worst_first(checked, weights) if _counted(rating)]
     worst.sort(key=lambda rating: mqm.score(rating, weights))
     return html_page.render_plain(
@@ -110,6 +118,112 @@ def render(
         about_heading=words.text("What was checked, and by what"),
         scale=words.text(SCALE),
     )
+
+
+def render_several(
+    systems: Mapping[str, Sequence[Rating]],
+    *,
+    title: str,
+    language: str = "en",
+    weights: mqm.Weights = mqm.MATESE,
+    notes: Sequence[str] = (),
+) -> str:
+    """Returns a page with a table of several systems and languages as HTML.
+
+    Args:
+        systems: ratings by system, one for each segment; those without spans count as not checked.
+        title: what was checked.
+        language: of the page, one of `LANGUAGES`.
+        weights: what scores are computed with.
+        notes: what cannot be told.
+
+    Raises:
+        InputError: if nothing is marked or judged free of errors, or a segment has several ratings.
+    """
+    words = catalogue.load(language)
+    groups: dict[tuple[str, str], list[Rating]] = {}
+    for name, ratings in systems.items():
+        for rating in ratings:
+            key = rating.segment.key
+            groups.setdefault((name, (key and key.lang_pair) or ""), []).append(rating)
+    checked = [rating for ratings in groups.values() for rating in ratings if rating.errors is not None]
+    if not checked:
+        raise InputError(f"{title} holds no marks: mark the translations first with matese tag")
+    return html_page.render_plain(
+        "summary_table.html",
+        _STYLE.read_text(encoding="utf-8"),
+        language=language,
+        title=title,
+        heading=words.text("Translation quality"),
+        verdict=_verdict(checked, words),
+        header=[
+            words.text("System"),
+            words.text("Languages"),
+            words.text("Segments"),
+            words.text("Errors"),
+            words.text("Major"),
+            words.text("MQM score"),
+            words.text("undecided"),
+            words.text("not checked"),
+        ],
+        rows=[_system_row(name, pair, ratings, weights, words) for (name, pair), ratings in groups.items()],
+        caption=words.text("Errors and Major errors per 1,000 words of the source, with 95 % intervals."),
+        scale=words.text(SCALE),
+        about_heading=words.text("What was checked, and by what"),
+        facts=_facts(checked, _n_words(checked), weights, words, datetime.date.today()),
+        notes=notes,
+        signatures=_programs(checked),
+    )
+
+
+def _system_row(name: str, pair: str, ratings: Sequence[Rating], weights: mqm.Weights, words: Catalogue) -> list[str]:
+    """Returns the cells of a system in a language pair; rates and scores with their intervals."""
+    checked = [rating for rating in ratings if rating.errors is not None]
+    _check_single(checked, name)
+    figures = _figures(checked, weights) if checked else {}
+
+    def shown(key: str, digits: int) -> str:
+        figure = figures.get(key)
+        if figure is None or not math.isfinite(figure.value):
+            return ""
+        ends = [words.number(end, digits) for end in (figure.low, figure.high) if math.isfinite(end)]
+        return f"{words.number(figure.value, digits)}{f' [{ends[0]}, {ends[1]}]' if len(ends) == 2 else ''}"
+
+    n_undecided = mqm.n_undecided(checked)
+    return [
+        name,
+        languages.names_in(pair, words.language) if pair else "",
+        words.number(len(checked)),
+        shown("errors", 1),
+        shown("major", 1),
+        shown("score", 2),
+        words.number(n_undecided),
+        words.number(len(ratings) - len(checked)),
+    ]
+
+
+def _figures(checked: Sequence[Rating], weights: mqm.Weights) -> Mapping[str, Figure]:
+    """Returns errors and Major ones per 1,000 words of the source, and the mean score, with their intervals."""
+    columns = [
+        list(map(quality.n_errors, checked)),
+        list(map(quality.n_major, checked)),
+        [count_words(rating.segment.source or rating.segment.hypothesis) for rating in checked],
+        [mqm.score(rating, weights) for rating in checked],
+        [1] * len(checked),
+    ]
+
+    def of_totals(totals: FloatArray) -> Mapping[str, FloatArray]:
+        errors, major, n_words, score, n = totals.T
+        rates = {"errors": divide(1000 * errors, n_words), "major": divide(1000 * major, n_words)}
+        return {**rates, "score": divide(score, n)}
+
+    statistic = bootstrap.AdditiveStatistic(np.column_stack(columns).astype(np.float64), of_totals)
+    drawn = differences.resample(checked, ResamplingOptions()) if len(checked) > 1 else ()
+    return bootstrap.measure(statistic, bootstrap.whole_sample(len(checked)), drawn)
+
+
+def _n_words(checked: Sequence[Rating]) -> int:
+    return sum(count_words(rating.segment.hypothesis) for rating in checked)
 
 
 def _check_single(ratings: Sequence[Rating], title: str) -> None:

@@ -139,7 +139,7 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
 def _marking_texts(request: Request) -> Request:
     """Returns the request with localisation files among the texts to mark, by rules alone where no mark is limited."""
     given = rated.files_of(request.ratings)
-    if request.ratings and len(given) == len(request.ratings):
+    if given and len(given) == len(rated.as_systems(request.ratings)):
         given, _ = source_files.without_sources(given)
         if all(map(_is_unrated, given)):
             request = replace(request, ratings=(), input=given)

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TextIO
 
 from matese.annotation import Rating
-from matese.errors import UsageError
 from matese.tasks import models, rated, sinks, texts
 from matese.tasks.request import function, option
 from matese.tasks.texts import check_stdin, require
@@ -21,7 +20,7 @@ class Request(rated.RatedOrTexts):
     Attributes:
         output: the page; - is standard output.
         summary: one page to print for a customer: a verdict, counts, the five worst segments, and what was checked by
-            what.
+            what; of several systems or languages, a table of them.
         lang: language of the summary: en, de, es, fr or zh (default: en).
         title: heading of the page (default: names of the systems).
     """
@@ -96,10 +95,11 @@ def _systems(request: Request) -> Mapping[str, Sequence[Rating]]:
 def _summary(request: Request, systems: Mapping[str, Sequence[Rating]]) -> str:
     from matese.render import summary_page
 
-    if len(systems) > 1:
-        raise UsageError(
-            f"a summary of {len(systems)} systems ({', '.join(systems)}): must be one; use compare for several"
-        )
-    ((name, ratings),) = systems.items()
-    title = request.title or name
-    return summary_page.render(ratings, title=title, language=request.lang or "en", weights=request.penalties)
+    title = request.title or ", ".join(systems)
+    language = request.lang or "en"
+    every = [rating for ratings in systems.values() for rating in ratings]
+    pairs = {rating.segment.key.lang_pair for rating in every if rating.segment.key is not None}
+    if len(systems) == 1 and len(pairs) < 2:
+        return summary_page.render(every, title=title, language=language, weights=request.penalties)
+    notes = _blind_spots(systems)
+    return summary_page.render_several(systems, title=title, language=language, weights=request.penalties, notes=notes)

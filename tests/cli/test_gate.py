@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import glob
 import json
+import shlex
 import shutil
 import subprocess
 from dataclasses import replace
@@ -8,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from matese import mqm
 from matese.annotation import ErrorFree, Rating, Segment, SegmentKey
@@ -15,6 +18,7 @@ from matese.checks import checker
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
+from tests.markdown import ROOT
 from tests.tasks.material.gate import write_files
 
 UNPLACED = (mqm.NON_TRANSLATION,)
@@ -290,3 +294,33 @@ def test_undecided_errors_are_named(run: Run, folder: Path) -> None:
     write(folder / "reviewed.jsonl", jsonl.dumps(rating))
     ran = run("gate", "reviewed.jsonl", "--min-score", "-1")
     assert ran.out.splitlines()[0] == "1 segment: score 0.00; 1 undecided, not in the score"
+
+
+def test_the_workflow_for_an_app_fails_at_the_line_of_the_error(run: Run, folder: Path) -> None:
+    android = "<resources>\n<string name='a'>Save {} files</string>\n<string name='b'>Close</string>\n</resources>\n"
+    texts = {
+        "app/src/main/res/values/strings.xml": android.format(17),
+        "app/src/main/res/values-de/strings.xml": android.format(17).replace("Close", "Schließen"),
+        "app/src/main/res/values-fr/strings.xml": android.format(17).replace("Close", "Fermer"),
+        "web/locales/en/app.json": '{"open": "Open {{name}}"}',
+        "web/locales/de/app.json": '{"open": "Öffne {{name}}"}',
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org")
+    for command in (("init", "-q"), ("add", "app", "web"), ("commit", "-q", "-m", "first")):
+        subprocess.run([*git, *command], cwd=folder, check=True)
+    workflow = yaml.safe_load((ROOT / "examples" / "gate-app.yml").read_text(encoding="utf-8"))
+    (step,) = (step for step in workflow["jobs"]["gate"]["steps"] if step.get("name") == "Gate")
+    words = shlex.split(step["run"].replace("\\\n", " ").replace("$SINCE", "HEAD"))
+    arguments = [path for word in words[1:] for path in (sorted(glob.glob(word)) if "*" in word else [word])]
+    ran = run(*arguments)
+    assert ran.code == 0, ran.err
+    changed = folder / "app/src/main/res/values-fr/strings.xml"
+    changed.write_text(android.format(15).replace("Save", "Enregistrer").replace("files", "fichiers"), encoding="utf-8")
+    ran = run(*arguments)
+    assert ran.code == 1
+    place = f"::error file={changed.relative_to(folder)},line=2,title=matese%3A numbers%2C text a"
+    assert any(line.startswith(place) for line in ran.out.splitlines())
+    assert json.loads((folder / "matese.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]

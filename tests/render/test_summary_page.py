@@ -124,10 +124,33 @@ def test_what_cannot_be_summed_up_is_refused(ratings: list[Rating], problem: str
 
 def test_one_system_in_one_language() -> None:
     assert "Übersetzungsqualität" in matese.report({"A": RATINGS}, summary=True, lang="de")
-    with pytest.raises(UsageError, match="2 systems"):
-        matese.report({"A": RATINGS, "B": RATINGS}, summary=True)
     with pytest.raises(UsageError, match="language"):
         matese.report({"A": RATINGS}, summary=True, lang="xx")
+
+
+def test_several_systems_and_languages_are_a_table() -> None:
+    def in_language(pair: str, *ratings: Rating) -> list[Rating]:
+        return [
+            replace(one, segment=replace(one.segment, key=replace(one.segment.key or SegmentKey(), lang_pair=pair)))
+            for one in ratings
+        ]
+
+    undecided = rating(1, "Gut gut", ErrorSpan(0, 3, None))
+    systems = {
+        "A": [*in_language("en-de", *RATINGS), *in_language("en-ja", RATINGS[1])],
+        "B": in_language("en-de", RATINGS[0], undecided),
+    }
+    page = str(matese.report(systems, summary=True))
+    header, *rows = cells(page)
+    assert header == ["System", "Languages", "Segments", "Errors", "Major", "MQM score", "undecided", "not checked"]
+    # Rates are per 1,000 words of the source, which is "Source <b>".
+    assert [[*row[:3], row[3].partition(" ")[0], row[4].partition(" ")[0], *row[6:]] for row in rows] == [
+        ["A", "English → German", "4", "625.0", "250.0", "0", "1"],
+        ["A", "English → Japanese", "1", "0.0", "0.0", "0", "0"],
+        ["B", "English → German", "2", "500.0", "250.0", "1", "0"],
+    ]
+    assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", rows[0][3])
+    assert "1 mark is undecided and not in the score." in page
 
 
 def test_names_quotes_and_categories_are_in_the_language_of_the_page() -> None:

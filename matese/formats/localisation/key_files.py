@@ -169,7 +169,7 @@ def _of_android(raw: bytes) -> Iterator[_Entry]:
         last = max(opening, parser.CurrentByteIndex)
         if raw[opening - 2 : opening] == b"/>":
             return
-        key = (attributes.get("name", ""),)
+        key: tuple[str, ...] = (attributes.get("name", ""),)
         if name == "item":
             form = attributes.get("quantity", str(n_items))
             key = (stack[-1][1].get("name", ""), form)

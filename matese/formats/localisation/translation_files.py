@@ -138,7 +138,11 @@ def _with_notes(
 ) -> bytes:
     """Returns the corrected template with a note of each rating."""
     given = {
-        index: [corrections.applied(rating, translations.get(index)) for rating in of_unit]
+        # Codes that a correction names are none of its text.
+        index: [
+            corrections.applied(rating, template.units[index].target if index in translations else None)
+            for rating in of_unit
+        ]
         for index, of_unit in given.items()
     }
     raters = {rating.rater for of_unit in given.values() for rating in of_unit}

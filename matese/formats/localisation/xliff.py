@@ -61,6 +61,7 @@ class _Segment:
         target_start: the first byte of the content of the target.
         source_codes: the inline codes of the source.
         target_codes: of that target.
+        raw_codes: the bytes of codes of the source that hold no text, by their names.
         n_targets: how many there are.
         state: of the translation; None if it is not stated.
         rejected: what says that a reviewer has rejected the translation, such as "rejected-grammar"; None if nothing.
@@ -75,6 +76,7 @@ class _Segment:
     target_start: int = 0
     source_codes: Sequence[InlineCode] = ()
     target_codes: Sequence[InlineCode] = ()
+    raw_codes: Mapping[str, bytes] = field(default_factory=dict)
     n_targets: int = 0
     state: str | None = None
     rejected: str | None = None
@@ -142,6 +144,8 @@ class _Text:
         places: of each of its code points.
         codes: its inline codes so far.
         left_out: depth of the inline code, or deleted text, in which the parser is; None if it is in none.
+        code_start: the first byte of the last code.
+        raw_codes: the bytes of codes without text, by their names.
     """
 
     depth: int
@@ -150,6 +154,8 @@ class _Text:
     places: list[_LetterPlace] = field(default_factory=list)
     codes: list[InlineCode] = field(default_factory=list)
     left_out: int | None = None
+    code_start: int = 0
+    raw_codes: dict[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +240,8 @@ class _Reader:
         elif self._text.left_out is None:
             is_deleted = _is_deleted(name, attributes)
             if local in (_CODE | _AROUND_TEXT) - _MARKS and not is_deleted and not _continues(attributes):
-                self._text.codes.append(_code(local, attributes))
+                self._text.codes.append(_code(local, attributes, sum(map(len, self._text.pieces))))
+                self._text.code_start = at
             if local in _CODE or is_deleted:
                 self._text.left_out = len(self._open)
 
@@ -300,6 +307,8 @@ class _Reader:
             self._text = None
         elif depth == self._text.left_out:
             self._text.left_out = None
+            if ended.start == self._text.code_start:
+                self._text.raw_codes[self._text.codes[-1].name] = self.raw[ended.start : self._place(ended).end]
 
     def _end_structure(self, ended: _Open) -> None:
         at = self._parser.CurrentByteIndex
@@ -335,6 +344,7 @@ class _Reader:
         elif local == "source":
             self._segment.source = content
             self._segment.source_codes = text.codes
+            self._segment.raw_codes = text.raw_codes
         else:
             self._segment.n_targets += 1
             if self._segment.n_targets == 1:
@@ -505,6 +515,10 @@ def _spliced(segment: _Segment, edit: corrections.Replacement) -> Iterator[tuple
     if _NOT_XML.search(edit.text) or (at and at.is_literal and "]]>" in edit.text):
         raise InputError(f"the correction {shortened(edit.text)} has characters that XML cannot hold: remove them")
     text = edit.text if at and at.is_literal else html.escape(edit.text, quote=False)
+    for code in Counter(segment.source_codes) - Counter(segment.target_codes):  # a correction may place these
+        raw = segment.raw_codes.get(code.name)
+        if raw is not None and not (at and at.is_literal):
+            text = text.replace(html.escape(code.name, quote=False), raw.decode(), 1)
     if removed:
         yield removed[0].start, removed[0].end, text
         yield from ((place.start, place.end, "") for place in removed[1:])
@@ -513,11 +527,11 @@ def _spliced(segment: _Segment, edit: corrections.Replacement) -> Iterator[tuple
         yield start, start, text
 
 
-def _code(kind: str, attributes: Mapping[str, str]) -> InlineCode:
-    """Returns the code of an element; the end of a spanning code has the id of its start."""
+def _code(kind: str, attributes: Mapping[str, str], place: int) -> InlineCode:
+    """Returns the code of an element at a place of its text; the end of a spanning code has the id of its start."""
     name = attributes.get("id") or attributes.get("startRef") or attributes.get("rid") or ""
     shown = attributes.get("equiv-text") or attributes.get("disp") or attributes.get("equiv") or ""
-    return InlineCode(kind, name, shown)
+    return InlineCode(kind, name, shown, place)
 
 
 def _continues(attributes: Mapping[str, str]) -> bool:

@@ -152,7 +152,14 @@ const correctionBox = (text) => {
     if (warn()) tell("The correction is not kept yet: mend it, or confirm it below the text.");
     else correct(text, typed());
   });
-  return [area, warning];
+  const insert = (name) => { // at the caret
+    area.setRangeText(name, area.selectionStart, area.selectionEnd, "end");
+    area.focus();
+    warn();
+  };
+  const codes = lostCodes(text).map((name) => button(`Insert ${name}`, () => insert(name), "code"));
+  for (const node of codes) node.addEventListener("pointerdown", (event) => event.preventDefault()); // the text keeps the focus
+  return [area, ...codes, warning];
 };
 const startCorrecting = (text) => {
   text.isTyping = true;
@@ -163,6 +170,7 @@ const endCorrecting = (area, isKept) => { // without a change there is no event 
   const text = area.corrects;
   if (!isKept) area.value = text.corrected || text.hypothesis;
   area.blur();
+  if (isKept && text.isTyping) area.dispatchEvent(new Event("change")); // a code was inserted, and nothing typed
   if (text.isTyping && !(isKept && problemOf(text, area.value))) { text.isTyping = false; redraw(text); }
 };
 // A comment is no decision about the marks: the translation still needs one.

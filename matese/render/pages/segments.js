@@ -58,16 +58,18 @@ const differing = (text, other) => edits(text, other).filter(({ start, end }) =>
 
 // Pieces of a text between all borders of its errors and of what differs; of errors that overlap, the worst gives the look.
 // Several systems may lack the same words of a context: these share a label. Each text node knows its place in the text.
-const marked = (text, errors, differences = [], heat = []) => {
+const marked = (text, errors, differences = [], heat = [], codes = []) => {
   const box = element("p");
   box.dir = "auto";
+  const showCodes = (place) => box.append(...codes.filter(([at]) => at === place).map(([, name, shown]) => element("span", "code", shown || name)));
   if (!text.trim()) {
     box.append(element("span", "empty", text ? "(blank)" : "(empty)"));
     if (!errors.length) return box;
   }
   const spans = [...errors.map(({ start, end }) => [start, end]), ...differences, ...heat];
-  const borders = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, end])])].sort((a, b) => a - b);
+  const borders = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, end]), ...codes.map(([at]) => at)])].sort((a, b) => a - b);
   borders.slice(0, -1).forEach((start, number) => {
+    showCodes(start);
     const end = borders[number + 1], words = document.createTextNode(visible(text.slice(start, end)));
     words.place = { start, text: text.slice(start, end) };
     const isDifferent = differences.some(([from, to]) => from <= start && end <= to);
@@ -92,6 +94,7 @@ const marked = (text, errors, differences = [], heat = []) => {
     label.setAttribute("aria-hidden", "true");
     box.append(label);
   });
+  showCodes(text.length);
   return box;
 };
 // A label ends where its error ends, unless it would begin or end outside of the page.
@@ -144,7 +147,8 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
   box.tabIndex = -1;
   const isOne = row.translations.length === 1, [first] = row.translations;
   const context = (label, text, number, errors) => {
-    const content = marked(text, [...errors, ...missing(row, systems, shown, number)], [], heated(first, number));
+    const codes = number === -1 ? first.codes?.source : [];
+    const content = marked(text, [...errors, ...missing(row, systems, shown, number)], [], heated(first, number), codes);
     content.owner = { row, translation: null, text: number };
     box.append(line("context", label, content));
   };
@@ -168,7 +172,7 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     }
     const other = compared[comparison](row, text);
     const content = marked(text.hypothesis, text.errors.map((error) => ({ ...error, of: error, owner: text })),
-      other == null ? [] : differing(text.hypothesis, other), heated(text, -2));
+      other == null ? [] : differing(text.hypothesis, other), heated(text, -2), text.codes?.hypothesis);
     content.owner = { row, translation: text, text: -2 };
     const system = visible(systems[text.system]);
     if (isOne) head.append(...[system, ...figures].filter(Boolean).map((figure) => element("span", "", figure)));
