@@ -1,4 +1,8 @@
-"""Training data in memory: tokenised texts, their labels, and how they are read."""
+"""Training data in memory: tokenised texts, their labels, and how they are read.
+
+They are arrays because rows of a `datasets.Dataset` take longer to fetch than batches to make of them, see
+`benchmarks/training_rows.py`; data sets are what ratings may be read from.
+"""
 
 from __future__ import annotations
 
