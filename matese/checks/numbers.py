@@ -34,8 +34,9 @@ _FRACTION = "[¼½¾⅐-⅞]"
 _NUMBER = regex.compile(
     # Digits behind a letter belong to a name: H2O.
     rf"(?<![{_ALPHABET}\d_])(?<!\d[.,٫٬])"
-    rf"(?:(?P<digits>\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*)(?:e(?P<exponent>[-+]?\d{{1,3}}))?(?P<power>[⁻⁺]?[⁰¹²³⁴-⁹]+)?"
-    rf"(?P<fraction>\s?{_FRACTION})?|(?P<alone>{_FRACTION}))",
+    rf"(?:(?P<digits>\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*)"
+    rf"(?:e(?P<exponent>[-+]?\d{{1,3}}))?(?P<power>[⁻⁺]?[⁰¹²³⁴-⁹]{{1,3}})?(?P<fraction>\s?{_FRACTION})?"
+    rf"|(?P<alone>{_FRACTION}))",
     regex.IGNORECASE,
 )
 _IN_NAME = regex.compile(rf"\p{{Lu}}[{_ALPHABET}]*[-‑]\Z")
@@ -130,12 +131,8 @@ def _is_same_hour(one: Number, other: Number) -> bool:
 
 def _is_date_of(date: Number, day: Number) -> bool:
     """Whether a number is a part of a date or time with dots, of which the rest may be a word: 24.12., December 24."""
-    return (
-        len(date.parts) > 1
-        and len(day.parts) == 1
-        and max(date.parts[:2]) < 60
-        and any(value in date.parts for value in day.values)
-    )
+    is_date = len(date.parts) > 1 and all(part < 60 or part in _YEARS for part in date.parts)
+    return is_date and len(day.parts) == 1 and any(value in date.parts for value in day.values)
 
 
 def _is_version_of(long: Number, short: Number) -> bool:
@@ -269,7 +266,8 @@ def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
     if not _MINUS.search(texts.source, 0, number.start) or texts.target_lang not in _MINUS_LANGUAGES:
         return False
     has_unit = cldr.quantities(texts.source, number.start, number.end, texts.source_lang)
-    return bool(has_unit) and not _MINUS_IN_ANY_FORM.search(texts.hypothesis[max(0, equal.start - _AROUND) :])
+    around = texts.hypothesis[max(0, equal.start - _AROUND) : equal.end + _AROUND]
+    return bool(has_unit) and not _MINUS_IN_ANY_FORM.search(around)
 
 
 def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
@@ -278,13 +276,12 @@ def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
     if one.is_in_name or other.is_in_name or "00" in (one.written[:2], other.written[:2]):
         return False  # "00" are minutes, or the end of a number
     quantities = [cldr.quantities(text, number.start, number.end, lang) for text, number, lang in places]
-    if _digits(one) == _digits(other) and (
-        quantities[0] != quantities[1]
-        or _is_scaled(texts, one, other)
-        or not all(cldr.has_scales(lang) for _, _, lang in places)
-        or any(100 * value in (*one.values, *other.values) for value in (*one.values, *other.values))
-    ):
-        return False  # the word behind one of them may be a decade, a hundred or a million
+    values = one.values | other.values
+    if _digits(one) == _digits(other):  # the word behind one of them may be a decade, a hundred or a million
+        has_scales = all(cldr.has_scales(lang) for _, _, lang in places)
+        is_hundred = any(100 * value in values for value in values)
+        if quantities[0] != quantities[1] or _is_scaled(texts, one, other) or not has_scales or is_hundred:
+            return False
     if any(
         number.values & cldr.months(text, lang, with_number=not cldr.numbers_months(other_lang))
         for number, (text, _, lang), (_, _, other_lang) in zip((other, one), places, places[::-1], strict=True)
@@ -299,7 +296,7 @@ def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
         return False
     is_dated = any(value in _YEARS for number in find(texts.source) for value in number.values)
     has_other_era = langs & _OTHER_ERAS or any(part in tag for part in _OTHER_ERA_OF_CHINESE for tag in texts.tags)
-    if has_other_era and any(value in _YEARS for value in one.values | other.values):
+    if has_other_era and any(value in _YEARS for value in values):
         return False
     return not (langs & _OTHER_CALENDARS and (is_dated or cldr.months(texts.source, texts.source_lang)))
 

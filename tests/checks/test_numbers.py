@@ -123,6 +123,7 @@ def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> 
         ("en-de", "Store it at -20 °C.", "Bei minus 20 °C lagern."),
         ("en-de", "5-20 °C", "5 bis 20 °C"),
         ("en-ru", "-5 things", "5 вещей"),
+        ("en-fi", "on 29 September 1918", "29 9.1918"),
         # Of other eras, and in words of any language.
         ("en-am", "since September 2011", "ከመስከረም 2004 ጀምሮ"),
         ("en-zh_TW", "in 2024", "民國113年"),

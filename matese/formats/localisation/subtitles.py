@@ -73,7 +73,7 @@ def times(lines: Iterable[str]) -> list[tuple[float, float]]:
 
 def _seconds(time: str) -> float:
     parts = reversed(time.replace(",", ".").split(":"))
-    return sum((float(part) * size for part, size in zip(parts, (1, 60, 3600), strict=False)), 0.0)
+    return sum((float(part) * 60.0**place for place, part in enumerate(parts)), 0.0)
 
 
 def _of_srt(text: str, mark: bytes, *, as_srt: bool) -> LocalisationFile:
