@@ -139,25 +139,17 @@ def months(text: str, lang: str, *, with_number: bool = True) -> set[int]:
     >>> months("Am 29. März", "de"), months("mai mult de 7", "ro"), months("in March", "en", with_number=False)
     ({3}, set(), {3})
     """
-    places = ((number, match) for number, name in _months(lang) for match in name.finditer(text))
-    return {number for number, match in places if not with_number or _BESIDE.search(text, *_around(match))}
-
-
-def _around(match: regex.Match[str]) -> tuple[int, int]:
-    return max(0, match.start() - _NEAR), match.end() + _NEAR
-
-
-_NEAR = 6
-_BESIDE = regex.compile(r"\d")
+    return {number for number, name, dated in _months(lang) if (dated if with_number else name).search(text)}
 
 
 def numbers_months(lang: str) -> bool:
     """Whether a language has numbers as names of months: 3月, tháng 3."""
-    return any(char.isdigit() for _, name in _months(lang) for char in name.pattern)
+    return any(char.isdigit() for _, name, _ in _months(lang) for char in name.pattern)
 
 
 @cache
-def _months(lang: str) -> tuple[tuple[int, regex.Pattern[str]], ...]:
+def _months(lang: str) -> tuple[tuple[int, regex.Pattern[str], regex.Pattern[str]], ...]:
+    """Returns the number of each month, its name, and its name beside a number."""
     of_lang = locale(lang)
     names = {
         (number, str(name))
@@ -165,7 +157,11 @@ def _months(lang: str) -> tuple[tuple[int, regex.Pattern[str]], ...]:
         for width in ("wide", "abbreviated")
         for number, name in forms[width].items()
     }
-    return tuple((number, regex.compile(rf"\b{regex.escape(name)}\b")) for number, name in names)
+    written = ((number, regex.compile(rf"\b{regex.escape(name)}\b")) for number, name in names)
+    return tuple(
+        (number, name, regex.compile(rf"(?<=\d.{{0,6}}){name.pattern}|{name.pattern}(?=.{{0,6}}\d)"))
+        for number, name in written
+    )
 
 
 def has_scales(lang: str) -> bool:

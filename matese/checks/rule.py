@@ -69,7 +69,6 @@ class Rule:
         needs_source: whether it says nothing without a source.
         needs_languages: whether it says nothing without the language pair.
         needs_codes: whether it says nothing without inline codes, which few files have.
-        is_installed: whether the packages that it needs are there.
         reads_blanks: whether it also reads a hypothesis without text.
         variant: what the findings depend on besides the rule, for signatures.
         ends: whether nothing else is checked where it has found something, as in a text in the wrong language.
@@ -82,7 +81,6 @@ class Rule:
     needs_source: bool = False
     needs_languages: bool = False
     needs_codes: bool = False
-    is_installed: Callable[[], bool] = lambda: True
     ends: bool = False
     reads_blanks: bool = False
     variant: str = ""

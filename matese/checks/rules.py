@@ -38,13 +38,13 @@ NAMES = tuple(rule.name for rule in TABLE)
 
 
 def idle(rules: Sequence[Rule], segments: Iterable[Segment]) -> tuple[Rule, ...]:
-    """Returns the rules that can say nothing about any of the segments, or lack a package."""
-    left = [rule for rule in rules if rule.is_installed()]
+    """Returns the rules that can say nothing about any of the segments."""
+    left = list(rules)
     for segment in segments:
         left = [rule for rule in left if not rule.can_run(segment)]
         if not left:
             break
-    return tuple(rule for rule in rules if rule in left or not rule.is_installed())
+    return tuple(left)
 
 
 def why_idle(rules: Sequence[Rule]) -> str:
