@@ -225,3 +225,46 @@ def test_a_file_without_a_translation_does_not_stop_the_others(tmp_path: Path) -
     assert [Path(issue.path).name for issue in issues if issue.kind == "skipped"] == ["a.po", "c.po"]
     with pytest.raises(FormatError, match="every row is skipped"):
         segments.from_files([files[0], files[2]], reading)
+
+
+@pytest.fixture(params=["texts", "table", "both"])
+def given(request: pytest.FixtureRequest, folder: Path) -> segments.GivenSegments:
+    """Two systems of three segments each, in the order of their files; those of the table take turns."""
+    if request.param == "texts":
+        write(folder / "b.txt", "eins", "zwei", "drei")
+        return segments.from_texts(["mt.txt", "b.txt"], ["ref.txt"])
+    rows = [f"{'ab'[number % 2]},{number // 2},Text {number},Text" for number in range(6)]
+    write(folder / "table.csv", "system,index,hypothesis,source", *rows)
+    if request.param == "table":
+        return segments.from_file("table.csv")
+    write(folder / "table.csv", "system,index,hypothesis,source", *rows[::2])
+    return segments.from_files(["table.csv", "mt.txt"], references=["ref.txt"])
+
+
+def test_what_commands_take_of_segments(given: segments.GivenSegments) -> None:
+    every = list(given)
+    assert list(given) == every, "they can be read again"
+    assert (len(given), set(given.counts.values())) == (6, {3})
+    for n_parts in (1, 2, 4, 7):
+        parts = [given.part(number, n_parts) for number in range(1, n_parts + 1)]
+        assert [segment for part in parts for segment in part] == every
+        assert [len(part) for part in parts] == [len(list(part)) for part in parts]
+    first = given.first(2)
+    assert set(first.counts.values()) == {2}
+    assert len(list(first)) == len(first) == 4
+    assert (given.first(9).counts, given.first(None)) == (given.counts, given)
+    name = segments.system_of(every[0])
+    others = given.where(lambda segment: segments.system_of(segment) != name)
+    assert others.counts == {**given.counts, name: 0}
+    assert list(others) == [segment for segment in every if segments.system_of(segment) != name]
+    assert [segments.system_of(segment) for segment in given.by_system()] == [
+        one for one in given.counts for _ in "abc"
+    ]
+    assert {segment.references for segment in given.without_references()} == {()}
+
+
+def test_systems_without_a_name_are_named_after_their_file(folder: Path) -> None:
+    write(folder / "a.de.csv", "hypothesis", "eins")
+    (segment,) = segments.from_file("a.de.csv")
+    assert (segments.system_of(segment), segment.key) == ("a.de", SegmentKey(index=0))
+    assert segments.system_of(Segment("a")) == ""
