@@ -55,7 +55,11 @@ class RatingsOfSystems(Several):
         ):
             return (_path(given),)
         several = tuple(given)
-        return (several,) if several and all(isinstance(one, Rating) for one in several) else tuple(map(_path, several))
+        return (
+            (several,)
+            if several and all(isinstance(value, Rating) for value in several)
+            else tuple(map(_path, several))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def as_systems(ratings: AnyRatings) -> Systems:
 def files_of(ratings: AnyRatings) -> list[str]:
     """Returns the files among the ratings of a request."""
     given = as_systems(ratings)
-    return [one for one in (given.values() if isinstance(given, Mapping) else given) if isinstance(one, str)]
+    return [value for value in (given.values() if isinstance(given, Mapping) else given) if isinstance(value, str)]
 
 
 def _path(given: object) -> object:
@@ -206,7 +210,7 @@ def find(request: Rated, *, command: str, wanted: Callable[[Segment], bool] | No
     }
     n_given = {name: len(ratings) for name, ratings in single.items()}
     if wanted is not None:
-        single = {name: [one for one in ratings if wanted(one.segment)] for name, ratings in single.items()}
+        single = {name: [rating for rating in ratings if wanted(rating.segment)] for name, ratings in single.items()}
     return FoundSystems(single, baseline, n_given=n_given)
 
 
@@ -216,7 +220,7 @@ def systems(given: Systems, how: ReadOptions, *, must_be_rated: bool = True) -> 
     Raises:
         InputError: if a file cannot be read, or has no ratings though it must.
     """
-    files = [one for one in given if isinstance(one, str)]
+    files = [value for value in given if isinstance(value, str)]
     if files and not isinstance(given, Mapping) and len(files) == len(given):
         return texts.systems(files, how, must_be_rated=must_be_rated)
     return texts.by_system(given, untranslated=how.untranslated)
@@ -235,7 +239,7 @@ def _with_baseline(request: Rated, how: ReadOptions) -> tuple[dict[str, tuple[Ra
         (name,) = short_names([baseline])
         given = {name: baseline, **given} if isinstance(given, Mapping) else (baseline, *given)
     several = systems(given, how)
-    files = [] if isinstance(given, Mapping) else [one for one in given if isinstance(one, str)]
+    files = [] if isinstance(given, Mapping) else [value for value in given if isinstance(value, str)]
     # A file of ratings may name its system.
     of_file = systems([baseline], how) if baseline in files else ()
     return several, texts.baseline_name(baseline, files=files, names=several, of_file=of_file, where="")
@@ -258,7 +262,7 @@ def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | No
     )
     if hyp and _is_file(baseline) and baseline not in hyp:
         hyp = [str(baseline), *hyp]
-    names = (one.name for one in fields(Translations))
+    names = (field.name for field in fields(Translations))
     translations = Translations(**{name: getattr(request, name) for name in names} | {"hyp": hyp})
     given = texts.segments(translations, needs_context=not request.is_only_checks, untranslated=True)
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"

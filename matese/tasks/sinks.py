@@ -157,18 +157,18 @@ def results(
             outputs.append(None if path is None else stack.enter_context(opened(path, stream, option)))
         is_text = stream is not None and "-" not in (json_path, html_path)
         text = stack.enter_context(opened(None, stream)) if is_text else None
-        made = [
-            replace(one, waiting=[]) if one is not None and one.is_stdout and has_file else one
-            for one in (text, *outputs)
+        opened_outputs = [
+            replace(output, waiting=[]) if output is not None and output.is_stdout and has_file else output
+            for output in (text, *outputs)
         ]
-        yield Results(*made)
-    for one in made:
-        if one is not None and one.waiting is not None:
-            replace(one, waiting=None).write("".join(one.waiting))
+        yield Results(*opened_outputs)
+    for output in opened_outputs:
+        if output is not None and output.waiting is not None:
+            replace(output, waiting=None).write("".join(output.waiting))
 
 
 def format_of(
-    path: str | None, name: str | None, known: Mapping[str, tuple[str, ...]], *, option: str = "--format"
+    path: str | None, name: str | None, by_ending: Mapping[str, tuple[str, ...]], *, option: str = "--format"
 ) -> str | None:
     """Returns the format of an output: the given one, otherwise that of the ending of a file's name.
 
@@ -182,14 +182,14 @@ def format_of(
     if path is None or path in _STDOUT or is_device(path):
         return name
     # Any text may be in a file named .txt.
-    known = {ending: names for ending, names in known.items() if ending not in TEXT or name is None}
-    if name is not None and file_endings.of(path) in known:
+    by_ending = {ending: names for ending, names in by_ending.items() if ending not in TEXT or name is None}
+    if name is not None and file_endings.of(path) in by_ending:
         from matese.formats.registry import BY_NAME
 
         if name in BY_NAME and BY_NAME[name].is_folder:
             folder = os.path.splitext(path)[0]
             raise UsageError(f"{path}: {name} writes a folder: give a name without an ending, such as {folder}")
-    return file_endings.format_of(path, name, known, option=option)
+    return file_endings.format_of(path, name, by_ending, option=option)
 
 
 def write_ratings(
@@ -305,10 +305,10 @@ def text_format(path: str | None, name: str | None) -> str:
     """Returns the format of chosen texts: text or jsonl; a text file may have any unknown ending."""
     from matese.formats import file_endings
 
-    known = {**file_endings.ENDINGS, **PAGE}
-    if name is None and file_endings.of(path or "") not in known:
+    by_ending = {**file_endings.ENDINGS, **PAGE}
+    if name is None and file_endings.of(path or "") not in by_ending:
         name = "text"
-    return format_of(path, name, {**known, **LINES} if name else LINES) or "text"
+    return format_of(path, name, {**by_ending, **LINES} if name else LINES) or "text"
 
 
 def write_choices(choices: Iterable[Choice], n_sources: int, results: Output, form: str, signature: str) -> None:

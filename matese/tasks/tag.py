@@ -110,8 +110,9 @@ class Tagged:
     def __repr__(self) -> str:
         """Returns what was marked in how many segments, and how to get at it."""
         marked = "; ".join(
-            f"{one.system}: {counted(one.n_segments, 'segment')}, {one.n_minor:,} Minor, {one.n_major:,} Major"
-            for one in self.systems
+            f"{summary.system}: {counted(summary.n_segments, 'segment')}, "
+            f"{summary.n_minor:,} Minor, {summary.n_major:,} Major"
+            for summary in self.systems
         )
         return f"<Tagged {marked}; see .ratings, .systems[number]>"
 
@@ -232,15 +233,15 @@ def _is_for_people(form: str) -> bool:
 def _format(request: Request) -> str:
     from matese.formats import file_endings
 
-    known = {**file_endings.ENDINGS, **sinks.PAGE, **sinks.TEXT}
+    by_ending = {**file_endings.ENDINGS, **sinks.PAGE, **sinks.TEXT}
     ending = file_endings.of(request.output or "")
     is_alike = len(request.input) == 1 and ending == file_endings.of(request.input[0])
-    if request.format is None and is_alike and ending not in known:
+    if request.format is None and is_alike and ending not in by_ending:
         from matese.formats import detection
 
         if _is_copy(name := detection.detect(request.input[0])):
             return name
-    return sinks.format_of(request.output, request.format, known) or "terminal"
+    return sinks.format_of(request.output, request.format, by_ending) or "terminal"
 
 
 def _sink(request: Request, form: str, results: Output) -> Callable[[AnnotatedSegments, Output, Job], None]:
