@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from matese.annotation import Segment
+from matese.errors import counted
 from matese.text.placeholders import placeholders
 
 
@@ -49,6 +50,21 @@ def find(segments: Iterable[Segment]) -> Iterator[Inconsistency]:
             if len(others) > 1:
                 text = (group[0].source or "") if is_source else group[0].hypothesis
                 yield Inconsistency(is_source, text, others, tuple(group))
+
+
+def sentences(segments: Iterable[Segment]) -> Iterator[str]:
+    """Yields what is inconsistent in a set, with an example of each kind.
+
+    >>> next(sentences([Segment("Sichern", "Save", name="unit a"), Segment("Speichern", "Save", name="unit b")]))
+    '1 source has several translations, such as "Save" (unit a): "Sichern", "Speichern"'
+    """
+    found = list(find(segments))
+    for is_source, one, others in ((True, "source", "translations"), (False, "translation", "sources")):
+        if of_kind := [inconsistency for inconsistency in found if inconsistency.is_source == is_source]:
+            first = of_kind[0]
+            shown = ", ".join(f'"{text}"' for text in first.others)
+            has = f"{counted(len(of_kind), one)} {'has' if len(of_kind) == 1 else 'have'} several {others}"
+            yield f'{has}, such as "{first.text}" ({first.segments[0].label}): {shown}'
 
 
 def _key(segment: Segment, *, is_source: bool) -> object:

@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from matese.annotation import ErrorSpan, Omission, Rating, UnplacedError
+from matese.checks import consistency
 from matese.errors import FormatError, UsageError, counted, unknown
 from matese.files import short_names
 from matese.formats import accepted_findings, source_files
@@ -190,8 +191,9 @@ def _check(request: Request) -> list[GateResult]:
         files = [path for path in request.files if path != request.baseline]
         wanted = EarlierTexts(request.since, files, texts.read_options(request)).lack
     found = rated.find(request, command="gate", wanted=wanted)
-    if request.input and request.system is None and all(map(_is_for_localisation, request.input)):
-        found = _by_file(found, request.input)
+    if request.input and all(map(_is_for_localisation, request.input)):
+        found = _by_file(found, request.input) if request.system is None else found
+        notices.info(*consistency.sentences(rating.segment for of in found.systems.values() for rating in of))
     names = [name for name in found.systems if name != found.baseline]
     if not names:
         raise UsageError(f"only the baseline, {found.baseline}, is given: name the system to compare with it")

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TextIO
 
 from matese.annotation import Rating
+from matese.checks import consistency
 from matese.tasks import models, rated, sinks, texts
 from matese.tasks.request import function, option
 from matese.tasks.texts import check_stdin, require
@@ -78,7 +79,9 @@ def _page(request: Request) -> WrittenPage:
     if request.summary:
         return WrittenPage(_summary(request, systems))
     title = request.title or ", ".join(systems)
-    return WrittenPage(report_page.render(title, systems, weights=request.penalties, notes=_blind_spots(systems)))
+    every = (rating.segment for ratings in systems.values() for rating in ratings)
+    notes = [*_blind_spots(systems), *consistency.sentences(every)]
+    return WrittenPage(report_page.render(title, systems, weights=request.penalties, notes=notes))
 
 
 def _blind_spots(systems: Mapping[str, Sequence[Rating]]) -> list[str]:

@@ -138,3 +138,17 @@ def test_junit_has_a_case_for_each_limit(folder: Path) -> None:
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("bad", "2", "1")
     printed = do(gate, min_score=-1, junit="-", ratings=["good.jsonl"]).out
     assert ElementTree.fromstring(printed.encode()).get("failures") == "0"
+
+
+def test_inconsistent_translations_of_a_file_are_told(folder: Path) -> None:
+    header = 'msgid ""\nmsgstr "Language: de\\nContent-Type: text/plain; charset=UTF-8\\n"\n'
+    units = [
+        f'msgctxt "{place}"\nmsgid "Save"\nmsgstr "{text}"\n' for place, text in (("a", "Sichern"), ("b", "Speichern"))
+    ]
+    write(folder / "de.po", header, *units, 'msgid "Save"\nmsgstr "Sichern"\n')
+    told = "source has several translations"
+    assert told not in do(gate, input=["de.po"], max_findings=0, checks="only").told
+    write(folder / "de.po", header, *units, 'msgctxt "a"\nmsgid "Save "\nmsgstr "Sicher"\n')
+    ran = do(gate, input=["de.po"], max_findings=0, checks="only")
+    assert f"""1 {told}, such as "Save" (unit 'Save' (line 4)): "Sichern", "Sicher"\n""" in ran.told
+    assert ran.result.passed
