@@ -41,7 +41,7 @@ def test_a_data_set_is_evaluated() -> None:
 def test_a_data_set_becomes_a_file_to_train_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     split = datasets.DatasetDict(train=ONE_RATER, test=DATA_SET)
-    request = Request(ratings=split, dev=RATINGS[:1], config="a.yaml")
+    request = Request(ratings=split, dev=RATINGS[:1], config="a.yaml")  # type: ignore[arg-type]
     (path,) = request.ratings
     assert list(jsonl.read(path)) == RATINGS[::2]
     assert request.dev is not None

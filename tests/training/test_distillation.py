@@ -88,9 +88,9 @@ def test_a_stopped_run_is_resumed_with_the_same_labels(
 def test_labels_of_segments_with_a_blank_reference_are_reused(tmp_path: Path) -> None:
     teacher = matese.load(TEACHERS / "unite", device="cpu", precision="float32")
     segments = [Segment("der Hund", "the dog", ("ein Hund", " ")), Segment("der Hund", "the dog", ("",))]
-    distillation._label(teacher, segments, tmp_path / "labels.jsonl")
+    distillation._label([teacher], segments, tmp_path / "labels.jsonl")
     before = (tmp_path / "labels.jsonl").stat().st_mtime_ns
-    distillation._label(teacher, segments, tmp_path / "labels.jsonl")
+    distillation._label([teacher], segments, tmp_path / "labels.jsonl")
     assert (tmp_path / "labels.jsonl").stat().st_mtime_ns == before
 
 

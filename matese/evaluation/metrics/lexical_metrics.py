@@ -346,7 +346,8 @@ def _words(segment: Segment) -> tuple[list[str], list[list[str]]]:
 
 @cache
 def _tokenizer(language: Language) -> Callable[[str], str]:
-    return _bleu()(tokenize={"zh": "zh", "ja": "char"}.get(language or "", "13a")).tokenizer
+    tokenize: Callable[[str], str] = _bleu()(tokenize={"zh": "zh", "ja": "char"}.get(language or "", "13a")).tokenizer
+    return tokenize
 
 
 def _word_rate(name: EditName, segment: Segment) -> tuple[float, float]:

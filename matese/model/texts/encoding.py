@@ -184,7 +184,12 @@ class TextEncoder:
 
     def code_names(self, languages: LanguageCodes) -> str:
         """Returns the codes that are read, such as "en_XX-de_DE"."""
-        return "-".join(self._backend.id_to_token(self._usual_code if code is None else code) for code in languages)
+        return "-".join(str(self._backend.id_to_token(code)) for code in self._read_codes(languages))
+
+    def _read_codes(self, languages: LanguageCodes) -> list[int]:
+        """Returns the codes of source and target, English for an unknown one."""
+        assert self._usual_code is not None
+        return [self._usual_code if code is None else code for code in languages]
 
     def tokenization(self) -> str:
         """Returns the tokenizer's vocabulary and rules: if they are equal, two models tokenise alike."""
@@ -253,12 +258,14 @@ class TextEncoder:
 
     def _in(self, languages: LanguageCodes, inputs: InputKind | None, encoding: Encoding) -> Encoding:
         """Returns the encoding with the code of its own language beside each text."""
-        source, target = (self._usual_code if code is None else code for code in languages)
+        source, target = self._read_codes(languages)
         ids = encoding.ids.copy()
         names = (inputs or "reference").split("+")
         ids[ids == self._usual_code] = [source if name == "source" else target for name in names]
-        decoder_ids = encoding.decoder_ids
-        return encoding._replace(ids=ids, decoder_ids=np.where(decoder_ids == self._usual_code, target, decoder_ids))
+        assert encoding.decoder_ids is not None  # only models with a decoder read codes
+        decoder_ids = encoding.decoder_ids.copy()
+        decoder_ids[decoder_ids == self._usual_code] = target
+        return encoding._replace(ids=ids, decoder_ids=decoder_ids)
 
     def _encoding(
         self, hypothesis: Tokens, contexts: Sequence[Tokens], context_roles: Sequence[int], window: Window

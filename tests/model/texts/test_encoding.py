@@ -109,7 +109,7 @@ MBART_50 = mbart("MBart50Tokenizer")
 
 
 def shown(encoder: TextEncoder, ids: Any) -> str:
-    tokens = [encoder._backend.id_to_token(number) for number in ids]
+    tokens = [str(encoder._backend.id_to_token(number)) for number in ids]
     return " ".join(token if token == "</s>" or "_" in token else "X" for token in tokens)
 
 
