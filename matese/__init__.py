@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from matese.tasks.info import info
     from matese.tasks.prepare import prepare
     from matese.tasks.report import report
+    from matese.tasks.reward import reward
     from matese.tasks.scores import corpus_score, expected_score, score, worst_first
     from matese.tasks.tag import tag
     from matese.tasks.train import train
@@ -88,6 +89,7 @@ __all__ = [
     "read",
     "report",
     "rerank",
+    "reward",
     "score",
     "tables",
     "tag",

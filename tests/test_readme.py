@@ -22,6 +22,7 @@ from tests.training.material import TOKENIZER
 
 # docs/correct.md has a test of its own, since people act between its commands.
 NAMES = (
+    "from-python",
     "first-evaluation",
     "mark",
     "explain",
@@ -82,12 +83,13 @@ def list_of_raw_files() -> str:
 
 
 def run_page(folder: Path, page: str, model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks((ROOT / page).read_text(encoding="utf-8"), "bash", "python", "yaml"):
         # None of the hand-written sources is held out by the committed list, so that the dev file is empty.
         text = block.text.replace(HUB_ID, str(model)).replace("prepared/dev.jsonl", "prepared/train.jsonl")
         where = f"{page}, line {block.line}"
         if block.language == "python":
-            exec(compile(text, where, "exec"), {"__name__": "__main__"})
+            exec(compile(text, where, "exec"), names)
         elif block.language == "yaml":
             name = re.match(r"# (\S+\.yaml)\n", text)
             assert name, f"{where}: the first line names the file"

@@ -484,8 +484,10 @@ def of_texts(
     hypotheses: Sequence[str],
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
     sources: Sequence[str] | None = None,
+    lang_pair: str | None = None,
 ) -> list[Segment]:
     """Returns a segment for each hypothesis. Arguments and errors are those of `Annotator.annotate`."""
+    key = None if lang_pair is None else SegmentKey(lang_pair=languages.parse(lang_pair))
     for name, texts in (("hypotheses", hypotheses), ("references", references), ("sources", sources)):
         if isinstance(texts, str | Mapping) or hasattr(texts, "columns"):
             kind = type(texts).__name__
@@ -505,6 +507,6 @@ def of_texts(
         if not isinstance(of_segment, Iterable):
             raise TypeError(f"reference {number} is {of_segment!r}; give a string, or a list of strings")
         segments.append(
-            Segment(hypothesis, source, (of_segment,) if isinstance(of_segment, str) else tuple(of_segment))
+            Segment(hypothesis, source, (of_segment,) if isinstance(of_segment, str) else tuple(of_segment), key)
         )
     return segments

@@ -140,6 +140,7 @@ def load(
     precision: str = "auto",
     batch_tokens: int | None = None,
     threads: int | None = None,
+    min_confidence: float | None = None,
     choice: DecodingChoice | None = None,
     weights: mqm.AnyWeights = "matese",
     overrides: Iterable[str] = OVERRIDES,
@@ -156,8 +157,8 @@ def load(
         precision: "bf16", "float32", or "auto": float32 for a small model, else bf16 if the hardware supports it.
         batch_tokens: most padded tokens of a batch, halved if a GPU lacks the memory; None for the machine's own.
         threads: CPU threads of the whole process; None for torch's choice, but at most the granted processors.
-        choice: what is decoded in another way than the model's own, such as
-            `matese.DecodingChoice(min_confidence=0.2)`; None for nothing.
+        min_confidence: every span with at least this confidence is marked; None for the model's own minimum.
+        choice: what else is decoded in another way than the model's own: a `matese.DecodingChoice`; None for nothing.
         weights: penalties of errors: the name of a preset ("matese", "google", "unbabel", "no-omissions"), or
             `matese.Weights` of your own.
         overrides: rules that override the model, see `matese.model.copy_and_blank`; all by default.
@@ -187,7 +188,7 @@ def load(
     options = LoadOptions(
         models=tuple(map(_from_anywhere, names)),
         hardware=Hardware(device, precision, batch_tokens, threads, engine),
-        choice=choice or DecodingChoice(),
+        choice=_varied(choice or DecodingChoice(), min_confidence),
         weights=mqm.find_weights(weights),
         overrides=copy_and_blank.check(overrides),
         n_segments=n_segments,
@@ -196,6 +197,14 @@ def load(
     name = _name_of([str(name) for name in names])
     predictor, decoding = _load(options)
     return Annotator(predictor, decoding, weights=options.weights, name=name, options=options)
+
+
+def _varied(choice: DecodingChoice, min_confidence: float | None) -> DecodingChoice:
+    if min_confidence is None:
+        return choice
+    if choice.min_confidence is not None:
+        raise UsageError("min_confidence is given twice, also by choice: give it once")
+    return replace(choice, min_confidence=min_confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,13 +355,20 @@ def annotate(
     *,
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
     sources: Sequence[str] | None = None,
+    lang_pair: str | None = None,
+    checks: str = "none",
     model: str | Path = "mini",
 ) -> Ratings: ...
 
 
 @overload
 def annotate(
-    hypotheses: _Frame, *, columns: Mapping[str, str | Sequence[str]] | None = None, model: str | Path = "mini"
+    hypotheses: _Frame,
+    *,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    lang_pair: str | None = None,
+    checks: str = "none",
+    model: str | Path = "mini",
 ) -> _Frame: ...
 
 
@@ -362,6 +378,8 @@ def annotate(
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
     sources: Sequence[str] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
+    lang_pair: str | None = None,
+    checks: str = "none",
     model: str | Path = "mini",
 ) -> Any:
     """Loads a model and annotates once; see `load` for more options, and `Annotator.annotate` for everything else.
@@ -372,8 +390,8 @@ def annotate(
     """
     annotator = load(model, n_segments=len(hypotheses))
     if columns is not None:
-        return annotator.annotate(hypotheses, columns=columns)
-    return annotator.annotate(hypotheses, references=references, sources=sources)
+        return annotator.annotate(hypotheses, columns=columns, lang_pair=lang_pair, checks=checks)
+    return annotator.annotate(hypotheses, references=references, sources=sources, lang_pair=lang_pair, checks=checks)
 
 
 class Annotator:
@@ -451,10 +469,19 @@ class Annotator:
         *,
         references: Sequence[str] | Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
+        lang_pair: str | None = None,
+        checks: str = "none",
     ) -> Ratings: ...
 
     @overload
-    def annotate(self, hypotheses: _Frame, *, columns: Mapping[str, str | Sequence[str]] | None = None) -> _Frame: ...
+    def annotate(
+        self,
+        hypotheses: _Frame,
+        *,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+        lang_pair: str | None = None,
+        checks: str = "none",
+    ) -> _Frame: ...
 
     def annotate(
         self,
@@ -463,6 +490,8 @@ class Annotator:
         references: Sequence[str] | Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
         columns: Mapping[str, str | Sequence[str]] | None = None,
+        lang_pair: str | None = None,
+        checks: str = "none",
     ) -> Any:
         """Returns a rating for each hypothesis, or a table with the columns of `frames.ADDED`: score, errors, ...
 
@@ -472,6 +501,10 @@ class Annotator:
             references: one for each hypothesis, or a list of several for each.
             sources: one for each hypothesis.
             columns: of a table: columns with unusual names, such as {"hypothesis": "output", "reference": "gold"}.
+            lang_pair: of all hypotheses ("en-de"), for rules and models that read it; a table may also have a column
+                `lp` in place of it.
+            checks: rules that run beside the model, or without it, as `--checks` names them: "none", "also",
+                "numbers,codes", "only".
 
         Raises:
             TypeError: if a str is given in place of a sequence of strings.
@@ -479,6 +512,7 @@ class Annotator:
             FormatError: if a row of a table lacks a text.
             ModelError: if a text that the model needs is missing.
         """
+        from matese.checks import checker, chosen
         from matese.formats.segments import of_texts
         from matese.formats.tables import frames
 
@@ -487,9 +521,13 @@ class Annotator:
             raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
         if is_table:
             hypotheses = frames.without_ratings(hypotheses)
-            segments = frames.segments(hypotheses, columns or {})
+            segments = frames.segments(hypotheses, columns or {}, lang_pair)
         else:
-            segments = of_texts(hypotheses, references, sources)
+            segments = of_texts(hypotheses, references, sources, lang_pair)
+        choice = chosen.choose(checks)
+        if not choice.has_model:
+            found = Ratings(checker.annotate_segments(segments, choice.rules))
+            return frames.with_ratings(hypotheses, found, self.weights, lang_pair) if is_table else found
         lacking = [number for number, segment in enumerate(segments) if not self.can_read(segment)]
         if 0 < len(lacking) < len(segments):
             places = ", ".join(map(str, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
@@ -502,7 +540,9 @@ class Annotator:
             warnings.warn(trained_languages.untrained_warning(new), UserWarning, stacklevel=2)
         if n_blank := after.blank_texts - before.blank_texts:
             warnings.warn(agreeing(n_blank, len(ratings), _SPECIAL["blank_texts"]), UserWarning, stacklevel=2)
-        return frames.with_ratings(hypotheses, ratings, self.weights) if is_table else ratings
+        if choice.rules:
+            ratings = Ratings(checker.add_findings(rating, choice.rules) for rating in ratings)
+        return frames.with_ratings(hypotheses, ratings, self.weights, lang_pair) if is_table else ratings
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, lazily and in order. Raises as `annotate`.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from matese import mqm
-from matese.annotation import Rating, Segment
+from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, check_installed
 from matese.formats.tables import columns, jsonl, parquet
 from matese.formats.tables.jsonl_keys import OF_RATING
+from matese.text import languages
 
 if TYPE_CHECKING:
     import datasets
@@ -84,7 +86,7 @@ def of_data_set(data: Any, *, splits: Collection[str] | None = None) -> list[Rat
 
 
 def segments(frame: Any, names: Names, lang_pair: str | None = None) -> list[Segment]:  # noqa: ANN401
-    """Returns the segment of each row, as `ratings` reads it.
+    """Returns the segment of each row, as `ratings` reads it; all have the language pair, if one is given.
 
     Raises:
         UsageError: if several columns hold hypotheses.
@@ -92,7 +94,11 @@ def segments(frame: Any, names: Names, lang_pair: str | None = None) -> list[Seg
     """
     if not isinstance(names.get("hypothesis", ""), str) and len(names["hypothesis"]) > 1:
         raise UsageError("several columns of hypotheses; a data frame can have one")
-    return [rating.segment for rating in ratings(frame, names, lang_pair)]
+    found = [rating.segment for rating in ratings(frame, names, lang_pair)]
+    if lang_pair is None:
+        return found
+    pair = languages.parse(lang_pair)
+    return [replace(one, key=replace(one.key or SegmentKey(), lang_pair=pair)) for one in found]
 
 
 def without_ratings(frame: Any) -> Any:  # noqa: ANN401
@@ -116,18 +122,26 @@ def without_ratings(frame: Any) -> Any:  # noqa: ANN401
     return frame.rename(columns=new) if _kind(frame) == "pandas.DataFrame" else frame.rename(new)
 
 
-def with_ratings(frame: Any, rated: Iterable[Rating], weights: mqm.AnyWeights) -> Any:  # noqa: ANN401
-    """Returns a frame with the columns `ADDED`, one rating per row."""
+def with_ratings(
+    frame: Any,  # noqa: ANN401
+    rated: Iterable[Rating],
+    weights: mqm.AnyWeights,
+    lang_pair: str | None = None,
+) -> Any:  # noqa: ANN401
+    """Returns a frame with the columns `ADDED`, one rating per row, and the language pair if one was given."""
     lines = [jsonl.to_row(rating, weights=weights) for rating in rated]
+    names = ADDED if lang_pair is None else (*ADDED, "lang_pair")
     if _kind(frame) == "pandas.DataFrame":
-        return frame.assign(**{name: [line[name] for line in lines] for name in ADDED})
-    table = parquet.table([{name: line[name] for name in ADDED} for line in lines], ADDED)
+        return frame.assign(**{name: [line[name] for line in lines] for name in names})
+    table = parquet.table([{name: line[name] for name in names} for line in lines], names)
     if _kind(frame) == "polars.DataFrame":
         import polars
 
         return frame.with_columns(polars.from_arrow(table))
     import datasets
 
+    if "lang_pair" in names and "lang_pair" in frame.column_names:
+        frame = frame.remove_columns("lang_pair")
     return datasets.concatenate_datasets([frame, datasets.Dataset(table)], axis=1)
 
 
