@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
@@ -56,6 +57,10 @@ def read(
     from matese.formats.format import ReadOptions
     from matese.formats.row_issues import IssueCounts
 
+    if "IPython" in sys.modules:  # a notebook shows a rating as marked text
+        from matese.render import notebook
+
+        notebook.install()
     try:
         issues = IssueCounts()
         options = ReadOptions(None if strict else report or issues, lang_pair=lang_pair, untranslated=untranslated)
