@@ -97,4 +97,4 @@ def _(result: MetaEvaluation, *, is_all: bool) -> Iterable[object]:
 
 @_parts.register
 def _(result: GateResult, *, is_all: bool) -> Iterable[object]:
-    return [gate_report.text(result, _MOST_LISTED)]
+    return [gate_report.text([result], _MOST_LISTED)]

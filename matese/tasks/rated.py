@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from matese.annotation import Rating, Segment
 from matese.files import short_names, user_cache, write_lines
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
     from matese.formats.segments import GivenSegments
     from matese.tasks.texts import RatingsOrFile, Systems
 
-    AnyRatings = (
-        Mapping[str, RatingsOrFile]
-        | Sequence[str | PathLike[str] | Rating | Sequence[Rating]]
-        | str
-        | PathLike[str]
-        | NamedRatings
+    AnyRatings: TypeAlias = (
+        Mapping[str, RatingsOrFile] | Sequence[str | PathLike[str] | Rating | Sequence[Rating]] | RatingsOrFile
     )
-    """Ratings of systems; of one system also its file or its ratings alone."""
+    """Ratings of systems; of one system also its ratings alone, in any form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +303,7 @@ def named(ratings: object, otherwise: str, how: ReadOptions) -> NamedRatings:
 
     if isinstance(ratings, str):
         return NamedRatings(ratings, texts.ratings(ratings, how), read_tokens(ratings))
-    return texts.named(ratings, otherwise)  # type: ignore[arg-type]  # which checks it
+    return texts.named(ratings, otherwise)
 
 
 def _is_file(path: object) -> bool:

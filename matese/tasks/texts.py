@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from matese import mqm
 from matese.annotation import Rating, Segment
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from matese.formats.candidates import Candidates
     from matese.formats.format import ReadOptions
     from matese.formats.segments import GivenSegments
+    from matese.tasks.files import RatingsLike
 
-    RatingsOrFile = str | PathLike[str] | Iterable[Rating] | NamedRatings
-    """A file of ratings, or the ratings themselves, perhaps with a name for messages and results."""
-    Systems = Mapping[str, RatingsOrFile] | Sequence[str | PathLike[str] | Sequence[Rating]]
+    RatingsOrFile: TypeAlias = RatingsLike | NamedRatings
+    """Ratings in any form, perhaps with a name for messages and results."""
+    Systems: TypeAlias = Mapping[str, RatingsOrFile] | Sequence[str | PathLike[str] | Sequence[Rating]]
     """Ratings by the name of their system, or a list of files or of lists of ratings, whose keys name the systems."""
 
 

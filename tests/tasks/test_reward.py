@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,8 +53,8 @@ def test_two_ways_give_equal_ratings(model: str) -> None:
     frame = pandas.DataFrame({"mt": [GOOD, "Es kostet 15 €."], "ref": [GOOD, "Es kostet 17 €."]})
     frame["src"] = [SOURCE, "It costs €17."]
     annotator = matese.load(model)
-    texts = list(frame["mt"])
-    given = {"references": list(frame["ref"]), "sources": list(frame["src"])}
+    texts: list[str] = list(frame["mt"])
+    given: dict[str, Any] = {"references": list(frame["ref"]), "sources": list(frame["src"])}
     listed = annotator.annotate(texts, **given, lang_pair="en-de", checks="numbers")
     marked = annotator.annotate(frame, lang_pair="en-de", checks="numbers")
     assert matese.Ratings.from_frame(marked) == listed
