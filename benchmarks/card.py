@@ -18,6 +18,7 @@ from typing import Any
 
 from benchmarks.markdown import fill, shown, table
 from benchmarks.quality import ALL
+from matese.model import recall
 from matese.model.storage import checkpoint
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +34,19 @@ _OF_MARKS = {
 _OF_PAIRS = {
     "Of pairs of systems, how many does it order as people do? (WMT20-21, biomedical, WMT24)": "system.accuracy",
     "Of pairs of translations of one source, how many? (ties calibrated)": "segment.acc_eq",
+}
+NAMES = ("quality", "contrast", "sanity", "demetr", "held-out")
+_OF_CONTRASTS = {
+    "Of errors of meaning in sentences that are worded unlike the reference, how many does it mark?": (
+        "sentences",
+        "found",
+    ),
+    "Of errors in strings of programs?": ("app strings", "found"),
+    "Of wrong sentences among ten in a paragraph?": ("joined 10", "found"),
+    "Of its marks in wrong sentences, how many are on the error?": ("sentences", "right"),
+    "Of correct sentences, how many have no mark?": ("sentences", "unmarked"),
+    "Of correct paragraphs of ten sentences?": ("joined 10", "unmarked"),
+    "Of pairs of a correct and a wrong sentence, how many does the expected score order right?": ("sentences", "above"),
 }
 HEADS = ("test set", "input", "F1", "HSH", "TSH", "spans (raters)", "false alarms", "Kendall", "acc*eq", "pairs")
 
@@ -59,33 +73,21 @@ def write(model_card: Path, readme: Path) -> None:
     Raises:
         ValueError: if some figures are not of the embedded model.
     """
-    results = {
-        name: json.loads((RESULTS / f"{name}-mini.json").read_text(encoding="utf-8"))
-        for name in ("quality", "contrast", "sanity", "demetr")
-    }
+    results = {name: json.loads((RESULTS / f"{name}-mini.json").read_text(encoding="utf-8")) for name in NAMES}
     if old := [name for name, result in results.items() if result["model"] != embedded()]:
         raise ValueError(f"the figures of {', '.join(old)} are not of {embedded()}; measure them again")
     tests = results["quality"]["tests"]
+    held_out = results["held-out"]["figures"]
     measured = f"Measured with `{embedded()}`."
     fill(
         model_card,
-        {"figures": [*card(tests), "", measured], "errors": errors(results)},
+        {
+            "held out": [*contrasts(held_out), "", *recall_tables(model_card.parent)],
+            "figures": [*card(tests), "", measured],
+            "errors": errors(results),
+        },
     )
-    fill(readme, {"figures of mini": overview(tests)})
-    recall = {"model": embedded(), "inputs": recall_by_kind(results["contrast"]["inputs"])}
-    model_card.with_name("recall.json").write_text(json.dumps(recall, indent=1) + "\n", encoding="utf-8")
-
-
-def recall_by_kind(inputs: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """Returns the share of the errors of each kind that are marked, by input, for `matese.tasks.models`."""
-    return {
-        name: {
-            kind: round(figures["marked"], 3)
-            for kind, figures in kinds.items()
-            if figures["marked"] is not None and kind not in ("all", "unrated languages") and "-" not in kind
-        }
-        for name, kinds in inputs.items()
-    }
+    fill(readme, {"figures of mini": overview(tests, held_out)})
 
 
 def card(tests: dict[str, Any]) -> list[str]:
@@ -131,9 +133,46 @@ def _percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def overview(tests: dict[str, Any]) -> list[str]:
+def contrasts(held_out: dict[str, Any]) -> list[str]:
+    """Returns the table of held-out contrasts, by set and kind of input."""
+    columns = ("found", "right", "unmarked", "above", "below -1")
+    rows = []
+    for name, by_input in held_out.items():
+        for inputs in ("reference", "source"):
+            if inputs in by_input:
+                figures = by_input[inputs]
+                shares = ["" if figures[column] is None else _percent(figures[column]) for column in columns]
+                rows.append([name, inputs, str(figures["n"]), *shares])
+    return table(
+        ["set", "input", "n", "found", "marks right", "right ones unmarked", "right above wrong", "below -1"], rows
+    )
+
+
+def recall_tables(directory: Path) -> list[str]:
+    """Returns the tables of errors found, by kind of error and by target language, with their 95 % intervals."""
+    found = recall.read(directory)
+    assert found is not None, "benchmarks.held_out --recall writes it"
+    lines: list[str] = []
+    for part in ("kinds", "languages"):
+        by_input = {inputs: getattr(of_input, part) for inputs, of_input in found.inputs.items()}
+        names = sorted(by_input["source"], key=lambda name: (-by_input["source"][name].n, name))
+        rows = []
+        for name in names:
+            shares = [by_input[inputs][name] for inputs in ("reference", "source")]
+            cells = [f"{_percent(one.share)} ({100 * one.low:.0f} to {100 * one.high:.0f})" for one in shares]
+            rows.append([name, str(shares[1].n), *cells])
+        lines += [*table([part[:-1], "errors", "found with a reference", "found from the source"], rows), ""]
+    return lines[:-1]
+
+
+def overview(tests: dict[str, Any], held_out: dict[str, Any]) -> list[str]:
     """Returns the table of the README: what people ask, with what guessing gives, so that nobody has to know it."""
     rows = []
+    for question, (part, column) in _OF_CONTRASTS.items():
+        shares = [held_out[part][inputs][column] for inputs in ("source", "reference")]
+        is_order = column == "above"
+        chrf = _percent(held_out[part]["baselines"]["chrF"]) if is_order else ""
+        rows.append([question, "50 %" if is_order else "", chrf, *map(_percent, shares)])
     for question, name in _OF_MARKS.items():
         by_inputs = [_percent(tests["dev"]["spans"][inputs][name]) for inputs in ("source", "reference")]
         rows.append([question, "", "", *by_inputs])

@@ -30,13 +30,14 @@ import os
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import msgspec
 from sacrebleu.metrics import CHRF
 
 import matese
@@ -45,8 +46,10 @@ from data_prep import short_texts
 from data_prep.store import Store
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import UsageError
+from matese.model import recall
 from matese.model.annotator import Annotator
 from matese.model.model_input import with_inputs
+from matese.model.recall import Found, OfInput, Recall
 from matese.model.texts.encoding import InputKind
 
 _N_PAIRS = 1000
@@ -95,6 +98,12 @@ class Judged:
     right: Rating
     wrong: Rating | None
 
+    @property
+    def is_found(self) -> bool:
+        """Whether a mark overlaps the error."""
+        marks = () if self.wrong is None else self.wrong.errors or ()
+        return any(self.case.is_hit(mark.start, mark.end) for mark in marks)
+
 
 def main() -> None:
     """Prints a table for each model and writes all figures as JSON."""
@@ -111,12 +120,21 @@ def main() -> None:
         raise UsageError("MATESE_DATA is not set; set it to the folder with the raw data, or give --data")
     cases = read(Store(Path(data)), every=arguments.every)
     cases = [case for case in cases if arguments.sets is None or case.name in arguments.sets]
-    figures = {}
+    figures: dict[str, Any] = {}
     for name in arguments.models:
         annotator = matese.load(name)
-        figures[annotator.name] = measured = measure(annotator, cases, by_kind=arguments.kinds)
+        judged = {
+            inputs: list(judge(annotator, [case for case in cases if case.can_be_read(inputs)], inputs))
+            for inputs in annotator.config.texts.inputs
+        }
+        figures[annotator.name] = measured = measure(judged)
         print(f"\n{annotator.name}\n", *table(measured), sep="\n", flush=True)
-    markdown.write_json(arguments.json, {"every": arguments.every, "models": figures})
+        if arguments.recall is not None:
+            found = Recall(annotator.name, {inputs: found_in(own) for inputs, own in judged.items()})
+            (arguments.recall / recall.FILE).write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1))
+    name = next(iter(figures))
+    rest = {} if len(figures) == 1 else {"models": figures}
+    markdown.write_json(arguments.json, {"model": name, "every": arguments.every, "figures": figures[name], **rest})
 
 
 def read(store: Store, *, every: int = 1) -> list[Case]:
@@ -130,18 +148,11 @@ def read(store: Store, *, every: int = 1) -> list[Case]:
     return [case for cases in sets.values() for case in cases[::every]]
 
 
-def measure(annotator: Annotator, cases: Sequence[Case], *, by_kind: bool = False) -> dict[str, dict[str, Any]]:
+def measure(judged: Mapping[InputKind, Sequence[Judged]]) -> dict[str, dict[str, Any]]:
     """Returns the figures of each set, by kind of input."""
     measured: dict[str, dict[str, Any]] = defaultdict(dict)
-    for inputs in annotator.config.texts.inputs:
-        readable = [case for case in cases if case.can_be_read(inputs)]
-        parts: dict[str, list[Judged]] = defaultdict(list)
-        for judged in judge(annotator, readable, inputs):
-            parts[judged.case.name].append(judged)
-            if by_kind and judged.case.name == "sentences":
-                parts[f"kind: {judged.case.kind}"].append(judged)
-                parts[f"into {_language(judged.case.right)}"].append(judged)
-        for name, part in parts.items():
+    for inputs, every in judged.items():
+        for name, part in _parts(every, lambda one: one.case.name).items():
             measured[name][inputs] = figures_of(part)
             has_texts = all(one.case.right.references for one in part)
             measured[name]["baselines"] = {
@@ -149,6 +160,26 @@ def measure(annotator: Annotator, cases: Sequence[Case], *, by_kind: bool = Fals
                 "length": _share(_above(part, lambda segment: -len(segment.hypothesis))),
             }
     return dict(measured)
+
+
+def found_in(judged: Sequence[Judged]) -> OfInput:
+    """Returns what is found of the errors of meaning in written contrasts of sentences and of app strings."""
+    written = [one for one in judged if one.case.name in ("sentences", "app strings") and one.case.spans]
+    return OfInput(
+        kinds={kind: _found(part) for kind, part in _parts(written, lambda one: one.case.kind).items()},
+        languages={name: _found(part) for name, part in _parts(written, lambda one: _language(one.case.right)).items()},
+    )
+
+
+def _found(judged: Sequence[Judged]) -> Found:
+    return Found.of(len(judged), sum(one.is_found for one in judged))
+
+
+def _parts(judged: Iterable[Judged], name: Callable[[Judged], str]) -> dict[str, list[Judged]]:
+    parts: dict[str, list[Judged]] = defaultdict(list)
+    for one in judged:
+        parts[name(one)].append(one)
+    return parts
 
 
 def judge(annotator: Annotator, cases: Sequence[Case], inputs: InputKind) -> Iterator[Judged]:
@@ -162,14 +193,13 @@ def judge(annotator: Annotator, cases: Sequence[Case], inputs: InputKind) -> Ite
 
 def figures_of(part: Sequence[Judged]) -> dict[str, float | int | None]:
     """Returns the columns of a set."""
-    placed = [(one.case, one.wrong) for one in part if one.wrong is not None and one.case.spans]
-    marks = [(case, mark) for case, rating in placed for mark in rating.errors or ()]
-    hits = [any(case.is_hit(mark.start, mark.end) for mark in rating.errors or ()) for case, rating in placed]
+    placed = [one for one in part if one.wrong is not None and one.case.spans]
+    marks = [(one.case, mark) for one in placed if one.wrong is not None for mark in one.wrong.errors or ()]
     right = {one.right.segment: one.right for one in part}.values()
     scores = [rating.estimate.value for rating in right if rating.estimate is not None]
     return {
         "n": len(placed) or len(part),
-        "found": _share(hits),
+        "found": _share([one.is_found for one in placed]),
         "right": _share([case.is_hit(mark.start, mark.end) for case, mark in marks]),
         "unmarked": _share([not rating.all_errors for rating in right]),
         "above": _share(

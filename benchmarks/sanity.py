@@ -5,7 +5,8 @@
 `sanity.jsonl` was written by hand for this purpose, and no model may be trained or tuned on it. Each source has a
 reference, a human translation and a paraphrase, all worded differently, and a contradiction. The human translation is
 compared with the translation of another source, with its words in random order, with its first half, with a copy of the
-source, and with a translation into another language. The paraphrase is compared with the contradiction, which is worded
+source, with a translation into another language, with itself twice, and with itself after a preamble or before a remark
+of a language model. The paraphrase is compared with the contradiction, which is worded
 like the reference.
 
 The table shows the share of pairs in which the better text has the higher expected score, by kind of input, and for
@@ -91,6 +92,9 @@ def pairs(texts: Sequence[Texts]) -> Iterator[Item]:
             "truncated": space.join(words[: len(words) // 2]),
             "copied source": item.source,
             "wrong language": item.other_language,
+            "twice": item.human + space + item.human,
+            "preamble": f"Here is the translation: {item.human}",
+            "remark": f"{item.human} I hope this helps!",
             CONTRADICTION: item.contradiction,
         }
         for kind, bad in worse.items():

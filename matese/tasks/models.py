@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import ModelError, UsageError
+from matese.errors import FormatError, ModelError, UsageError
 from matese.tasks.request import Checked, option
 from matese.tasks.texts import require
 from matese.tasks.values import File, Text
@@ -28,13 +27,9 @@ class NewModel(Checked):
     output: str = option("", File("DIR"))
 
 
-_RECALL = "recall.json"
-"""Of a model directory: by input and kind of error, the share of errors that the model marks; see `benchmarks.card`."""
-_HARDLY = 0.25
-
-
 def blind_spots(ratings: Iterable[Rating]) -> list[str]:
     """Returns what the models of some ratings hardly find from the texts that they read, by their cards."""
+    from matese.model import recall
     from matese.model.storage import checkpoint
 
     notes = []
@@ -45,12 +40,11 @@ def blind_spots(ratings: Iterable[Rating]) -> list[str]:
         model = fields.get("model", "")
         name = model.partition("@")[0]
         try:
-            path = checkpoint.resolve(name) / _RECALL if name in checkpoint.embedded() else Path(name) / _RECALL
-            card = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, ModelError):
+            found = recall.read(checkpoint.resolve(name) if name in checkpoint.embedded() else Path(name))
+        except (OSError, FormatError, ModelError):
             continue
-        shares = card["inputs"].get(fields.get("inputs", ""), {}) if card["model"] == model else {}
-        if kinds := [kind for kind, share in shares.items() if share < _HARDLY]:
+        of_input = None if found is None or found.model != model else found.inputs.get(fields.get("inputs", ""))
+        if of_input is not None and (kinds := of_input.hardly_found()):
             given = "the source alone" if fields["inputs"] == "source" else f"the {fields['inputs']}"
             notes.append(
                 f"from {given}, {model} finds fewer than one in four of these errors: {', '.join(kinds)}; "
