@@ -1,4 +1,4 @@
-"""What a model finds of the errors in held-out texts, by kind of error and by target language: `recall.json` beside it."""
+"""What a model finds of the errors in held-out texts, by kind of error and by language: `recall.json` beside it."""
 
 from __future__ import annotations
 

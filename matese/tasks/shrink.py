@@ -11,12 +11,12 @@ from matese.tasks import models, notices, texts
 from matese.tasks.models import NewModel
 from matese.tasks.request import option
 from matese.tasks.texts import OfColumns, require
-from matese.tasks.values import File, Whole
+from matese.tasks.values import File, Share, Text, Whole
 
 
 @dataclass(frozen=True)
 class Request(NewModel, OfColumns):
-    """Write a smaller and faster copy of a model.
+    """Write a smaller and faster copy of a model, or the mean of two models.
 
     Attributes:
         layers: keep the lowest N layers of the encoder.
@@ -24,6 +24,8 @@ class Request(NewModel, OfColumns):
         heads: keep N attention heads of each layer; needs --data.
         pieces: keep N pieces of the vocabulary, the most frequent ones in the texts of --data and in general.
         int8: store the matrices in 8 bits, or in 4 where that is exact, as in the embedded model.
+        mean_with: a model of the same shape; the copy has the mean of the weights of both.
+        share: share of that model in the mean.
         data: translations to choose heads, units and pieces with, in any format that matese convert reads.
     """
 
@@ -32,6 +34,8 @@ class Request(NewModel, OfColumns):
     heads: int | None = option(None, Whole(1))
     pieces: int | None = option(None, Whole(1))
     int8: bool = False
+    mean_with: str | None = option(None, Text("MODEL"))
+    share: float = option(0.5, Share())
     data: str | None = option(None, File())
 
 
@@ -40,14 +44,16 @@ def run(request: Request, stream: TextIO | None = None) -> Path:
     is_chosen = request.heads is not None or request.inner_width is not None
     is_smaller = is_chosen or request.layers is not None
     require(
-        is_smaller or bool(request.pieces) or request.int8,
-        "no size is given: use --layers, --heads, --inner-width, --pieces or --int8",
+        is_smaller or bool(request.pieces) or request.int8 or request.mean_with is not None,
+        "no size is given: use --layers, --heads, --inner-width, --pieces, --int8 or --mean-with",
     )
     has_texts = request.data is not None
     require(has_texts or not (is_chosen or request.pieces), "--heads, --inner-width and --pieces need --data")
     source, target = models.source_and_target(request)
     with notices.undisturbed():
+        from matese.model.storage import checkpoint
         from matese.training import shrinking
+    other = None if request.mean_with is None else checkpoint.resolve(request.mean_with)
     reading = texts.ReadingOptions(columns=request.columns)
     segments = [] if request.data is None else texts.all_segments(request.data, reading)
     with notices.quiet():
@@ -59,6 +65,8 @@ def run(request: Request, stream: TextIO | None = None) -> Path:
             n_pieces=request.pieces,
             precision="int8" if request.int8 else "float32",
             name=request.model,
+            other=other,
+            share=request.share,
         )
     if n_skipped:
         what = "that lack a text that the model reads or are too long for it"

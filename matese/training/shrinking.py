@@ -78,6 +78,8 @@ def write(
     n_pieces: int | None = None,
     precision: StoredPrecision = "float32",
     name: str | None = None,
+    other: Path | None = None,
+    share: float = 0.5,
 ) -> int:
     """Writes a smaller copy of a model; returns how many texts were skipped in choosing heads and units.
 
@@ -89,13 +91,17 @@ def write(
         n_pieces: pieces of the vocabulary; None to keep all.
         precision: of the stored matrices, see `packing.pack`.
         name: of the model in the card of the copy; None for the directory.
+        other: directory of a model of the same shape, to take the mean of the weights of both, see `mean`.
+        share: of the other model in the mean.
 
     Raises:
         InputError: if the size is not one of a smaller model, or no text can be read.
         ModelError: if the model cannot be made smaller, or its directory is incomplete or corrupt.
         OSError: if it cannot be written.
     """
-    changes = {key: value for key, value in (*asdict(size).items(), ("pieces", n_pieces)) if value is not None}
+    mixed = () if other is None else (("mean with", other.name), ("its share", share))
+    sizes = (*asdict(size).items(), ("pieces", n_pieces), *mixed)
+    changes = {key: value for key, value in sizes if value is not None}
     card = _card(name or str(directory), changes, checkpoint.read_card(directory))
     importance = None
     if size != Size():
@@ -109,6 +115,8 @@ def write(
     stored = checkpoint.load(directory)
     tokenizer = _tokenizer(directory, str(stored.config.encoder["model_type"]))
     model = replace(stored, tensors=packing.unpack(stored.tensors))
+    if other is not None:
+        model = replace(model, tensors=mean(model.tensors, packing.unpack(checkpoint.load(other).tensors), share))
     if size != Size():
         model = shrink(model, size, importance)
     if n_pieces is not None:
@@ -116,6 +124,24 @@ def write(
         model, tokenizer = vocabulary.prune(model, tokenizer, texts, n_pieces)
     checkpoint.save(target, replace(model, tensors=packing.pack(model.tensors, precision)), tokenizer, card=card)
     return 0 if importance is None else importance.n_skipped
+
+
+def mean(tensors: Mapping[str, Tensor], others: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
+    """Returns the weighted mean of the weights of two models, such as one and the same trained on.
+
+    It often keeps what both have learned (Wortsman et al. 2022, arXiv 2109.01903).
+
+    Raises:
+        ModelError: if the models do not have the same shape.
+    """
+    shapes = [{name: tuple(tensor.shape) for name, tensor in each.items()} for each in (tensors, others)]
+    if shapes[0] != shapes[1]:
+        names = sorted(name for name in {*shapes[0], *shapes[1]} if shapes[0].get(name) != shapes[1].get(name))
+        raise ModelError(f"the models differ in {names[0]}; a mean needs two models of one shape")
+    return {
+        name: (1 - share) * tensor.float() + share * others[name].float() if tensor.is_floating_point() else tensor
+        for name, tensor in tensors.items()
+    }
 
 
 def _tokenizer(directory: Path, model_type: str) -> FileTokenizer:

@@ -93,6 +93,27 @@ def test_the_lowest_layers_of_a_tagger_are_kept(tmp_path: Path, tiny_model_facto
     assert len(scores(small)) == len(SEGMENTS)
 
 
+def test_the_mean_of_two_models(
+    tmp_path: Path, tiny_model_factory: TinyModelFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = tiny_model_factory("one", separate_layers=2, inputs=["source"])
+    other = tmp_path / "other"
+    shutil.copytree(one, other)
+    with safe_open(one / "model.safetensors", "pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        metadata = file.metadata()
+    save_file({name: tensor + 1 for name, tensor in tensors.items()}, other / "model.safetensors", metadata)
+    mixed = tmp_path / "mixed"
+    assert main(["shrink", str(one), "--mean-with", str(other), "--share", "0.25", "--output", str(mixed)]) == 0
+    with safe_open(mixed / "model.safetensors", "pt") as file:
+        for name, tensor in tensors.items():
+            torch.testing.assert_close(file.get_tensor(name), tensor + 0.25)
+    assert "mean with other" in (mixed / "README.md").read_text()
+    shallow = tiny_model_factory("shallow", separate_layers=1, inputs=["source"], extra=2)
+    assert main(["shrink", str(one), "--mean-with", str(shallow), "--output", str(mixed)]) == 2
+    assert "a mean needs two models of one shape" in capsys.readouterr().err
+
+
 def test_layers_that_are_not_mixed_are_dropped(tmp_path: Path) -> None:
     network, tokenizer = loading.load(COMET / "estimator")
     assert isinstance(network, Network)
