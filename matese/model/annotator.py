@@ -15,7 +15,7 @@ from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, agreeing, check_least
 from matese.formats.tables import jsonl
-from matese.model import copy_and_blank, operating_point, trained_languages
+from matese.model import copy_and_blank, operating_point, recall, trained_languages
 from matese.model.config import ModelConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Decoding, DecodingChoice
@@ -26,8 +26,10 @@ from matese.model.model_input import ModelInput, usable_inputs
 from matese.model.operating_point import OperatingPoint
 from matese.model.prediction import TagProbabilities
 from matese.model.predictor import PredictedRating, Predictor
+from matese.model.recall import Recall
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind, LanguageCodes
+from matese.model.trained_languages import Doubt
 from matese.render.rating_list import Ratings
 from matese.streams import completed, grouped
 from matese.version import __version__
@@ -58,8 +60,7 @@ class Counts:
         blank_texts: segments with a source or reference without text, which was left out.
         without_code: segments with a text of which a model that reads codes of languages knows no code.
         read: segments by the texts that they were read with, such as "source" or "2 references".
-        untrained: language pairs and scripts that the model was not trained on.
-        few_ratings: language pairs that the model learned from few ratings by people.
+        doubts: languages and scripts in which the model may be unreliable, and why.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
     """
 
@@ -69,14 +70,13 @@ class Counts:
     blank_texts: int = 0
     without_code: int = 0
     read: Mapping[str, int] = field(default_factory=dict)
-    untrained: tuple[str, ...] = ()
-    few_ratings: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     lowered_batch_tokens: int | None = None
 
     @property
     def warnings(self) -> list[str]:
-        """One sentence about languages that the model was not trained on, if there are any."""
-        return [trained_languages.untrained_warning(self.untrained)] if self.untrained else []
+        """Sentences about languages in which the model may be unreliable."""
+        return trained_languages.sentences(self.doubts)
 
     @property
     def notices(self) -> list[str]:
@@ -88,20 +88,19 @@ class Counts:
         special = [agreeing(count, n, what) for what, count in counts.items() if count]
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
-        sparse = [trained_languages.few_ratings_note(self.few_ratings)] if self.few_ratings else []
-        return [*self.warnings, *sparse, *batches, *special, *mixed]
+        return [*self.warnings, *batches, *special, *mixed]
 
 
 class _Tally:
     """Counts segments one by one."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, found: Recall | None) -> None:
         self._config = config
+        self._found = found
         self._n_segments = 0
         self._special = Counter[str]()
         self._read = Counter[str]()
-        self._untrained = dict[str, None]()
-        self._few_ratings = dict[str, None]()
+        self._doubts = dict[Doubt, None]()
 
     def add(self, read: ModelInput, special: Iterable[str]) -> None:
         """Counts what was read of a segment, and in which special ways (`_SPECIAL`)."""
@@ -109,10 +108,9 @@ class _Tally:
         self._n_segments += 1
         self._special.update(special)
         self._read[_read_texts(read.inputs, len(segment.references))] += 1
-        if (language := trained_languages.untrained(segment, self._config.lang_pairs)) is not None:
-            self._untrained[language] = None
-        if (sparse := trained_languages.with_few_ratings(segment, self._config.few_ratings)) is not None:
-            self._few_ratings[sparse] = None
+        doubt = trained_languages.doubt(segment, read.inputs, self._config.lang_pairs, self._found)
+        if doubt is not None:
+            self._doubts[doubt] = None
 
     def counts(self, lowered_batch_tokens: int | None) -> Counts:
         """Returns the counts so far."""
@@ -120,8 +118,7 @@ class _Tally:
             n_segments=self._n_segments,
             **{name: self._special[name] for name in _SPECIAL},
             read=dict(self._read),
-            untrained=tuple(self._untrained),
-            few_ratings=tuple(self._few_ratings),
+            doubts=tuple(self._doubts),
             lowered_batch_tokens=lowered_batch_tokens,
         )
 
@@ -405,6 +402,7 @@ class Annotator:
         weights: penalties of errors, which the signature names.
         config: the model's settings.
         name: stands for the model in signatures.
+        recall: what the model was measured to find; None if that is unknown.
     """
 
     def __init__(
@@ -422,7 +420,9 @@ class Annotator:
         self.name = name
         self.config = predictor.config
         self._options = options
-        self._tally = _Tally(self.config)
+        is_alone = options is not None and len(options.models) == 1
+        self.recall = recall.read(checkpoint.resolve(options.models[0])) if options and is_alone else None
+        self._tally = _Tally(self.config, self.recall)
 
     def __repr__(self) -> str:
         return f"<Annotator {self.name}, reads {' or '.join(self.config.texts.inputs)}>"
@@ -536,8 +536,8 @@ class Annotator:
         before = self.counts
         ratings = Ratings(self.annotate_segments(segments))
         after = self.counts
-        if new := after.untrained[len(before.untrained) :]:
-            warnings.warn(trained_languages.untrained_warning(new), UserWarning, stacklevel=2)
+        for sentence in trained_languages.sentences(after.doubts[len(before.doubts) :]):
+            warnings.warn(sentence, UserWarning, stacklevel=2)
         if n_blank := after.blank_texts - before.blank_texts:
             warnings.warn(agreeing(n_blank, len(ratings), _SPECIAL["blank_texts"]), UserWarning, stacklevel=2)
         if choice.rules:
@@ -645,6 +645,11 @@ class Annotator:
     def check_texts(self, segment: Segment) -> None:
         """Raises a ModelError if a segment lacks a text that the model needs."""
         self._inputs(segment.without_blanks())
+
+    def doubt(self, segment: Segment) -> Doubt | None:
+        """Returns why the model may be unreliable for a segment that it can read; None if nothing speaks against it."""
+        inputs = self._inputs(segment.without_blanks())
+        return trained_languages.doubt(segment, inputs, self.config.lang_pairs, self.recall)
 
     def can_read(self, segment: Segment) -> bool:
         """Whether a segment has the texts that the model needs."""

@@ -26,7 +26,6 @@ class ModelConfig:
         heads: what the model predicts.
         decoding: how predictions become ratings, unless a user chooses otherwise.
         lang_pairs: language pairs that the model was trained on ("en-de"); empty if unknown.
-        few_ratings: those of them with few ratings by people, where marks are less reliable.
     """
 
     texts: TextSettings = field(default_factory=TextSettings)
@@ -34,7 +33,6 @@ class ModelConfig:
     heads: HeadSettings = field(default_factory=lambda: HeadSettings(tags=TagSettings()))
     decoding: Decoding = field(default_factory=Decoding)
     lang_pairs: tuple[str, ...] = ()
-    few_ratings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.heads.check(self.texts)

@@ -55,6 +55,12 @@ class Recall(msgspec.Struct, frozen=True):
     model: str
     inputs: Mapping[str, OfInput]
 
+    @property
+    def languages(self) -> list[str]:
+        """The target languages that were measured."""
+        found = {name: one.n for of_input in self.inputs.values() for name, one in of_input.languages.items()}
+        return sorted(name for name, n in found.items() if n >= ENOUGH)
+
     def is_weak(self, language: str, inputs: str) -> bool | None:
         """Whether hardly any errors are found in a target language; None if that was not measured."""
         of_input = self.inputs.get(inputs)

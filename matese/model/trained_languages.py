@@ -1,4 +1,4 @@
-"""The languages that a model has learned, and texts that are in none of them."""
+"""Languages in which a model is unreliable: it has not learned them, finds hardly any errors, or was not measured."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from matese.annotation import Segment
-from matese.text.languages import agree
+from matese.model.recall import ENOUGH, WEAK, Recall
+from matese.text.languages import agree, languages_of
 
 _MIXED = {
     "Jpan": ("CJK", "HIRAGANA", "KATAKANA"),
@@ -32,47 +34,70 @@ _LETTERS = 200
 """Letters that are enough to tell the script of a text."""
 
 
-def untrained(segment: Segment, lang_pairs: tuple[str, ...]) -> str | None:
-    """Returns the language pair or script of a segment that is none of these pairs; None if it may be one of them.
+class Doubt(NamedTuple):
+    """Why a model may be unreliable for a segment.
 
-    >>> untrained(Segment("가게는 닫혀 있습니다."), ("en-de",)), untrained(Segment("Der Laden"), ("en-de",))
-    ('the Hangul script', None)
+    Attributes:
+        reason: "untrained", it has not learned the language pair or script; "unmeasured", too few errors into the
+            target language were measured; "weak", it hardly finds any.
+        language: the pair, script or target language.
     """
-    if not lang_pairs:
-        return None
+
+    reason: Literal["untrained", "unmeasured", "weak"]
+    language: str
+
+
+_SENTENCES = {
+    "untrained": "the model was not trained on {}: do not rely on its marks and scores there",
+    "unmeasured": f"fewer than {ENOUGH} errors were measured in {{}}: how many the model finds there is unknown",
+    "weak": f"the model finds less than {WEAK:.0%} of the errors of meaning in {{}}: unmarked is not correct",
+}
+
+
+def doubt(segment: Segment, inputs: str, lang_pairs: tuple[str, ...], recall: Recall | None = None) -> Doubt | None:
+    """Returns why a model may be unreliable for a segment; None if nothing speaks against it.
+
+    Args:
+        segment: what is rated.
+        inputs: the texts that the model reads besides the hypothesis.
+        lang_pairs: that the model was trained on; empty if unknown.
+        recall: what it was measured to find, by target language, in place of these pairs; None if that is unknown.
+
+    >>> doubt(Segment("가게는 닫혀 있습니다."), "source", ("en-de",))
+    Doubt(reason='untrained', language='the Hangul script')
+    """
     pair = segment.key.lang_pair if segment.key else None
-    if pair is not None:
-        return None if _is_one_of(pair, lang_pairs) else pair
-    for text, known in zip((segment.source, segment.hypothesis), _known_scripts(lang_pairs), strict=True):
+    if recall is not None:
+        if pair is None:
+            return _by_script(segment, tuple(f"{language}-{language}" for language in recall.languages))
+        target = languages_of(segment.key)[1]
+        is_weak = recall.is_weak(target, inputs)
+        if is_weak is None:
+            return Doubt("unmeasured", target)
+        return Doubt("weak", f"{target} from the {inputs}") if is_weak else None
+    if pair is None or not lang_pairs:
+        return _by_script(segment, lang_pairs)
+    return None if _is_one_of(pair, lang_pairs) else Doubt("untrained", pair)
+
+
+def _by_script(segment: Segment, lang_pairs: tuple[str, ...]) -> Doubt | None:
+    for text, known in zip((segment.source, segment.hypothesis), _known_scripts(lang_pairs), strict=False):
         if text and not known.has_all(text) and (script := _script(text)) and script not in known.names:
-            return f"the {script.capitalize()} script"
+            return Doubt("untrained", f"the {script.capitalize()} script")
     return None
 
 
-def untrained_warning(names: Iterable[str]) -> str:
-    """Returns a sentence about pairs and scripts that `untrained` has returned."""
-    return f"the model was not trained on {', '.join(sorted(names))}: do not rely on its marks and scores there"
-
-
-def with_few_ratings(segment: Segment, few_ratings: tuple[str, ...]) -> str | None:
-    """Returns the language pair of a segment if it is one of these pairs.
-
-    >>> from matese.annotation import SegmentKey
-    >>> with_few_ratings(Segment("La tienda", key=SegmentKey(lang_pair="en-es_MX")), ("en-es",))
-    'en-es_MX'
-    """
-    pair = segment.key.lang_pair if segment.key else None
-    return pair if pair is not None and _is_one_of(pair, few_ratings) else None
+def sentences(doubts: Iterable[Doubt]) -> list[str]:
+    """Returns a sentence for each reason."""
+    languages: dict[str, set[str]] = {}
+    for one in doubts:
+        languages.setdefault(one.reason, set()).add(one.language)
+    return [_SENTENCES[reason].format(", ".join(sorted(names))) for reason, names in sorted(languages.items())]
 
 
 @lru_cache
 def _is_one_of(pair: str, others: tuple[str, ...]) -> bool:
     return any(agree(pair, other) for other in others)
-
-
-def few_ratings_note(names: Iterable[str]) -> str:
-    """Returns a sentence about pairs that `with_few_ratings` has returned."""
-    return f"the model learned {', '.join(sorted(names))} from few ratings by people: its marks are less reliable there"
 
 
 class _Scripts:
@@ -94,8 +119,10 @@ class _Scripts:
 
 
 @lru_cache
-def _known_scripts(lang_pairs: tuple[str, ...]) -> tuple[_Scripts, _Scripts]:
-    """Returns the scripts of the sources and of the targets."""
+def _known_scripts(lang_pairs: tuple[str, ...]) -> tuple[_Scripts, ...]:
+    """Returns the scripts of the sources and of the targets; none without pairs."""
+    if not lang_pairs:
+        return ()
     sources, targets = zip(*(pair.split("-") for pair in lang_pairs), strict=True)
     return _Scripts(sources), _Scripts(targets)
 

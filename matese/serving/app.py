@@ -118,8 +118,7 @@ def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) 
         except TimeoutError:
             problem = f"no answer within {limits.seconds} s: ask again later, or for fewer segments at once"
             raise HTTPException(503, problem, RETRY_AFTER) from None
-        untrained = {trained_languages.untrained(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
-        sentences = [trained_languages.untrained_warning(map(str, untrained))] if untrained else []
+        sentences = trained_languages.sentences(filter(None, map(annotator.doubt, wanted)))
         if n_blank := sum(segment.without_blanks() is not segment for segment in wanted):
             blank = "segments have a blank source or reference: it is missing"
             sentences.append(agreeing(n_blank, len(wanted), blank))

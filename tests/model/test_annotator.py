@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -18,11 +19,13 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, TokenScores
 from matese.errors import ModelError, UsageError
 from matese.model import annotator as annotator_module
+from matese.model import recall
 from matese.model.decoding import Fitted
 from matese.model.engines.hardware import choose_batch_tokens, limit_kept_kernels, processors_granted
 from matese.model.heads.tags.decoding import Tags
 from matese.model.heads.tags.marking import MarkRule
 from matese.model.prediction import TagProbabilities
+from matese.model.recall import Found, OfInput, Recall
 from matese.text.sentences import splitter
 from tests.conftest import TinyModelFactory
 
@@ -251,17 +254,25 @@ def test_languages_that_the_model_was_not_trained_on_are_reported(tiny_model_fac
         annotator.annotate(["Das Haus"], sources=["the house"])
     segment = Segment("das", "the", key=SegmentKey(lang_pair="en-nl"))
     list(annotator.annotate_segments([segment]))
-    assert annotator.counts.untrained == ("the Hangul script", "en-nl")
+    assert annotator.counts.doubts == (("untrained", "the Hangul script"), ("untrained", "en-nl"))
 
 
-def test_language_pairs_with_few_ratings_are_named_once(tiny_model_factory: TinyModelFactory) -> None:
-    pairs = ("en-de", "en-es")
-    annotator = matese.load(tiny_model_factory("few", inputs=("source",), lang_pairs=pairs, few_ratings=pairs[1:]))
-    keys = [SegmentKey(lang_pair=pair) for pair in ("en-de", "en_GB-es_MX", "en_GB-es_MX")]
+def test_languages_in_which_a_model_finds_little_are_named(
+    tiny_model_factory: TinyModelFactory, tmp_path: Path
+) -> None:
+    directory = tmp_path / "measured"
+    shutil.copytree(tiny_model_factory("few", inputs=("source",), lang_pairs=("en-de",)), directory)
+    languages = {"de": Found.of(200, 100), "es": Found.of(200, 20), "fr": Found.of(49, 49)}
+    found = Recall("measured", {"source": OfInput({}, languages)})
+    (directory / recall.FILE).write_bytes(msgspec.json.encode(found))
+    annotator = matese.load(directory)
+    keys = [SegmentKey(lang_pair=pair) for pair in ("en-de", "en_GB-es_MX", "en-es", "en-fr", "en-nl")]
     list(annotator.annotate_segments([Segment("das", "the", key=key) for key in keys]))
-    assert annotator.counts.few_ratings == ("en_GB-es_MX",)
-    assert len(annotator.counts.notices) == 1
-    assert not annotator.counts.warnings
+    list(annotator.annotate_segments([Segment("das", "the"), Segment("дом", "the")]))
+    told = "; ".join(annotator.counts.notices)
+    assert "less than 25% of the errors of meaning in es from the source" in told
+    assert "not trained on the Cyrillic script" in told
+    assert "fewer than 50 errors were measured in fr, nl:" in told
 
 
 def test_whole_words_are_the_model_s_choice_unless_they_are_asked_for(tiny_model_factory: TinyModelFactory) -> None:

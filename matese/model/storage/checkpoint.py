@@ -357,7 +357,8 @@ def _without_retired(values: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(model, dict) or not isinstance(decoding, dict):
         return values
     kept = {name: value for name, value in decoding.items() if name not in _RETIRED}
-    return {**values, "model": {**model, "decoding": kept}}
+    settings = {name: value for name, value in model.items() if name != "few_ratings"}
+    return {**values, "model": {**settings, "decoding": kept}}
 
 
 def convert(values: object, kind: type[T], path: Path) -> T:
