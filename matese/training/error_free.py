@@ -84,7 +84,7 @@ def fit_features(features: FloatArray, golds: FloatArray, has_major: BoolArray) 
     found = np.where(has_major, 0.0, found)
     # Rounded down, so that its own segment passes.
     threshold = math.floor(error_free_agreement.threshold(found, golds) * 1e6) / 1e6
-    passed = found >= threshold
+    passed = (found >= threshold) & ~has_major
     counts = [((golds == gold) & (passed == decided)).sum() for decided, gold in ((1, 1), (1, 0), (0, 1), (0, 0))]
     rule = ErrorFreeRule(rule.weights, offset, threshold)
     return ErrorFreeFit(rule, len(golds), int(golds.sum()), float(error_free_agreement.mcc(np.array(counts))))
