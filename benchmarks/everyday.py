@@ -89,7 +89,7 @@ _DOMAINS = ("interface", "everyday")
 def load(model: str) -> Annotator:
     """Returns the model, which also decides which segments are free of errors if it is calibrated for that."""
     annotator = matese.load(model)
-    if not annotator.config.decoding.error_free:
+    if not any(fitted.error_free for fitted in annotator.config.decoding.fitted):
         return annotator
     return matese.load(model, choice=matese.DecodingChoice(error_free=True))
 

@@ -38,7 +38,7 @@ from statistics import fmean
 from typing import Any
 
 import msgspec
-from sacrebleu.metrics import CHRF
+from sacrebleu.metrics.chrf import CHRF
 
 import matese
 from benchmarks import markdown
@@ -110,9 +110,8 @@ def main() -> None:
     parser = markdown.parser(__doc__, "--every", "--json")
     parser.add_argument("models", nargs="+", metavar="MODEL", help="embedded models or directories")
     parser.add_argument("--sets", nargs="+", metavar="SET", help="measure only these sets")
-    parser.add_argument(
-        "--kinds", action="store_true", help="also show sentences by kind of error and by target language"
-    )
+    text = "model directory: write what is found by kind of error and by target language to its recall.json"
+    parser.add_argument("--recall", type=Path, metavar="DIR", help=text)
     parser.add_argument("--data", type=Path, help="folder with the raw data; default: $MATESE_DATA")
     arguments = parser.parse_args()
     data = arguments.data or os.environ.get("MATESE_DATA")

@@ -48,7 +48,7 @@ def _make(folder: Path, n_rows: int) -> None:
 
     random = np.random.default_rng(0)
     columns: dict[str, Any] = {}
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for name in TEXTS:
         starts = np.concatenate([[0], random.integers(15, 46, n_rows).cumsum()]).astype(np.int32)
         ids = random.integers(0, 250_000, starts[-1]).astype(np.int32)

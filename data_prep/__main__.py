@@ -30,7 +30,7 @@ from data_prep import (
     translations,
     unrated,
 )
-from data_prep.assembly import Merge
+from data_prep.cleaning import Merge
 from data_prep.prepare import Options, prepare
 from data_prep.store import Store
 from matese import files

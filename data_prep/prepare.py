@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from data_prep import assembly, splits
-from data_prep.assembly import Merge
+from data_prep.cleaning import Merge
 from data_prep.datasets import DATA_SETS, DataSet
 from data_prep.report import Counts, Report, Tally
 from data_prep.store import Store

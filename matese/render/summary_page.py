@@ -204,12 +204,12 @@ def _system_row(name: str, pair: str, ratings: Sequence[Rating], weights: mqm.We
 
 def _figures(checked: Sequence[Rating], weights: mqm.Weights) -> Mapping[str, Figure]:
     """Returns errors and Major ones per 1,000 words of the source, and the mean score, with their intervals."""
-    columns = [
-        list(map(quality.n_errors, checked)),
-        list(map(quality.n_major, checked)),
+    columns: list[list[float]] = [
+        [quality.n_errors(rating) for rating in checked],
+        [quality.n_major(rating) for rating in checked],
         [count_words(rating.segment.source or rating.segment.hypothesis) for rating in checked],
         [mqm.score(rating, weights) for rating in checked],
-        [1] * len(checked),
+        [1.0] * len(checked),
     ]
 
     def of_totals(totals: FloatArray) -> Mapping[str, FloatArray]:

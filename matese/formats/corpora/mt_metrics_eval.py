@@ -255,10 +255,10 @@ def _read_texts(test_set: TestSet, lang_pair: str, name: str) -> _Texts:
 def _ratings(texts: _Texts, path: Path, match: re.Match[str]) -> Iterator[Rating]:
     """Yields the ratings of a file of human scores."""
     if match["kind"] == "rating":
-        scores = _scores_of(path, match)
+        of_systems = _scores_of(path, match)
         for rating in seg_rating.read(path, texts.systems, texts.sources):
             key = rating.segment.key or SegmentKey()
-            score = scores.get(key.system or "", {}).get(key.index or 0)
+            score = of_systems.get(key.system or "", {}).get(key.index or 0)
             yield rating if score is None else replace(rating, overall=Overall(score, "esa"))
     elif scale := _scale(match):
         for system, scores in read_positional(path, match["name"], is_segments=True).segments.items():
