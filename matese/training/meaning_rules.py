@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from matese.model.heads import gold_scores
-from matese.model.heads.meaning.decoding import MeaningLogits
+from matese.model.heads.meaning.decoding import MeaningLogits, words_of_longest
 from matese.model.heads.meaning.settings import MeaningRule, score_odds
 from matese.mqm import LOWEST_SCORE
 from matese.training.judged import Judged
@@ -60,14 +60,14 @@ class MeaningFit:
 class _Scored:
     """A segment, people's score of it and what the network says."""
 
-    hypothesis: str
+    n_words: int
     gold: float
     score: float
     logit: float
 
     def after(self, rule: MeaningRule) -> float:
         """Returns the score after the rule."""
-        return rule.score(self.score, self.logit, self.hypothesis)
+        return rule.score(self.score, self.logit, self.n_words)
 
 
 def fit(judged: Sequence[Judged], others: Sequence[Judged], contrasts: Sequence[Judged]) -> MeaningFit | None:
@@ -149,7 +149,7 @@ def _scored(each: Judged) -> _Scored | None:
     said = each.prediction.outputs.get(MeaningLogits)
     if said is None or each.prediction.score is None or not np.isfinite(gold):
         return None
-    return _Scored(each.hypothesis, gold, each.prediction.score, said.segment)
+    return _Scored(words_of_longest(each.model_input), gold, each.prediction.score, said.segment)
 
 
 def _groups(judged: Sequence[Judged]) -> Iterator[list[_Scored]]:

@@ -11,10 +11,12 @@ from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import Array, StoredTensors, dense, extra_layer, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, RowStates, Said
+from matese.model.heads.meaning.settings import LONG
 from matese.model.heads.score.decoding import ExpectedScore
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Prediction, check_numbers
 from matese.model.texts.encoding import InputKind
+from matese.text.words import count_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Meaning(Head):
         said = prediction.outputs.get(MeaningLogits)
         if rule is None or said is None or prediction.outputs.get(ExpectedScore) is None:
             return prediction
-        score = rule.score(prediction.score or 0.0, said.segment, prediction.hypothesis)
+        score = rule.score(prediction.score or 0.0, said.segment, words_of_longest(model_input))
         return prediction._replace(outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
@@ -88,6 +90,14 @@ class Meaning(Head):
         if rule == self.config.decoding.of(inputs).meaning:
             return []
         return ["meaning-off"] if rule is None else ["meaning" + "~".join(f"{value:g}" for value in astuple(rule))]
+
+
+def words_of_longest(model_input: ModelInput) -> int:
+    """Returns the number of words of the longest text that is read, at most `LONG`."""
+    texts = [
+        text for reading in model_input.readings for text in (reading.hypothesis, reading.source, reading.reference)
+    ]
+    return max((count_words(text, most=LONG) for text in texts if text), default=0)
 
 
 def _largest(states: Array) -> Array:

@@ -11,7 +11,6 @@ from matese.model.heads.tags.marking import SHORT
 from matese.model.texts.encoding import InputKind
 from matese.model.texts.settings import TextSettings
 from matese.mqm import LOWEST_SCORE
-from matese.text.words import count_words
 
 LONG = 9
 """From this number of words on, the rule for long texts decides alone; up to `SHORT`, that for short ones does."""
@@ -68,22 +67,21 @@ class MeaningRule:
             if getattr(self, name) < 0:
                 raise InputError(f"{name} {getattr(self, name)}: must be at least 0")
 
-    def score(self, score: float, logit: float, hypothesis: str) -> float:
+    def score(self, score: float, logit: float, n_words: int) -> float:
         """Returns the changed score of a segment; the ends of the scale, which other rules give, stay.
 
         Args:
             score: before.
             logit: that the segment has an error of meaning.
-            hypothesis: of the segment.
+            n_words: of the longest text that is read, so that the half of a long text is not short.
 
         >>> rule = MeaningRule(threshold=2.0, meaning_of_short=1.0)
-        >>> long = " ".join("abcdefghijkl")
-        >>> [round(rule.score(-2.0, logit, text), 2) for text in ("a b", long) for logit in (-2.0, 0.0, 2.0, 9.0)]
+        >>> [round(rule.score(-2.0, logit, n_words), 2) for n_words in (2, 12) for logit in (-2.0, 0.0, 2.0, 9.0)]
         [-0.29, -2.0, -9.78, -24.96, -2.0, -2.07, -4.0, -6.0]
         """
         if score in (0.0, LOWEST_SCORE):
             return score
-        share = min((LONG - count_words(hypothesis, most=LONG)) / (LONG - SHORT), 1.0)
+        share = min(max(LONG - n_words, 0) / (LONG - SHORT), 1.0)
         short = score_of_odds(self.odds_of_short(score, logit))
         certainty = 1 / (1 + math.exp(min(_STEEPNESS * (self.threshold - logit), _LARGEST_EXPONENT)))
         long = score + min(_TARGET - score, 0.0) * _SHARE * certainty
