@@ -17,7 +17,7 @@ from matese.annotation import Segment
 from matese.errors import InputError
 from matese.model.arrays import Floats
 from matese.model.decoding import Fitted
-from matese.model.heads.meaning.decoding import Meaning, MeaningLogits
+from matese.model.heads.meaning.decoding import Meaning, MeaningLogits, words_of_longest
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.decoding import ExpectedScore
 from matese.model.model_input import ModelInput, Row
@@ -59,7 +59,7 @@ LONG = " ".join(["word"] * 12)
     ],
 )
 def test_long_texts_fall_where_the_logit_is_high(logit: float, score: float, expected: float) -> None:
-    assert RULE.score(score, logit, LONG) == pytest.approx(expected, abs=1e-3)
+    assert RULE.score(score, logit, 12) == pytest.approx(expected, abs=1e-3)
 
 
 @given(st.floats(-24.9, -0.01), st.floats(-24.9, -0.01), st.floats(-9, 9), st.floats(0, 9), st.integers(1, 15))
@@ -67,21 +67,23 @@ def test_the_score_falls_with_the_evidence_and_rises_with_the_score(
     score: float, other: float, logit: float, rise: float, n_words: int
 ) -> None:
     rule = MeaningRule(1.0, score_of_short=0.7, meaning_of_short=0.3, offset_of_short=-2.0)
-    text = " ".join(["word"] * n_words)
     low, high = sorted((score, other))
-    assert -25 <= rule.score(score, logit + rise, text) <= rule.score(score, logit, text) + 1e-9 <= 1e-9
-    assert rule.score(low, logit, text) <= rule.score(high, logit, text) + 1e-9
+    assert -25 <= rule.score(score, logit + rise, n_words) <= rule.score(score, logit, n_words) + 1e-9 <= 1e-9
+    assert rule.score(low, logit, n_words) <= rule.score(high, logit, n_words) + 1e-9
 
 
 def test_scores_of_short_texts_can_rise() -> None:
     rule = replace(RULE, meaning_of_short=0.5, offset_of_short=-2.0)
-    right, wrong, of_long = (
-        rule.score(-5.0, logit, text) for logit, text in ((-3.0, "Save"), (3.0, "Save"), (-3.0, LONG))
-    )
+    right, wrong, of_long = (rule.score(-5.0, logit, n_words) for logit, n_words in ((-3.0, 1), (3.0, 1), (-3.0, 12)))
     assert right > -1 > wrong
     assert of_long == pytest.approx(-5, abs=1e-2)
-    between = rule.score(-5.0, -3.0, " ".join(["word"] * 7))
+    between = rule.score(-5.0, -3.0, 7)
     assert of_long < between < right
+
+
+def test_half_of_a_long_text_is_not_short() -> None:
+    half = ModelInput.of(Segment("Save", LONG, ("Save",)), "source")
+    assert [words_of_longest(half), words_of_longest(ModelInput.of(half.segment, "reference"))] == [9, 1]
 
 
 def test_only_the_score_changes() -> None:
@@ -89,7 +91,7 @@ def test_only_the_score_changes() -> None:
         inputs=("reference", "source"), score={}, meaning={}, fitted=(Fitted("reference", meaning=RULE),)
     )
     head = Meaning(config)
-    model_input = ModelInput.of(SEGMENT, "reference")
+    model_input = ModelInput.of(replace(SEGMENT, hypothesis=LONG), "reference")
     before = prediction(99.0, 9.0)._replace(hypothesis=LONG)
     after = head.change(model_input, before, config.decoding)
     np.testing.assert_array_equal(after.log_probabilities, before.log_probabilities)
