@@ -66,7 +66,8 @@ def _label(tag: str) -> str:
 def off_target(texts: Texts) -> Iterator[ErrorSpan]:
     """Yields the whole text if it is surely in another language than the target language and no reference is, too.
 
-    Nothing if the target language is unknown, or the text has fewer than 5 words.
+    Nothing if the target language is unknown, or the text has fewer than 5 words; and little of languages in two
+    scripts, such as Serbian and Kyrgyz, since py3langid knows one of them.
     """
     source_tag, target_tag = texts.tags
     if not scripts.of_language(target_tag) or source_tag == target_tag:
