@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -30,6 +31,9 @@ from matese.training.marking import MarkingFit
 from matese.training.meaning_rules import MeaningFit
 from matese.training.reading import read
 from matese.validation import plain_values
+
+MOST_SHORT = 1500
+"""Short contrasts that are read: they suffice, and reading takes time."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ def calibrate(
         error_free_paths: files of more such ratings, in another manner of annotation: the rules for errors of meaning
             are fitted to them, too, and the detection of segments free of errors to them alone.
         short_paths: files of right and wrong translations, of which only short hypotheses are read.
-        every: read every N-th rating of the first two.
+        every: read every N-th rating of the first two; of short texts, a sample is read if there are more.
         progress: called with the name of each step.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
 
@@ -124,7 +128,8 @@ def calibrate(
     progress("reading the ratings")
     ratings = list(islice(read(paths, report=report), 0, None, every))
     others = list(islice(read(error_free_paths, report=report), 0, None, every))
-    contrasts = [rating for rating in read(short_paths, report=report) if is_short(rating.segment.hypothesis)]
+    short = [rating for rating in read(short_paths, report=report) if is_short(rating.segment.hypothesis)]
+    contrasts = sample(short, MOST_SHORT)
     if not any(rating.errors or (rating.errors is not None and not rating.unplaced) for rating in ratings):
         raise InputError("no rating has tags, because all errors are without a place; give ratings with marked errors")
     annotator = annotators.load(directory)
@@ -137,6 +142,11 @@ def calibrate(
     calibration = fit(readings, annotator.config, progress=progress)
     _save(directory, output, calibration)
     return calibration
+
+
+def sample(ratings: Sequence[Rating], most: int) -> Sequence[Rating]:
+    """Returns at most so many of the ratings, always the same: right and wrong texts often take turns in a file."""
+    return ratings if len(ratings) <= most else random.Random(0).sample(ratings, most)
 
 
 def read_once(

@@ -101,6 +101,15 @@ def test_only_short_contrasts_are_read(directory: Path, tmp_path: Path) -> None:
         assert one.marking.marking.least_of_interface >= before.marking.marking.least_of_interface
 
 
+def test_a_sample_of_contrasts_holds_right_and_wrong_ones() -> None:
+    ratings = marked_and_free() * 100
+    assert calibration.sample(ratings, len(ratings)) == ratings
+    few = calibration.sample(ratings, 60)
+    assert few == calibration.sample(ratings, 60)
+    assert len(few) == 60
+    assert 15 < sum(bool(rating.errors) for rating in few) < 45
+
+
 def test_blank_texts_are_missing(directory: Path, tmp_path: Path) -> None:
     texts = (Segment("Das Auto", " ", ("Das Haus",)), Segment("Das Auto", "the house", (" ", "")))
     others = write_ratings(tmp_path / "others.jsonl", RATINGS * 20 + tuple(Rating(text, "hand", ()) for text in texts))
