@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def fit(judged: Sequence[Judged], config: ModelConfig, decoding: Decoding) -> Er
 def fit_features(features: FloatArray, golds: FloatArray, has_major: BoolArray) -> ErrorFreeFit:
     """Returns the logistic regression with the least cross-entropy, and a threshold.
 
-    As many segments reach the threshold as are free of errors.
+    Of the segments without a Major mark, as many reach the threshold as are free of errors.
 
     Args:
         features: (segments, features), see `error_free.Features`.
@@ -81,10 +81,10 @@ def fit_features(features: FloatArray, golds: FloatArray, has_major: BoolArray) 
     weights, offset = logistic_regression.fit(features, golds, signs)
     rule = ErrorFreeRule(Features(*weights), offset, 0.5)
     found = np.array([rule.probability(Features(*row)) for row in features.tolist()])
-    found = np.where(has_major, 0.0, found)
-    # Rounded down, so that its own segment passes.
-    threshold = math.floor(error_free_agreement.threshold(found, golds) * 1e6) / 1e6
-    passed = (found >= threshold) & ~has_major
+    if not has_major.all():
+        quantile = error_free_agreement.threshold(found[~has_major], golds[~has_major])
+        # Rounded down, so that its own segment passes.
+        rule = replace(rule, threshold=math.floor(quantile * 1e6) / 1e6)
+    passed = (found >= rule.threshold) & ~has_major
     counts = [((golds == gold) & (passed == decided)).sum() for decided, gold in ((1, 1), (1, 0), (0, 1), (0, 0))]
-    rule = ErrorFreeRule(rule.weights, offset, threshold)
     return ErrorFreeFit(rule, len(golds), int(golds.sum()), float(error_free_agreement.mcc(np.array(counts))))
