@@ -131,7 +131,7 @@ INTERLEAVED = ("system,mt,src", "A,a one,x", "B,b one,x", "B,b two,y", "A,a two,
 def test_the_output_has_the_order_of_the_table(form: str, folder: Path) -> None:
     write(folder / "t.csv", *INTERLEAVED)
     texts = [row.split(",")[1] for row in INTERLEAVED[1:]]
-    out = do(tag, input=["t.csv"], format=form, **TAG).out
+    out = do(tag, input=["t.csv"], format=form, min_confidence=0.9999, **TAG).out  # marks would repeat the texts
     assert re.findall(r"[abc] (?:one|two|three)", out) == texts
 
 
