@@ -65,6 +65,7 @@ def _details(kind: type) -> tuple[str, ...]:
 ALL_DETAILS = tuple(
     dict.fromkeys(name for kind in (Rating, *_MARKS) for name in _details(kind) if name not in _WITH_PARTS_OF_THEIR_OWN)
 )
+_PASSED_ON = tuple(name for name in _details(Rating) if name in ALL_DETAILS)
 _NO_KEY = SegmentKey()
 
 
@@ -175,8 +176,8 @@ class Reducer:
         self._lose("errors in the source", len(rating.source_errors) - len(source_errors))
         self._lose("errors without a place", 0 if holds("unplaced") else len(rating.unplaced))
         self._lose(f"omissions{', written as errors without a place' if holds('unplaced') else ''}", len(others))
-        fitted = replace(
-            rating,
+        lost = self._without_details(rating)
+        fitted = Rating(
             segment=self._segment(rating.segment),
             rater=self._held_name("rater", "names of raters", rating.rater),
             errors=None if rating.errors is None else self._marks(rating.errors),
@@ -185,7 +186,7 @@ class Reducer:
             unplaced=self._marks(unplaced),
             overall=self._whole(rating.overall, "overall judgements"),
             estimate=self._whole(rating.estimate, EXPECTED_SCORES, is_held=holds("estimate")),
-            **self._without_details(rating),
+            **{name: None if name in lost else getattr(rating, name) for name in _PASSED_ON},
         )
         return fitted if self.adapt is None else self.adapt(fitted, self.losses)
 
@@ -250,7 +251,7 @@ class Reducer:
         return text
 
     def _marks(self, errors: Iterable[Kind]) -> tuple[Kind, ...]:
-        return tuple(held for error in errors if (held := self._mark(error)) is not None)
+        return tuple([held for error in errors if (held := self._mark(error)) is not None])
 
     def _mark(self, error: Kind) -> Kind | None:
         """Returns an error as the format holds it; None for one that is left out."""
@@ -274,6 +275,8 @@ class Reducer:
 
     def _without_details(self, holder: Rating | AnyError) -> dict[str, None]:
         """Returns None for each detail of a rating or an error that the format lacks."""
+        if not self._lacked[type(holder)]:
+            return {}
         lost = [name for name in self._lacked[type(holder)] if getattr(holder, name) is not None]
         if isinstance(holder, Rating) and holder.correction == "" and not self.capabilities.holds("empty_texts"):
             lost.append("correction")

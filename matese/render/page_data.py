@@ -6,11 +6,11 @@ import hashlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from matese import mqm
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError, severities
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Votes, severities
 from matese.formats.tables import jsonl
 from matese.render.labels import place_label
 from matese.text.ranges import Utf16Text
@@ -93,7 +93,7 @@ def _reviews(segments: Sequence[PageSegment]) -> dict[str, dict[str, object]]:
             "errors": _spans(review.errors or (), review.segment.hypothesis),
             "source_errors": _spans(review.source_errors, review.segment.source or ""),
             "omissions": _omissions(review),
-            "unplaced": [_severity_and_category(error) for error in review.unplaced],
+            "unplaced": [_details(error) for error in review.unplaced],
             "comment": str((review.segment.extra or {}).get("comment") or ""),
             "corrected": str((review.segment.extra or {}).get("corrected") or ""),
             "isReviewed": True,
@@ -145,7 +145,7 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
     optional: dict[str, object] = {
         "source_errors": _spans(rating.source_errors, segment.source or ""),
         "omissions": _omissions(rating),
-        "unplaced": [_severity_and_category(error) for error in rating.unplaced],
+        "unplaced": [_details(error) for error in rating.unplaced],
         "whole": None if whole is None else _without_nulls(asdict(whole), digits=4),
         "isEstimated": rating.overall is None and rating.estimate is not None,
         "heat": [[number, _heat(spans, number, segment)] for number, spans in translation.heat],
@@ -210,26 +210,13 @@ def _spans(
     units = Utf16Text(text).to_unit
     rows = []
     for span, change in itertools.zip_longest(spans, changes):
-        votes = span.votes if isinstance(span, ErrorSpan) else None
-        optional = {
-            "confidence": span.confidence,
-            "change": change,
-            "votes": None if votes is None else asdict(votes),
-        }
         place = {"start": units(span.start), "end": units(span.end)}
-        rows.append(place | _severity_and_category(span) | _without_nulls(optional))
+        rows.append(place | _details(span) | _without_nulls({"change": change}))
     return rows
 
 
-def _severity_and_category(error: AnyError) -> dict[str, object]:
-    """Returns the rank of the severity, and what else is known of an error, if there is some."""
-    correction = error.correction if isinstance(error, ErrorSpan) else None
-    words = error.words if isinstance(error, UnplacedError) else None
-    found = {
-        "category": error.category,
-        "rule": error.rule,
-        "words": words,
-        "reason": error.reason,
-        "correction": correction,
-    }
-    return _without_nulls({"severity": severities.rank(error.severity), **found})
+def _details(error: AnyError) -> dict[str, object]:
+    """Returns the rank of the severity, and all else that is known of an error, except for its place."""
+    known = {field.name: getattr(error, field.name) for field in fields(error) if field.default is None}
+    of_votes = {name: asdict(value) for name, value in known.items() if isinstance(value, Votes)}
+    return _without_nulls({"severity": severities.rank(error.severity), **known, **of_votes})

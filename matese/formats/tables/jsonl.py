@@ -38,6 +38,7 @@ from matese.annotation import (
 from matese.errors import InputError, one_of, unknown
 from matese.formats.row_issues import parse_lines
 from matese.formats.tables.jsonl_keys import (
+    LATER,
     OF_KEY,
     OF_RATING,
     OF_SEGMENT,
@@ -207,7 +208,10 @@ def to_json(
 
 def to_row(rating: Rating, *, weights: mqm.AnyWeights = "matese") -> dict[str, object]:
     """Returns a Rating as `to_json` does, with all keys that a table has."""
-    return {**dict.fromkeys(ROW_KEYS), **to_json(rating, weights=weights)}
+    line = to_json(rating, weights=weights)
+    for key in LATER:
+        line.setdefault(key, None)
+    return line
 
 
 def _row(rating: Rating, weights: mqm.AnyWeights, *, with_name: bool) -> Any:  # noqa: ANN401  (a `Line`)

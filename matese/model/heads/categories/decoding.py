@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -74,4 +74,4 @@ def with_categories(prediction: Prediction, spans: Sequence[ErrorSpan]) -> Itera
         else:
             total = said.logits[tokens_of(span, prediction.ranges)].sum(0)
             category = mqm.CATEGORIES[total.argmax()]
-            yield ErrorSpan(span.start, span.end, span.severity, category, span.confidence, span.votes, span.rule)
+            yield replace(span, category=category)
