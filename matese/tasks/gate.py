@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from matese.annotation import ErrorSpan, Omission, Rating, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.checks import consistency
 from matese.errors import FormatError, UsageError, counted, unknown
 from matese.files import short_names
@@ -46,8 +46,8 @@ class Request(rated.Rated, JsonFigures):
         ratings: files of ratings, or XLIFF, PO and other localisation files, which are marked first.
         max_major_per_1k: allow at most X Major and Critical errors per 1,000 words.
         max_errors_per_1k: allow at most X errors per 1,000 words.
-        max: allow at most N errors of a kind: errors for all, a severity, or a rule; in all, or /segment, or per 1,000
-            source words (/1k) or characters (/1k-characters), such as critical=0 errors=2/segment.
+        max: allow at most N errors of a kind: errors for all, a severity, a rule, or consistency; in all, or /segment,
+            or per 1,000 source words (/1k) or characters (/1k-characters), such as critical=0 errors=2/segment.
         min_score: require a mean score of at least X (0 is best; COMET models have other scales).
         min_error_free: require at least this share of segments that are free of errors, such as 60%; see matese tag
             --error-free.
@@ -84,6 +84,10 @@ class Request(rated.Rated, JsonFigures):
     github: bool = False
 
     def __post_init__(self) -> None:
+        files, _ = source_files.without_sources(rated.files_of(rated.RatingsOfSystems().take(self.ratings)))
+        if files and all(map(_is_unrated, files)):  # localisation files, which are marked first
+            object.__setattr__(self, "ratings", ())
+            object.__setattr__(self, "input", files)
         super().__post_init__()
         allowed = ", ".join(f"--{name.replace('_', '-')}" for name in _LIMITS[:-1])
         outputs = [name for name in ("json", "junit", "sarif") if getattr(self, name) == "-"]
@@ -110,7 +114,9 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
     >>> gate([Rating(Segment("Der Tag"), "A", (ErrorSpan(0, 3, Severity.MAJOR),))], min_score=-3).passed
     False
     """
-    request = _marking_texts(replace(request, error_free=request.min_error_free is not None))
+    is_plain = request.since is not None and not request.ratings and not request.limits_marks
+    checks = "only" if is_plain and request.checks is None else request.checks  # no mark of a model counts
+    request = replace(request, error_free=request.min_error_free is not None, checks=checks)
     files = request.files
     others = {"--junit": request.junit, "--sarif": request.sarif}
     for name, path in others.items():
@@ -135,17 +141,6 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
             sarif.write(gate_report.sarif(results))
         outputs.write_json(gate_report.to_json(results, _TOP))
     return results[0] if len(results) == 1 else GateResults(tuple(results))
-
-
-def _marking_texts(request: Request) -> Request:
-    """Returns the request with localisation files among the texts to mark, by rules alone where no mark is limited."""
-    given = rated.files_of(request.ratings)
-    if given and len(given) == len(rated.as_systems(request.ratings)):
-        given, _ = source_files.without_sources(given)
-        if all(map(_is_unrated, given)):
-            request = replace(request, ratings=(), input=given)
-    is_plain = request.since is not None and not request.ratings and not request.limits_marks
-    return replace(request, checks="only") if is_plain and request.checks is None else request
 
 
 def _is_unrated(path: str) -> bool:
@@ -190,7 +185,13 @@ def _check(request: Request) -> list[GateResult]:
     if request.since is not None:
         files = [path for path in request.files if path != request.baseline]
         wanted = EarlierTexts(request.since, files, texts.read_options(request)).lack
-    found = rated.find(request, command="gate", wanted=wanted)
+    every: list[Segment] = []
+
+    def is_wanted(segment: Segment) -> bool:
+        every.append(segment)
+        return wanted is None or wanted(segment)
+
+    found = rated.find(request, command="gate", wanted=is_wanted)
     if request.input and all(map(_is_for_localisation, request.input)):
         found = _by_file(found, request.input) if request.system is None else found
         notices.info(*consistency.sentences(rating.segment for of in found.systems.values() for rating in of))
@@ -201,6 +202,8 @@ def _check(request: Request) -> list[GateResult]:
     to_accept: list[Acceptance] = []
     for name in names:
         ratings = found.systems[name]
+        if any(maximum.what == gates.CONSISTENCY for maximum in limits.maxima):
+            ratings = _with_inconsistencies(ratings, every)
         if request.accept is not None:
             to_accept += _acceptances(ratings, accepted, request.accept)
         kept = [_without_accepted(rating, accepted) for rating in ratings]
@@ -233,6 +236,20 @@ def _by_file(found: rated.FoundSystems, paths: Sequence[str]) -> rated.FoundSyst
     return replace(found, systems=systems)
 
 
+def _with_inconsistencies(ratings: Sequence[Rating], every: Sequence[Segment]) -> list[Rating]:
+    """Returns the ratings with an error, which costs nothing, for each text that stands beside several in the set."""
+    from matese.annotation import Severity
+
+    found: dict[int, list[UnplacedError]] = {}
+    for one in consistency.find(dict.fromkeys(every)):
+        error = UnplacedError(
+            Severity.NEUTRAL, "Accuracy/Inconsistency", f"{one.text}: {', '.join(one.others)}", rule="consistency"
+        )
+        for segment in one.segments:
+            found.setdefault(hash(segment), []).append(error)
+    return [replace(one, unplaced=(*one.unplaced, *found.get(hash(one.segment), ()))) for one in ratings]
+
+
 def _maximum(text: str) -> Maximum:
     """Returns a limit of --max; raises a UsageError unless it is of a severity or rule that there is."""
     from matese.annotation import severities
@@ -240,7 +257,7 @@ def _maximum(text: str) -> Maximum:
     from matese.evaluation.systems.gate import Maximum
 
     maximum = Maximum.parse(text)
-    known = ["errors", *severities.MEANINGS, *(rule.name for rule in rules.TABLE)]
+    known = ["errors", *severities.MEANINGS, *(rule.name for rule in rules.TABLE), "consistency"]
     if maximum.what not in known:
         raise UsageError(f"--max {text}: {unknown('kind', maximum.what, known)}")
     return maximum

@@ -296,6 +296,19 @@ def test_undecided_errors_are_named(run: Run, folder: Path) -> None:
     assert ran.out.splitlines()[0] == "1 segment: score 0.00; 1 undecided, not in the score"
 
 
+def test_what_is_translated_in_two_ways_in_the_set(run: Run, repository: Path) -> None:
+    """Also if only one of the two has changed; without such a limit, it is no finding."""
+    text = PO.format("de", "{name}").replace("15 Dateien", "17 Dateien")
+    (repository / "de" / "app.po").write_text(text, encoding="utf-8")
+    (repository / "de" / "more.po").write_text(text.replace("17 Dateien", "17 Dateien sichern"), encoding="utf-8")
+    command = ("gate", "de/app.po", "de/more.po", "--since", "HEAD", "--checks", "only,blank", "--lang-pair", "en-de")
+    assert run(*command).code == 0
+    ran = run(*command, "--system", "app", "--max", "consistency=0", "--github")
+    assert ran.code == 1
+    lines = [line for line in ran.out.splitlines() if "Save 17 files: 17 Dateien, 17 Dateien sichern" in line]
+    assert [line.partition(",line")[0] for line in lines] == ["::error file=de/app.po", "::error file=de/more.po"]
+
+
 def test_the_workflow_for_an_app_fails_at_the_line_of_the_error(run: Run, folder: Path) -> None:
     android = "<resources>\n<string name='a'>Save {} files</string>\n<string name='b'>Close</string>\n</resources>\n"
     texts = {

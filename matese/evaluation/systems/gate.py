@@ -27,6 +27,8 @@ from matese.text.words import count_words
 _MOST_PERMUTATIONS = 1_000_000
 FINDINGS = "max-findings"
 """The name of the check of what rules find."""
+CONSISTENCY = "consistency"
+"""The rule of errors that are of a set of segments, and not of one; only `Maximum` counts them."""
 
 
 Per = Literal["", "segment", "1k", "1k-characters"]
@@ -214,7 +216,7 @@ def check(
     checks = list(_rate_checks(ratings, limits, weights))
     checks += (_maximum_check(ratings, maximum) for maximum in limits.maxima)
     if limits.max_findings is not None:
-        found = [sum(error.rule is not None for error in rating.all_errors) for rating in ratings]
+        found = [sum(error.rule not in (None, CONSISTENCY) for error in rating.all_errors) for rating in ratings]
         checks.append(_check(FINDINGS, "findings of rules", sum(found), limits.max_findings, found))
     if limits.min_score is not None:
         scores = quality.segment_scores(ratings, weights, basis)
