@@ -115,7 +115,7 @@ Better = Literal["first", "second", "tie"]
 
 
 @dataclass(frozen=True, slots=True)
-class Preference:
+class PairAnswer:
     """Which of two translations is better.
 
     Attributes:
@@ -344,7 +344,7 @@ class LanguageModel:
             n_tokens += self._n_judgements * sum(prompt.n_tokens for prompt in asked)
         return n_requests, n_tokens
 
-    def preferences(self, pairs: Iterable[tuple[Segment, Segment]]) -> Iterator[Preference]:
+    def preferences(self, pairs: Iterable[tuple[Segment, Segment]]) -> Iterator[PairAnswer]:
         """Yields which of two translations of a source is better, lazily and in order.
 
         Both orders are asked for, since language models favour one of them. Equal translations are a tie, without a
@@ -365,21 +365,21 @@ class LanguageModel:
         self.tally.n_tokens += http.n_tokens
         self.tally.n_retries += http.n_retries
 
-    def _preferred(self, http: Client, pair: tuple[Segment, Segment]) -> Preference:
+    def _preferred(self, http: Client, pair: tuple[Segment, Segment]) -> PairAnswer:
         first, second = (segment.without_blanks() for segment in pair)
         if first.hypothesis == second.hypothesis:
-            return Preference("tie")
+            return PairAnswer("tie")
         try:
             answered = [
                 self._ask(http, prompts.build_pair(self.question, *shown), 0, answers.read_better)[2]
                 for shown in ((first, second), (second, first))
             ]
         except (RefusedRequestError, AnswerError) as error:
-            return Preference(None, problem=str(error))
+            return PairAnswer(None, problem=str(error))
         sides = {(one.better, other.better) for one, other in [answered]}
         better: Better = "first" if sides == {("A", "B")} else "second" if sides == {("B", "A")} else "tie"
         is_steady = better != "tie" or sides == {("tie", "tie")}
-        return Preference(better, answered[0].reason, is_steady)
+        return PairAnswer(better, answered[0].reason, is_steady)
 
     needed = "a source or a reference"
     """The texts that a language model needs at least."""
