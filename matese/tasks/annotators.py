@@ -113,8 +113,8 @@ class Checking(Model):
     Attributes:
         checks: run rule-based checks: all beside the model (also), all without it (only), none, or the named rules
             (numbers,codes; only,numbers without the model): blank, untranslated, language, scripts, numbers,
-            placeholders, codes, addresses, repetition, artefacts, length (default: also for PO, XLIFF, TMX and
-            subtitles, else none).
+            placeholders, codes, addresses, repetition, artefacts, length (default: also for PO, XLIFF, other
+            localisation files and --for interface, else none).
         terms: check the terms of a list, too: CSV or TSV with columns such as source, target, forbidden and
             do-not-translate, or TBX.
     """
@@ -125,7 +125,8 @@ class Checking(Model):
     @property
     def chosen_rules(self) -> ChosenRules:
         """The rules that run."""
-        rules = chosen.DEFAULT if self.checks is None else chosen.choose(self.checks)
+        usual = chosen.choose("also") if self.use == "interface" else chosen.DEFAULT
+        rules = usual if self.checks is None else chosen.choose(self.checks)
         return replace(rules, terms=self.terms)
 
     @property

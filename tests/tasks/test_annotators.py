@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import matese
 from matese.model.decoding import DecodingChoice
-from matese.tasks.annotators import DecodingOptions, Model
+from matese.tasks.annotators import Checking, DecodingOptions, Model
 
 
 def test_a_request_s_choice_of_decoding_is_that_of_the_model() -> None:
@@ -18,3 +18,9 @@ def test_a_request_s_choice_of_decoding_is_that_of_the_model() -> None:
 
 def test_every_decoding_option_is_a_choice() -> None:
     assert {field.name for field in fields(DecodingOptions)} < {field.name for field in fields(DecodingChoice)}
+
+
+def test_strings_of_a_program_are_checked_by_rules_too() -> None:
+    of_table = {use: Checking(use=use).chosen_rules.of("csv") for use in (None, "interface")}
+    assert (bool(of_table[None]), bool(of_table["interface"])) == (False, True)
+    assert not Checking(use="interface", checks="none").chosen_rules.of("csv")
