@@ -19,6 +19,7 @@ from matese import mqm
 from matese.errors import ModelError
 from matese.model.encoder.observer import Observer
 from matese.model.encoder.roberta import Roberta
+from matese.model.heads.meaning.decoding import words_of_longest
 from matese.model.heads.meaning.network import MeaningTensors
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.row_vectors import RowVectors
@@ -109,19 +110,19 @@ class ObservedReading:
         meaning = output.get(MeaningTensors)
         if rule is None or meaning is None:
             return output.score.sum()
-        return _after_rule(rule, output.score, meaning.segment_logits, self._reading.hypothesis).sum()
+        return _after_rule(rule, output.score, meaning.segment_logits, words_of_longest([self._reading])).sum()
 
 
-def _after_rule(rule: MeaningRule, scores: Tensor, logits: Tensor, hypothesis: str) -> Tensor:
+def _after_rule(rule: MeaningRule, scores: Tensor, logits: Tensor, n_words: int) -> Tensor:
     """Returns the expected scores as the rule changes them, (batch,), with their slopes.
 
     The rule is computed in plain numbers, so its slopes are those between two points close by.
     """
     changed = []
     for score, logit in zip(scores.tolist(), logits.tolist(), strict=True):
-        value = rule.score(score, logit, hypothesis)
-        of_score = (rule.score(score + _STEP, logit, hypothesis) - rule.score(score - _STEP, logit, hypothesis)) / 2
-        of_logit = (rule.score(score, logit + _STEP, hypothesis) - rule.score(score, logit - _STEP, hypothesis)) / 2
+        value = rule.score(score, logit, n_words)
+        of_score = (rule.score(score + _STEP, logit, n_words) - rule.score(score - _STEP, logit, n_words)) / 2
+        of_logit = (rule.score(score, logit + _STEP, n_words) - rule.score(score, logit - _STEP, n_words)) / 2
         changed.append((value, of_score / _STEP, of_logit / _STEP))
     values, score_slopes, logit_slopes = torch.tensor(changed, dtype=torch.float64).T.to(scores)
     total: Tensor = values + score_slopes * (scores - scores.detach()) + logit_slopes * (logits - logits.detach())

@@ -149,7 +149,7 @@ def _scored(each: Judged) -> _Scored | None:
     said = each.prediction.outputs.get(MeaningLogits)
     if said is None or each.prediction.score is None or not np.isfinite(gold):
         return None
-    return _Scored(words_of_longest(each.model_input), gold, each.prediction.score, said.segment)
+    return _Scored(words_of_longest(each.model_input.readings), gold, each.prediction.score, said.segment)
 
 
 def _groups(judged: Sequence[Judged]) -> Iterator[list[_Scored]]:

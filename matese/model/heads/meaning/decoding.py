@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from matese.model.encoder.numpy_layers import Array, StoredTensors, dense, extra
 from matese.model.heads.head import Head, NumpyHead, RowStates, Said
 from matese.model.heads.meaning.settings import LONG
 from matese.model.heads.score.decoding import ExpectedScore
-from matese.model.model_input import ModelInput, Row
+from matese.model.model_input import ModelInput, Reading, Row
 from matese.model.prediction import Prediction, check_numbers
 from matese.model.texts.encoding import InputKind
 from matese.text.words import count_words
@@ -81,7 +81,7 @@ class Meaning(Head):
         said = prediction.outputs.get(MeaningLogits)
         if rule is None or said is None or prediction.outputs.get(ExpectedScore) is None:
             return prediction
-        score = rule.score(prediction.score or 0.0, said.segment, words_of_longest(model_input))
+        score = rule.score(prediction.score or 0.0, said.segment, words_of_longest(model_input.readings))
         return prediction._replace(outputs=prediction.outputs.changed(ExpectedScore(score)), score=score)
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
@@ -92,12 +92,10 @@ class Meaning(Head):
         return ["meaning-off"] if rule is None else ["meaning" + "~".join(f"{value:g}" for value in astuple(rule))]
 
 
-def words_of_longest(model_input: ModelInput) -> int:
+def words_of_longest(readings: Iterable[Reading]) -> int:
     """Returns the number of words of the longest text that is read, at most `LONG`."""
-    texts = [
-        text for reading in model_input.readings for text in (reading.hypothesis, reading.source, reading.reference)
-    ]
-    return max((count_words(text, most=LONG) for text in texts if text), default=0)
+    texts = (text for reading in readings for text in (reading.hypothesis, *reading.contexts))
+    return max((count_words(text, most=LONG) for text in texts), default=0)
 
 
 def _largest(states: Array) -> Array:
