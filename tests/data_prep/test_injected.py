@@ -25,7 +25,8 @@ def test_bad_translations_get_no_errors() -> None:
 
 def test_a_right_and_a_wrong_text_follow_each_other() -> None:
     made = list(injected.build(judged(), {"de": {"Hund": ["Vogel"], "Brief": ["Film"]}}, seed=0))
-    right, wrong = made[::2], made[1::2]
+    right = made[::2]
+    wrong = made[1::2]
     assert len(right) == len(wrong) > 20
     assert not any(rating.errors for rating in right)
     assert all(len(rating.all_errors) == 1 for rating in wrong)
