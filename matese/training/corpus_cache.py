@@ -85,9 +85,9 @@ def _key(config: Config, encoder: TextEncoder) -> str:
     """
     settings = to_builtins(config)
     for name in ("encoder", "output", "start", "tokenizer", "training"):
-        del settings[name]
-    del settings["data"]["dev"]
-    del settings["model"]["decoding"]
+        settings.pop(name, None)
+    settings["data"].pop("dev", None)
+    settings["model"].pop("decoding", None)
     known = json.dumps([VERSION, __version__, settings, encoder.tokenization()], sort_keys=True)
     digest = hashlib.sha256(known.encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
