@@ -20,9 +20,12 @@ REPEATED = "Accuracy/Addition/Repetition"
 
 _LONGEST = 20
 """Words of the longest phrase."""
+_LONGEST_WORD = 1000
+"""Letters of the longest word of a phrase, which bounds the memory that a search takes."""
 _LETTER = rf"[\p{{L}}\p{{M}}\p{{N}}'’\u200c\u200d--[{UNSPACED}]]"
+_WHOLE_WORD = rf"{_LETTER}{{1,{_LONGEST_WORD}}}+"
 _LOOP = regex.compile(
-    rf"(?i)(?<!{_LETTER})(?P<unit>{_LETTER}++(?:\s++{_LETTER}++){{0,{_LONGEST - 1}}}?)\s++"
+    rf"(?i)(?<!{_LETTER})(?P<unit>{_WHOLE_WORD}(?:\s++{_WHOLE_WORD}){{0,{_LONGEST - 1}}}?)\s++"
     rf"(?P<rest>(?P=unit)(?:\s++(?P=unit))++)(?!{_LETTER})"
     rf"|(?P<unit>[{UNSPACED}]{{3,{2 * _LONGEST}}}?)(?P<rest>(?P=unit){{2,}}+)",
     regex.VERSION1,

@@ -174,6 +174,7 @@ _NEEDED = {
 def features_of(rating: Rating, model_score: float | None = None) -> dict[str, float]:
     """Returns the features of a candidate, as far as they are known.
 
+    >>> from matese import Segment
     >>> features_of(Rating(Segment("Das ist gut"), None, ()), -1.5)
     {'minor': 0.0, 'major': 0.0, 'model_score': -1.5, 'length': 3.0}
     """

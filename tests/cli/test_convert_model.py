@@ -104,7 +104,7 @@ def remove(*names: str) -> None:
     ("removed", "message"),
     [
         (("xcomet/checkpoints",), "xcomet/checkpoints/model.ckpt is missing: the download is incomplete"),
-        (("xcomet/hparams.yaml",), "xcomet has no config.json: a model directory"),
+        (("xcomet/hparams.yaml",), "xcomet/hparams.yaml is missing: the download is incomplete"),
         (("encoders",), "xcomet/hparams.yaml: encoder ../encoders/xlmr-xl is not on this machine"),
         (("encoders/xlmr-xl/tokenizer.json",), "encoders/xlmr-xl has no usable tokenizer: "),
         (("encoders/xlmr-xl/config.json",), "encoders/xlmr-xl/config.json is missing: the model is incomplete"),

@@ -24,11 +24,11 @@ MARKED = (
     ("Sie kauft {zwölf} Äpfel[,]", "Sie kauft zwei Äpfel.", "She buys two apples."),
     ("Sie kauft zwei [apfel].", "Sie kauft zwei Äpfel.", "She buys two apples."),
     ("I have never been to 北京 😀!", "I've never been to Beijing 😀!", "我从没去过北京😀！"),
-    ("I {never want to see} [Peking] 😀!", "I've never been to Beijing 😀!", "我从没去过北京😀！"),
+    ("I {never want to} see [Peking] 😀!", "I've never been to Beijing 😀!", "我从没去过北京😀！"),
     ("[ i] have never been to Beijing{ 🚗}", "I've never been to Beijing 😀!", "我从没去过北京😀！"),
     ("I have {always} been to Beijing 😀!", "I've never been to Beijing 😀!", "我从没去过北京😀！"),
     ("Книга лежит на столе.", "Книга лежит на столе.", "The book lies on the table."),
-    ("Книга {стоит} [в] столе.", "Книга лежит на столе.", "The book lies on the table."),
+    ("Книга {стоит} в [столе].", "Книга лежит на столе.", "The book lies on the table."),
     ("{Кошка} лежит на столе.", "Книга лежит на столе.", "The book lies on the table."),
     ("Книга лежит на [стол].", "Книга лежит на столе.", "The book lies on the table."),
 )

@@ -233,12 +233,14 @@ def test_triplets() -> None:
     anchors = torch.zeros(4, 1)
     gold = torch.tensor([0.5, 0.75, 0.5, 0.0])
     groups = torch.tensor([1, 1, 2, 2])
-    # 1 is better than 0 by exactly the gap, but 3 farther away; 2 is better than 3 and 4 farther away
+    # 1 is better than 0, but 3 farther away; 2 is better than 3 and 4 farther away
     expected = ((3 - 0 + 1) + (9 - 5 + 1)) / 2
-    found = triplets(hypotheses, anchors, gold, groups, gap=0.25)
+    found = triplets(hypotheses, anchors, gold, groups, gap=0.2)
     assert found.item() == pytest.approx(expected, abs=1e-4)
     oracle = functional.triplet_margin_loss(anchors[:1], hypotheses[1:2], hypotheses[:1])
-    torch.testing.assert_close(triplets(hypotheses[:2], anchors[:2], gold[:2], groups[:2], gap=0.25), oracle)
+    torch.testing.assert_close(triplets(hypotheses[:2], anchors[:2], gold[:2], groups[:2], gap=0.2), oracle)
+    # A difference of exactly the gap is a tie.
+    assert triplets(hypotheses[:2], anchors[:2], gold[:2], groups[:2], gap=0.25).item() == 0
     assert triplets(hypotheses, anchors, gold, groups, gap=0.6).item() == 0
     assert triplets(hypotheses, anchors, torch.full((4,), NAN), groups, gap=0).item() == 0
 

@@ -120,7 +120,7 @@ def read(directory: Path) -> StoredModel:
         raise ModelError(f"{path}: {unknown('class_identifier', str(identifier), CLASSES)}")
     stored = foreign_checkpoint.load_checkpoint(directory / _CHECKPOINT)
     if identifier == _PEAR and "span_proj.0.weight" not in stored["state_dict"]:
-        raise ModelError(f"{directory / _CHECKPOINT} is no model of PEAR: must have {_HPARAMS}, which names its class")
+        raise ModelError(f"{path} is missing: the download is incomplete")
     hparams = {**CLASSES[identifier], **(stored.get("hyper_parameters") or named)}
     if named.get("layer_transformation") == "sparsemax_patch":
         # Such models were trained with softmax despite this setting: issue 244 of unbabel-comet.

@@ -208,7 +208,7 @@ BROKEN: dict[str, tuple[Breaker, str]] = {
     "nested thousands of times": (hparams("[" * 5000), "hparams.yaml is corrupt"),
     "aliases of aliases": (hparams(LAUGHS), "hparams.yaml is corrupt: more than 100,000 values"),
     "a list": (hparams("- a"), "hparams.yaml: must map"),
-    "no model at all": (without("hparams.yaml"), "is no model of PEAR: must have hparams.yaml"),
+    "no model at all": (without("hparams.yaml"), "hparams.yaml is missing: the download is incomplete"),
 }
 
 
