@@ -275,8 +275,6 @@ class Reducer:
 
     def _without_details(self, holder: Rating | AnyError) -> dict[str, None]:
         """Returns None for each detail of a rating or an error that the format lacks."""
-        if not self._lacked[type(holder)]:
-            return {}
         lost = [name for name in self._lacked[type(holder)] if getattr(holder, name) is not None]
         if isinstance(holder, Rating) and holder.correction == "" and not self.capabilities.holds("empty_texts"):
             lost.append("correction")

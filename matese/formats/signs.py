@@ -337,6 +337,6 @@ def other_document(head: FileHead) -> tuple[str, str] | None:
         return "an archive (ZIP)", "unpack it, and give the files in it"
     if re.match(r"(?:<!--.*?-->\s*)*<(?:!doctype html|html)\b", text, re.IGNORECASE | re.DOTALL):
         return "an HTML page", _AS_TEXT
-    if re.match(r"<\?xml\b", text) and not (is_xliff(head) or is_tmx(head)):
+    if re.match(r"<\?xml\b", text) and not (is_xliff(head) or is_tmx(head) or is_android(head)):
         return "XML", _AS_TEXT
     return None

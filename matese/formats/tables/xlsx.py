@@ -553,7 +553,8 @@ def _cells(path: str | Path, title: str | None = None) -> Iterator[Sequence[obje
         except InputError as error:
             raise FormatError(name_of(path), None, str(error)) from None
         except Exception as error:  # openpyxl, zipfile and two XML parsers raise errors of all kinds for damaged files
-            reason = " ".join(str(error).split()) or type(error).__name__
+            cause = error.__cause__ or error  # openpyxl says "see the exception"
+            reason = " ".join(str(cause).split()) or type(cause).__name__
             raise FormatError(name_of(path), None, f"no workbook ({reason}): must be an XLSX file") from None
 
 

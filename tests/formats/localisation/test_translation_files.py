@@ -253,7 +253,7 @@ def test_ratings_of_other_texts(tmp_path: Path) -> None:
     rating = Rating(Segment("anders", key=SegmentKey(index=1)), None, ())
     with pytest.raises(ValueError, match=r"segment 2 is not the target of a unit of .*: must be as it was read"):
         translation_files.save([rating], tmp_path / "out", WriteOptions(template=path))
-    with pytest.raises(ValueError, match=r"a copy of the XLIFF, PO, VTT or SRT file .* name that with --template"):
+    with pytest.raises(ValueError, match="a copy of the file that the texts come from: name that with --template"):
         translation_files.save([rating], tmp_path / "out", WriteOptions())
     changed = put(tmp_path / "changed.po", PO.replace("# old", "# [matese] null\n# Minor error: »Das« [0..3]"))
     with pytest.raises(FormatError, match=r"changed.po:5: unit 'A tree %s.n': .*»Das«"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import re
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -266,9 +265,9 @@ def test_workbooks_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for members, problem in [
         ({"workbook.xml": b"<a"}, "no workbook"),
         ({"worksheets/sheet1.xml": b"<worksheet"}, "no workbook"),
-        ({"worksheets/sheet1.xml": ENTITY}, "no workbook (undefined entity"),
+        ({"worksheets/sheet1.xml": ENTITY}, r"no workbook \((undefined entity|EntitiesForbidden)"),  # with defusedxml
     ]:
-        with pytest.raises(FormatError, match=re.escape(problem)):
+        with pytest.raises(FormatError, match=problem):
             list(xlsx.read(workbook(tmp_path / "a.xlsx", **members)))
     monkeypatch.setattr(xlsx, "_LARGEST", 1 << 20)
     bomb = workbook(tmp_path / "a.xlsx", **{"worksheets/sheet1.xml": bytes(2 << 20)})
