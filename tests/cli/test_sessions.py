@@ -71,8 +71,8 @@ COMPARING = [
     Situation("gate --hyp mt.txt --baseline ref.txt --ref ref.txt --max-blank 1", out=("PASS  expected score minus",)),
     Situation("gate --hyp mt.txt --ref ref.txt --min-score -0.1", out=("FAIL  expected score",), code=1),
     Situation("gate --input table.csv --baseline old --max-blank 1", out=("expected score minus that of old",)),
-    Situation("gate --input table.csv --min-score -3", ("gate checks one system; given: new, old (--base",), code=2),
-    Situation("gate spans.jsonl --max-errors-per 3", ("--max-errors-per-1k, --max-major-per-1k",), code=2),
+    Situation("gate --input table.csv --min-score -3", out=("\nnew            2       0         0  PASS\nold ",)),
+    Situation("gate spans.jsonl --max-errors-per 3", ("did you mean '--max-errors-per-1k'?",), code=2),
     Situation(
         "gate --input half.po --min-score -3",
         out=("FAIL  blank translations 2 (at most 0)", "\n      unit '"),

@@ -9,7 +9,7 @@ import pytest
 
 import matese
 from matese import ErrorSpan, InputError, Rating, Segment, SegmentKey, Severity
-from matese.formats.tables import jsonl, parquet
+from matese.formats.tables import frames, jsonl
 from matese.tasks.train import Request
 
 RATINGS = [
@@ -21,12 +21,12 @@ RATINGS = [
     for number in range(10)
     for rater in ("anna", "ben")
 ]
-DATA_SET = parquet.to_dataset(RATINGS)
-ONE_RATER = parquet.to_dataset(RATINGS[::2])
+DATA_SET = frames.to_dataset(RATINGS)
+ONE_RATER = frames.to_dataset(RATINGS[::2])
 
 
 @pytest.mark.parametrize(
-    "data", [DATA_SET, datasets.DatasetDict(train=ONE_RATER, test=parquet.to_dataset(RATINGS[1::2]))]
+    "data", [DATA_SET, datasets.DatasetDict(train=ONE_RATER, test=frames.to_dataset(RATINGS[1::2]))]
 )
 def test_a_data_set_is_prepared(data: object, tmp_path: Path) -> None:
     report = matese.prepare(data, output=str(tmp_path / "out"))  # type: ignore[arg-type]

@@ -132,7 +132,7 @@ def test_errors_without_a_severity_are_reported(folder: Path) -> None:
     write(folder / "a.jsonl", '{"text": "Guten Tag", "label": [[0, 5, "Falsch"], [6, 9, "Major"]]}')  # of doccano
     assert do(score, scores_only=True, ratings=["a.jsonl"]).out == "-5\n"
     ran = do(score, ratings=["a.jsonl"])
-    assert ran.told == "a.jsonl: errors without a severity: 1; they do not count in scores\n"
+    assert ran.told == "a.jsonl: 1 undecided, not in the score\n"
 
 
 def test_penalties_for_a_thousand_words_of_the_source(folder: Path) -> None:
