@@ -42,12 +42,21 @@ from matese.formats.registry import BY_NAME, TABLE
 from matese.formats.tables import jsonl
 from matese.validation import settings
 from tests.formats import score_files, wmt26_submissions
+from tests.formats.localisation.test_key_files import JSON, SOURCE_XML, TARGET_JSON, TARGET_XML, put
 from tests.formats.localisation.test_subtitles import SRT, VTT
 from tests.formats.localisation.test_tmx import TMX
 from tests.formats.localisation.test_translation_files import PO, XLIFF_1, XLIFF_2
 from tests.formats.test_round_trips import HOW, ON_TEMPLATES
 
 ROOT = Path(__file__).parents[2]
+XCSTRINGS = """{"sourceLanguage": "en", "version": "1.0", "strings": {"Open %@": {"comment": "menu", "localizations": {
+ "de": {"stringUnit": {"state": "translated", "value": "Öffne %@"}}}}}}"""
+PAIRS = {
+    "android": {"values/strings.xml": SOURCE_XML, "values-de/strings.xml": TARGET_XML},
+    "i18n-json": {"en/app.json": json.dumps(JSON), "de/app.json": TARGET_JSON},
+    "xcstrings": {"app.xcstrings": XCSTRINGS},
+}
+"""Files of texts by keys; the last one of a format is read, and finds the one before it."""
 TEXTS = ("Das 😀 ist <b>gut</b>.", "Haus", "der \u202eText\t[a]", "")
 RATINGS = [
     Rating(
@@ -114,7 +123,12 @@ def formats(folder: Path) -> Iterator[Target]:
     """Yields the readers of the registry."""
     whole = {"xliff": (XLIFF_1, XLIFF_2), "po": (PO,), "tmx": (TMX.partition("?>")[2],), "xcomet": (XCOMET,)}
     whole |= {"wmt26": (WMT26,), "srt": (SRT,), "vtt": (VTT,)}
-    for name in sorted({"mtme", *whole} | {one.name for one in TABLE if one.read and one.writes}):
+    for name, files in PAIRS.items():
+        put(folder / name, files)
+        *_, last = files
+        yield Target(name, folder / name, lambda path, name=name, last=last: _read(name, path / last))
+    written = {one.name for one in TABLE if one.read and one.writes} - {*PAIRS}
+    for name in sorted({"mtme", *whole} | written):
         form = BY_NAME[name]
         place = folder / name
         place.mkdir()
@@ -163,7 +177,9 @@ def others(folder: Path) -> Iterator[Target]:
         "0 ||| Ein Baum ||| a= 1 ||| -1.5\n0 ||| Ein Haus ||| a= 1 ||| -2\n1 ||| Ja ||| ||| 0\n"
     )
     shutil.copytree(ROOT / "configs", folder / "configs")
-    yield Target("settings", folder / "configs" / "xcomet-spans.yaml", lambda path: settings.read(path, Config))
+    yield Target(
+        "settings", folder / "configs" / "comet" / "xcomet-spans.yaml", lambda path: settings.read(path, Config)
+    )
     yield Target("weights", folder / "weights.yaml", weights_file.read)
     yield Target("glossary", folder / "terms.tsv", glossary.read)
     yield Target("candidates", folder / "n.best", lambda path: candidates.read(str(path)))
