@@ -80,15 +80,8 @@ def correct(page: Page) -> None:
 
 
 def mark_missing(page: Page) -> None:
-    """Removes one mark, and chooses a word of a reference to mark it."""
+    """Chooses a word of a reference to mark it."""
     page.click("#edit")
-    wrong = page.locator("mark", has_text="closed")
-    for step in range(9):  # the page holds only the translations near the visible ones
-        if wrong.count():
-            break
-        scroll(page, step / 8)
-    wrong.first.click()
-    page.keyboard.press("x")
     scroll(page, 1.0)
     click_word(page, "soups")
 

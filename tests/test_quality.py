@@ -6,10 +6,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchmarks import card, quality
 from matese.annotation import ErrorSpan, Estimate, Overall, Rating, Segment, SegmentKey, Severity
+from matese.model import recall
+from matese.model.recall import Found, OfInput, Recall
 
 SOURCES = ("The dog sleeps.", "The cat eats fish.", "It rains.")
 # Errors of the three systems in each segment; B is the best.
@@ -86,13 +89,20 @@ def test_tables_of_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "matese/models/mini").mkdir(parents=True)
     pages = {"README.md": "figures of mini", "matese/models/mini/README.md": "figures"}
     for page, name in pages.items():
-        comments = "".join(f"<!-- {one}: begin -->\nold\n<!-- {one}: end -->\n" for one in (name, "errors"))
+        comments = "".join(f"<!-- {one}: begin -->\nold\n<!-- {one}: end -->\n" for one in (name, "errors", "held out"))
         (tmp_path / page).write_text(f"before\n{comments}after\n")
     marks = {"all": {"marked": 0.75, "unmarked": 0.1, "expected score": 0.5, "chrF": 0.2}}
+    columns = {"n": 9, "found": 0.5, "right": None, "unmarked": 0.5, "above": 0.5, "below -1": 0.5}
+    by_input = {inputs: columns | {"right": 0.5} for inputs in ("reference", "source")}
+    held_out = {**by_input, "baselines": {"chrF": 0.4, "length": 0.5}}
+    found = OfInput({"number": Found.of(60, 30)}, {"de": Found.of(60, 30)})
+    file = tmp_path / "matese/models/mini" / recall.FILE
+    file.write_bytes(msgspec.json.encode(Recall(card.embedded(), {"reference": found, "source": found})))
     results: dict[str, dict[str, object]] = {
         "quality": {"tests": tests},
         "contrast": {"inputs": {"reference": marks, "source": marks}},
         "sanity": {"shares": {"all": {"reference": 0.9, "source": 0.7, "chrF": 0.8}}},
+        "held-out": {"figures": {part: held_out for part, _ in card._OF_CONTRASTS.values()}},
         "demetr": {"pairs": 35, "shares": {"mean over kinds": {"expected_score": 0.8185, "chrF": 0.5}}},
     }
     for name, figures in results.items():
@@ -103,6 +113,7 @@ def test_tables_of_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         text = (tmp_path / page).read_text()
         assert text.startswith("before\n")
         assert text.endswith("after\n")
-        assert text.count("old") == (page == "README.md")
+        assert text.count("old") == 2 * (page == "README.md"), "it has no tables of errors and of held-out contrasts"
+        assert ("| number | 60 | 50 % (38 to 62) | 50 % (38 to 62) |" in text) == (page != "README.md")
         assert "| chrF |" in text
         assert ("75 % of the errors of meaning" in text) == (page != "README.md")

@@ -306,7 +306,8 @@ def _category(name: str | None, scheme: Scheme) -> str | None:
 def _place(text: str, error: _Error, counts: QuoteCounts) -> tuple[int, int] | None:
     """Returns where a quote occurs in a text, None if it does not; counts quotes that are not found once, as given."""
     if error.quote is None:
-        start, end = error.start or 0, error.end or 0
+        start = error.start or 0
+        end = error.end or 0
         return (start, end) if 0 <= start < end <= len(text) else None
     places, is_exact = quotes.places(text, error.quote)
     counts.kinds[INEXACT] += bool(places) and not is_exact

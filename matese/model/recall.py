@@ -13,8 +13,8 @@ FILE = "recall.json"
 """Of a model directory; `python -m benchmarks.held_out --recall DIR` writes it."""
 ENOUGH = 50
 """A language with fewer errors was not measured."""
-WEAK = 0.25
-"""A smaller share of the errors is hardly any."""
+WEAK = 0.2
+"""A smaller share of the errors, beyond chance, is hardly any."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -24,6 +24,11 @@ class Found(msgspec.Struct, frozen=True):
     share: float
     low: float
     high: float
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether hardly any errors are found."""
+        return self.high < WEAK
 
     @classmethod
     def of(cls, n: int, n_found: int) -> Found:
@@ -46,7 +51,7 @@ class OfInput(msgspec.Struct, frozen=True):
 
     def hardly_found(self) -> list[str]:
         """Returns the kinds of errors that are hardly found."""
-        return [kind for kind, found in self.kinds.items() if found.share < WEAK]
+        return [kind for kind, found in self.kinds.items() if found.is_weak]
 
 
 class Recall(msgspec.Struct, frozen=True):
@@ -65,7 +70,7 @@ class Recall(msgspec.Struct, frozen=True):
         """Whether hardly any errors are found in a target language; None if that was not measured."""
         of_input = self.inputs.get(inputs)
         found = None if of_input is None else of_input.languages.get(language)
-        return None if found is None or found.n < ENOUGH else found.share < WEAK
+        return None if found is None or found.n < ENOUGH else found.is_weak
 
 
 def read(directory: Path) -> Recall | None:

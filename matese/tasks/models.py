@@ -47,7 +47,7 @@ def blind_spots(ratings: Iterable[Rating]) -> list[str]:
         if of_input is not None and (kinds := of_input.hardly_found()):
             given = "the source alone" if fields["inputs"] == "source" else f"the {fields['inputs']}"
             notes.append(
-                f"from {given}, {model} finds fewer than one in four of these errors: {', '.join(kinds)}; "
+                f"from {given}, {model} finds fewer than one in five of these errors: {', '.join(kinds)}; "
                 "none found does not mean none made"
             )
     return list(dict.fromkeys(notes))

@@ -270,7 +270,7 @@ def test_languages_in_which_a_model_finds_little_are_named(
     list(annotator.annotate_segments([Segment("das", "the", key=key) for key in keys]))
     list(annotator.annotate_segments([Segment("das", "the"), Segment("дом", "the")]))
     told = "; ".join(annotator.counts.notices)
-    assert "less than 25% of the errors of meaning in es from the source" in told
+    assert "less than 20% of the errors of meaning in es from the source" in told
     assert "not trained on the Cyrillic script" in told
     assert "fewer than 50 errors were measured in fr, nl:" in told
 

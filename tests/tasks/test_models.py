@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from matese.annotation import Rating, Segment
+from matese.model import recall
+from matese.model.recall import Found, OfInput, Recall
 from matese.tasks import models
 
 
@@ -27,9 +30,9 @@ def signed(model: str, inputs: str = "source") -> list[Rating]:
 )
 def test_kinds_of_errors_that_are_hardly_found(tmp_path: Path, model: str, inputs: str, kinds: str) -> None:
     name = str(tmp_path)
-    shares = {"source": {"tense": 0.1, "name": 0.25, "unit": 0.0}, "reference": {"tense": 0.5}}
-    card = {"model": f"{name}@1", "inputs": shares}
-    (tmp_path / "recall.json").write_text(json.dumps(card), encoding="utf-8")
+    kinds_of_source = {"tense": Found.of(100, 10), "name": Found.of(10, 1), "unit": Found.of(90, 0)}
+    of_inputs = {"source": OfInput(kinds_of_source, {}), "reference": OfInput({"tense": Found.of(2, 1)}, {})}
+    (tmp_path / recall.FILE).write_bytes(msgspec.json.encode(Recall(f"{name}@1", of_inputs)))
     found = models.blind_spots([*signed(model.format(name), inputs), Rating(Segment("Ja"), "anna", ())])
     assert len(found) == bool(kinds)
     assert all(f"of these errors: {kinds}" in note for note in found)

@@ -115,7 +115,8 @@ def test_every_twentieth_source_is_held_out() -> None:
 
 def test_several_teachers_vote_and_their_scores_are_averaged() -> None:
     segment = Segment("eins zwei drei")
-    minor, major = ErrorSpan(0, 4, Severity.MINOR), ErrorSpan(2, 9, Severity.MAJOR)
+    minor = ErrorSpan(0, 4, Severity.MINOR)
+    major = ErrorSpan(2, 9, Severity.MAJOR)
     alone = ErrorSpan(10, 14, Severity.MAJOR)
     ratings = [
         Rating(segment, "b", (minor,), estimate=Estimate(-1, "mqm", -2, 0)),
