@@ -14,7 +14,7 @@ def test_list(run: Run) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert re.match(r"mini\n  reads       reference or source\n  size +\d+\.\d million par", ran.out)
     assert "licence     Apache-2.0; the encoder MIT (LICENSE-encoder.txt)\n" in ran.out
-    assert re.search(r"^  figures     reference: F1 0\.\d+, HSH 0\.\d+, TSH 0\.\d+", ran.out, re.MULTILINE)
+    assert re.search(r"^  figures     reference: n \d+, found \d+ %, marks right \d+ %", ran.out, re.MULTILINE)
     assert len(ran.out.splitlines()) == 9
 
 
