@@ -57,7 +57,7 @@ def test_keys_name_the_systems_of_a_list() -> None:
     assert list(matese.compare(keyed, bootstrap=0).ratings) == ["A", "B"]
     assert list(matese.compare([OLD, NEW], bootstrap=0).ratings) == ["system 1", "system 2"]
     generated = (iter(ratings) for ratings in (OLD, NEW))
-    assert list(matese.compare(generated, bootstrap=0).ratings) == ["system 1", "system 2"]  # type: ignore[arg-type]
+    assert list(matese.compare(generated, bootstrap=0).ratings) == ["system 1", "system 2"]
 
 
 def test_filters_select_segments() -> None:
@@ -256,9 +256,9 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
         (lambda: matese.read("x.jsonl", format="jsnol"), "format 'jsnol' cannot be read, did you mean 'jsonl'"),
         (lambda: matese.evaluate(OLD, NEW, bootstrap=-1), "bootstrap: -1 must be a whole number, 0 or more"),
         (lambda: matese.evaluate(OLD, NEW, bootstrap=9, seed=-1), "seed: -1"),
-        (lambda: matese.evaluate(OLD, NEW[0]), "prediction is a Rating"),  # type: ignore[arg-type]
+        (lambda: matese.evaluate(OLD, NEW[0]), "prediction is a Rating"),
         (lambda: matese.compare(OLD), "system 1 is the only system"),
-        (lambda: matese.compare({"A": OLD, "B": ["x"]}), "B holds 'x'"),  # type: ignore[list-item]
+        (lambda: matese.compare({"A": OLD, "B": ["x"]}), "B holds 'x'"),
         (lambda: matese.compare({}), "give either RATINGS"),
         (lambda: matese.report([]), "give either RATINGS"),
         (lambda: matese.compare([OLD, NEW], permutations=0), "permutations: 0"),

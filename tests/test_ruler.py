@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -215,7 +216,7 @@ def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:
 def write_short_texts(folder: Path) -> None:
     """Writes held-out contrasts, their references as parallel texts, and minimal pairs of these."""
     folder.mkdir()
-    blocks = [
+    blocks: list[dict[str, Any]] = [
         {
             "lp": "de-en",
             "text": "sentence",
@@ -230,7 +231,7 @@ def write_short_texts(folder: Path) -> None:
         if short_texts.is_held_out(source)
     ]
     for block in blocks:
-        entry = block["wrong"][0]  # type: ignore[index]
+        entry = block["wrong"][0]
         entry["spans"] = [[entry["text"].index("snow"), entry["text"].index("snow") + 4]]
     (folder / "written.json.xz").write_bytes(lzma.compress(json.dumps(blocks).encode()))
     rows = [{"lp": "de-en", "src": block["source"], "tgt": block["reference"]} for block in blocks]

@@ -15,7 +15,7 @@ def test_list(run: Run) -> None:
     assert re.match(r"mini\n  reads       reference or source\n  size +\d+\.\d million par", ran.out)
     assert "licence     Apache-2.0; the encoder MIT (LICENSE-encoder.txt)\n" in ran.out
     assert re.search(r"^  figures     reference: n \d+, found \d+ %, marks right \d+ %", ran.out, re.MULTILINE)
-    assert len(ran.out.splitlines()) == 9
+    assert len(ran.out.splitlines()) == 8
 
 
 def test_card_of_one(run: Run) -> None:

@@ -7,9 +7,9 @@ import pytest
 from data_prep import references
 from data_prep.datasets import DATA_SETS, DataSet, human
 from data_prep.references import References
-from data_prep.splits import normalise
 from data_prep.store import Store
 from matese.annotation import Rating, Segment, SegmentKey
+from matese.preparation import normalise
 
 
 def data_set(name: str) -> DataSet:

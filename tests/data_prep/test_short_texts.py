@@ -4,10 +4,11 @@ import json
 import lzma
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from data_prep import short_texts
+from data_prep import short_texts, splits
 from data_prep.__main__ import main
 from data_prep.short_texts import MinimalPair, Parallel, Reserved
 from data_prep.splits import HeldOut
@@ -18,7 +19,7 @@ from matese.formats.tables import jsonl
 HELD = "The lamp is red 1."
 """A source whose CRC32 is divisible by 8, as the first test says."""
 NONE = Reserved(frozenset(), HeldOut(frozenset()))
-BLOCK = {
+BLOCK: dict[str, Any] = {
     "lp": "en-de",
     "text": "sentence",
     "source": "Do not open the door.",
@@ -46,7 +47,7 @@ def test_what_shares_a_text_with_a_held_out_row_is_reserved() -> None:
     assert not held_out.allows(HELD)
     assert not held_out.allows("Das Licht ist rot.", "A red lamp."), "the other direction"
     assert held_out.allows("A red lamp.")
-    by_hash = Reserved(frozenset(), HeldOut(frozenset({short_texts.splits.fingerprint("Öffnen")})))
+    by_hash = Reserved(frozenset(), HeldOut(frozenset({splits.fingerprint("Öffnen")})))
     assert not by_hash.allows("x", "öffnen!")
 
 
@@ -61,7 +62,7 @@ def test_written_contrasts_have_no_text_beside_itself() -> None:
     assert marked(wrong) == ["das Tor"]
     assert [error.severity for error in minor.all_errors] == [Severity.MINOR]
     (omission,) = missing.omissions
-    assert omission.start == BLOCK["source"].index("the door")  # type: ignore[attr-defined]
+    assert omission.start == BLOCK["source"].index("the door")
 
 
 def test_words_that_the_source_does_not_have_are_missing_without_a_place() -> None:

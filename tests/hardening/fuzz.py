@@ -126,7 +126,7 @@ def formats(folder: Path) -> Iterator[Target]:
     for name, files in PAIRS.items():
         put(folder / name, files)
         *_, last = files
-        yield Target(name, folder / name, lambda path, name=name, last=last: _read(name, path / last))
+        yield Target(name, folder / name, partial(_read_within, name, last))
     written = {one.name for one in TABLE if one.read and one.writes} - {*PAIRS}
     for name in sorted({"mtme", *whole} | written):
         form = BY_NAME[name]
@@ -146,6 +146,11 @@ def formats(folder: Path) -> Iterator[Target]:
         assert form.name not in ON_TEMPLATES or name in whole
         for number, path in enumerate(paths, start=1):
             yield Target(name if number == 1 else f"{name} {number}", path, partial(_read, name))
+
+
+def _read_within(name: str, file: str, folder: Path) -> None:
+    """Reads a file of a folder."""
+    _read(name, folder / file)
 
 
 def _read(name: str, path: Path) -> None:

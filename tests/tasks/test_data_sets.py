@@ -29,7 +29,7 @@ ONE_RATER = frames.to_dataset(RATINGS[::2])
     "data", [DATA_SET, datasets.DatasetDict(train=ONE_RATER, test=frames.to_dataset(RATINGS[1::2]))]
 )
 def test_a_data_set_is_prepared(data: object, tmp_path: Path) -> None:
-    report = matese.prepare(data, output=str(tmp_path / "out"))  # type: ignore[arg-type]
+    report = matese.prepare(data, output=str(tmp_path / "out"))
     assert {name: len(part) for name, part in report.files.items()} == {"train.jsonl": 9, "dev.jsonl": 1}
     assert report.prepared.n_merged == 10
 

@@ -181,6 +181,16 @@ class GateResults:
         """Whether all systems keep all limits."""
         return all(result.passed for result in self.results)
 
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of all systems."""
+        return tuple(check for result in self.results for check in result.checks)
+
+    @property
+    def notice(self) -> str:
+        """The notices of all systems."""
+        return "; ".join(result.notice for result in self.results if result.notice)
+
 
 def check(
     system: NamedRatings,
