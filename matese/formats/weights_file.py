@@ -52,7 +52,7 @@ class Scheme:
     """What annotators are told of errors.
 
     Attributes:
-        categories: their definitions by name, "" for none; empty if categories are not asked for.
+        categories: their definitions by name, "" for none; empty if no categories are wanted.
         severities: the most severe first.
     """
 

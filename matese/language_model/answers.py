@@ -142,7 +142,7 @@ def read(
 
 
 def _unasked(given: Mapping[str, Any], question: Question) -> Counter[str]:
-    """Returns how often an answer has each key that was not asked for and holds something."""
+    """Returns how often an answer has each key that the prompt does not name and whose value is not empty."""
     asked = ["errors", *(["score"] if question.has_score else []), *(["correction"] if question.has_correction else [])]
     keys = [key for key, value in given.items() if key not in asked and value not in _NOTHING]
     for error in given["errors"]:

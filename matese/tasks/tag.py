@@ -168,7 +168,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
 
 
 def _estimate(request: Request) -> Tagged:
-    """Tells what the answers of a language model would cost."""
+    """Reports what the answers of a language model would cost."""
     given = texts.segments(request)
     with annotators.asking(request, weights=request.weights, has_correction=request.correct) as model:
         n_requests, n_tokens = model.cost(given)
