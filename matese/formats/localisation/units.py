@@ -1,4 +1,8 @@
-"""A unit of a localisation file, and a file with its units."""
+"""A unit of a localisation file, and a file with its units.
+
+XLIFF and PO have parsers of our own because translate-toolkit does not return every byte: it adds and removes blank
+lines of PO files, rewrites XML declarations and quotes, and fails on PO in Latin-1.
+"""
 
 from __future__ import annotations
 
