@@ -115,20 +115,24 @@ class Counts:
     prepared_alarms: Counter[str] = field(default_factory=Counter)
 
 
-def changed_digit(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
-    """One digit of a number that source and translation share is another one.
+def _is_compared(texts: Texts, match: regex.Match[str]) -> bool:
+    """Whether the rule compares a number of a source.
 
-    Not of those of which the rule says nothing: beside units and currencies, and years of languages with other eras.
+    It says nothing beside units, currencies and words such as million, nor of years in languages with other eras.
     """
-    texts = Texts(segment)
+    has_unit = cldr.quantities(texts.source, match.start(), match.end(), texts.source_lang)
+    is_scaled = cldr.is_scaled(texts.source, match.end(), texts.source_lang)
+    is_dated = _YEAR.search(texts.source) or cldr.names_month(texts.source, texts.source_lang)
     langs = {*texts.languages, *(tag for tag in texts.tags if "TW" in tag)}
     has_other_era = not langs.isdisjoint({"am", "ar", "fa", "ja", "ne", "th", "zh-TW"})
+    return not has_unit and not is_scaled and not (has_other_era and is_dated)
 
-    def is_compared(match: regex.Match[str]) -> bool:
-        has_unit = cldr.quantities(texts.source, match.start(), match.end(), texts.source_lang)
-        return not has_unit and not (has_other_era and (_YEAR.search(texts.source) or cldr.months(texts.source, "en")))
 
-    theirs = Counter(int(match[0]) for match in _NUMBER.finditer(prose(texts.source)) if is_compared(match))
+def changed_digit(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
+    """One digit of a number that source and translation share is another one."""
+    texts = Texts(segment)
+    matches = (match for match in _NUMBER.finditer(prose(texts.source)) if _is_compared(texts, match))
+    theirs = Counter(int(match[0]) for match in matches)
     ours = [match for match in _NUMBER.finditer(prose(segment.hypothesis)) if len(match[0]) < 16]
     shared = [match for match in ours if theirs[int(match[0])] == 1]
     if not shared:
@@ -149,8 +153,10 @@ def _other_digit(number: str, rng: random.Random) -> str:
 
 def moved_mark(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
     """A number with a decimal or grouping mark loses the mark, so that its value is another."""
+    texts = Texts(segment)
     matches = list(_GROUPED.finditer(segment.hypothesis))
-    theirs = {regex.sub(r"\P{Nd}", "", match[0]) for match in _GROUPED.finditer(segment.source or "")}
+    compared = (match for match in _GROUPED.finditer(texts.source) if _is_compared(texts, match))
+    theirs = {regex.sub(r"\P{Nd}", "", match[0]) for match in compared}
     matches = [match for match in matches if regex.sub(r"\P{Nd}", "", match[0]) in theirs]
     if not matches:
         return None

@@ -10,7 +10,7 @@ import regex
 
 from matese.annotation import Omission, Severity
 from matese.checks import cldr
-from matese.checks.rule import Rule, Texts
+from matese.checks.rule import Need, Rule, Texts
 
 LOST = "Accuracy/Omission/Address"
 
@@ -69,4 +69,4 @@ def _is_language(label: str, labels: frozenset[str]) -> bool:
     return label in labels or len(regex.split("[-_]", label)[0]) == 2
 
 
-RULE = Rule("addresses", "a web or e-mail address is missing or differs", (LOST,), find, needs_source=True)
+RULE = Rule("addresses", "a web or e-mail address is missing or differs", (LOST,), find, needs=Need.SOURCE)

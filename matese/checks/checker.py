@@ -44,10 +44,8 @@ def check(segment: Segment, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
 def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
     """Returns a model's rating with the findings of some rules; the rater names both.
 
-    Errors of the model and a finding on the same words become one error, with the category and the rule of the finding,
-    the higher severity and the model's confidence. If it was a single error, the shorter place counts, but a
-    placeholder stays whole. A number that the model marked as missing costs nothing where another one in its place is a
-    finding.
+    Errors of the model and a finding on the same words become one error: the finding with the higher severity and the
+    model's confidence.
     """
     findings = check(rating.segment, chosen)
     if rating.errors is None and rating.whole is None:  # no answer is not "no errors"
@@ -56,7 +54,7 @@ def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating
         rating,
         rater=f"{rating.rater}|{_signature(rating.segment, chosen)}",
         errors=_joined(rating.segment, rating.errors or (), findings.errors or ()),
-        omissions=_joined(rating.segment, _without_changed(rating, findings), findings.omissions),
+        omissions=_joined(rating.segment, rating.omissions, findings.omissions),
         unplaced=(*rating.unplaced, *_new_unplaced(rating, findings)),
     )
 
@@ -70,54 +68,19 @@ def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed
     """Returns the spans and the findings; those of the same words become one span, so that no word costs twice."""
     joined = list(spans)
     for finding in findings:
-        same = _same(segment, finding, joined)
+        same = [span for span in joined if _is_same(segment, span, finding)]
+        severities = [one.severity for one in (finding, *same) if one.severity is not None]
+        confidences = [span.confidence for span in same if span.confidence is not None]
         joined = [span for span in joined if span not in same]
-        joined.append(_merged(finding, same) if same else finding)
+        joined.append(replace(finding, severity=max(severities), confidence=max(confidences, default=None)))
     return tuple(joined)
 
 
-def _without_changed(rating: Rating, findings: Rating) -> tuple[Omission, ...]:
-    """Returns a model's omissions without the missing numbers in whose place there are others: each is one error."""
-    n_changed = sum(error.category == numbers.CHANGED for error in findings.errors or ())
-    kept = []
-    for omission in rating.omissions:
-        words = omission.words(rating.segment).strip()
-        if n_changed and [(number.start, number.end) for number in numbers.find(words)] == [(0, len(words))]:
-            n_changed -= 1
-        else:
-            kept.append(omission)
-    return tuple(kept)
-
-
-def _same(segment: Segment, finding: Placed, spans: Sequence[Placed]) -> list[Placed]:
-    """Returns the spans that mark what a finding marks."""
-    return [span for span in spans if _overlap(span, finding) or _is_same_missing(segment, span, finding)]
-
-
-def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:
-    place = finding
-    # Part of a placeholder would be no useful mark.
-    if len(spans) == 1 and finding.rule != placeholders.RULE.name and _overlap(spans[0], finding):
-        place = min(finding, spans[0], key=lambda span: span.end - span.start)
-    severities = [severity for severity in (finding.severity, *(s.severity for s in spans)) if severity is not None]
-    confidences = [span.confidence for span in spans if span.confidence is not None]
-    severity = max(severities)
-    confidence = max(confidences, default=None)
-    return replace(finding, start=place.start, end=place.end, severity=severity, confidence=confidence)
-
-
-def _overlap(span: Placed, finding: Placed) -> bool:
+def _is_same(segment: Segment, span: Placed, finding: Placed) -> bool:
+    """Whether two errors share a character, or are the same missing words of the source and a reference."""
     if isinstance(span, Omission) and isinstance(finding, Omission) and span.text_name != finding.text_name:
-        return False
+        return span.words(segment).strip() == finding.words(segment).strip()
     return overlap(span, finding)
-
-
-def _is_same_missing(segment: Segment, span: Placed, finding: Placed) -> bool:
-    """Whether words of the source are also in an omission that the model marked in another text."""
-    if not (isinstance(span, Omission) and isinstance(finding, Omission)):
-        return False
-    texts = (span.words(segment), finding.words(segment))
-    return span.text_name != finding.text_name and texts[0].strip() == texts[1].strip()
 
 
 def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:

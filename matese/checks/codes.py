@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from matese.annotation import Severity, UnplacedError
-from matese.checks.rule import Rule, Texts
+from matese.checks.rule import Need, Rule, Texts
 from matese.text.placeholders import icu_arguments
 
 LOST = "Accuracy/Omission/Inline code"
@@ -41,5 +41,5 @@ RULE = Rule(
     "an inline code of XLIFF or TMX is lost, renamed, repeated or invented",
     (LOST, ADDED),
     find,
-    needs_codes=True,
+    needs=Need.CODES,
 )

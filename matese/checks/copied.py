@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matese.annotation import ErrorSpan, Severity
-from matese.checks.rule import Rule, Texts
+from matese.checks.rule import Need, Rule, Texts
 from matese.text import untranslated
 
 UNTRANSLATED = untranslated.CATEGORY
@@ -29,6 +29,6 @@ RULE = Rule(
     "spaces",
     (UNTRANSLATED,),
     find,
-    needs_source=True,
+    needs=Need.SOURCE,
     ends=True,
 )

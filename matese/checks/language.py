@@ -11,7 +11,7 @@ import regex
 from matese.annotation import ErrorSpan
 from matese.checks import scripts
 from matese.checks.copied import UNTRANSLATED, whole
-from matese.checks.rule import Rule, Texts
+from matese.checks.rule import Need, Rule, Texts
 from matese.text.placeholders import prose
 from matese.text.words import count_words
 
@@ -126,6 +126,6 @@ RULE = Rule(
     "the hypothesis is in another language",
     (WRONG, UNTRANSLATED),
     off_target,
-    needs_languages=True,
+    needs=Need.LANGUAGES,
     ends=True,
 )

@@ -2,12 +2,14 @@
 
 Numbers are digits of any script. Those of both texts are paired: by their value, read by the conventions of each
 language (both decimal marks where these are unknown), with fractions (2½) and powers (10⁶); by their characters, since
-versions and codes are copied; as hours, of which "am" and "pm" name one; and as decades, centuries and short years.
-Only where exactly one number is left on each side, the translation's is a finding.
+versions and codes are copied; as hours, of which "am" and "pm" name one; and as parts of dates, decades, centuries and
+short years. Only where exactly one number is left on each side, the translation's is a finding; of several, one that
+differs from its counterpart in a single digit.
 
-Nothing is said of a number that may be part of a name, or beside a word that multiplies it (million, 万), since these
-are many; of one beside a unit or currency that is not that of the other; and of years in languages with another era, or
-of any number of a date in Amharic, Persian and Nepali. What is left out or written in words is not found.
+Nothing is said of a number that may be part of a name, beside a word that multiplies it (million, 万), or beside a unit
+or currency that is not that of the other; of numbers that differ in zeros only, where a language's words for thousands
+are unknown; of hours in Amharic and Swahili; and of years in languages with another era, or of any number of a text with
+a date in Amharic, Persian and Nepali. What is left out or written in words is not found.
 """
 
 from __future__ import annotations
@@ -23,25 +25,26 @@ import regex
 
 from matese.annotation import ErrorSpan, Severity
 from matese.checks import cldr
-from matese.checks.rule import Rule, Texts
+from matese.checks.rule import Need, Rule, Texts
 from matese.text.placeholders import prose
 
 CHANGED = "Accuracy/Mistranslation/Number"
 
 _ALPHABET = r"\p{Latin}\p{Greek}\p{Cyrillic}"
 _SPACES = " \u00a0\u2009\u202f'’٬،"
-_FRACTION = "[¼½¾⅐-⅞]"
+_FRACTION = r"(?P<fraction>[¼½¾⅐-⅞])"
 _NUMBER = regex.compile(
     # Digits behind a letter belong to a name: H2O.
     rf"(?<![{_ALPHABET}\d_])(?<!\d[.,٫٬])"
     rf"(?:(?P<digits>\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*)"
-    rf"(?:e(?P<exponent>[-+]?\d{{1,3}}))?(?P<power>[⁻⁺]?[⁰¹²³⁴-⁹]{{1,3}})?(?P<fraction>\s?{_FRACTION})?"
-    rf"|(?P<alone>{_FRACTION}))",
+    rf"(?P<exponent>e[-+]?\d{{1,3}})?(?P<power>[⁻⁺]?[⁰¹²³⁴-⁹]{{1,3}})?(?:\s?{_FRACTION})?|{_FRACTION})",
     regex.IGNORECASE,
 )
-_IN_NAME = regex.compile(rf"\p{{Lu}}[{_ALPHABET}]*[-‑]\Z")
-_BEFORE_NAME = regex.compile(rf"[{_ALPHABET}]{{4}}|[-‑]?[{_ALPHABET}]*\d|_")
-"""COVID-19, 247sports, 4x4; but ku-25 and 5km."""
+_NAME_BEFORE = regex.compile(rf"(?:\p{{Lu}}[{_ALPHABET}]*[-‑]|tháng\s?)\Z")
+_NAME_BEHIND = regex.compile(
+    rf"[{_ALPHABET}]{{4}}|[-‑]?[{_ALPHABET}]*\d|_|['’]?s\b|er\b|-?[хе]\b|年代|[月월]| (?:decade|century)"
+)
+"""Parts of names, decades and months: COVID-19, 247sports, 4x4, 1990s, 3月; but ku-25 and 5km."""
 _HALF_DAY = regex.compile(r"(?:[:.]\d\d)?\s?([ap])\.?\s?m\b", regex.IGNORECASE)
 _HOUR = regex.compile(
     r"[:.h]\d\d(?!\d)|\s?(?:uhr|h|heures?|o['’]clock|時|时|点|點|시|giờ|час\w*|ώρ\w+|ura|ур\w+)(?!\p{Latin})"
@@ -60,14 +63,11 @@ _MINUS_LANGUAGES = frozenset(
 """Of the words for a minus."""
 _AROUND = 20
 """Characters before a number in which a word is looked for."""
-_DECADE = regex.compile(r"['’]?s\b|er\b|-?[хе]\b|年代| (?:decade|century)")
-_HOURS = 24
 _YEARS = range(1000, 2700)
-_OTHER_ERAS = frozenset({"am", "ar", "fa", "ja", "ne", "th"})
-_OTHER_ERA_OF_CHINESE = ("TW", "Hant")
+_OTHER_ERAS = frozenset({"am", "ar", "fa", "ja", "ne", "th", "zh-TW", "zh-Hant", "zh-Hant-TW"})
+_OTHER_CALENDARS = frozenset({"am", "fa", "ne"})
 _OTHER_HOURS = frozenset({"am", "sw"})
 """Languages that count hours from six o'clock."""
-_OTHER_CALENDARS = frozenset({"am", "fa", "ne"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,6 @@ class Number:
         values: its values, by the conventions of the language.
         half: "a" or "p" before "m".
         is_hour: whether minutes or a word for the hour stand beside it.
-        is_in_name: whether it may be part of a name.
     """
 
     start: int
@@ -90,7 +89,16 @@ class Number:
     values: frozenset[Fraction]
     half: str = ""
     is_hour: bool = False
-    is_in_name: bool = False
+
+    @property
+    def digits(self) -> str:
+        """The digits alone."""
+        return regex.sub(r"\D", "", self.written)
+
+    @property
+    def shape(self) -> str:
+        """The digits and where marks stand: which mark is the translator's choice."""
+        return regex.sub(rf"[.,٫٬{_SPACES}]", ".", self.written)
 
     @property
     def parts(self) -> list[int]:
@@ -98,55 +106,9 @@ class Number:
         return [int(part) for part in self.written.split(".") if part.isdecimal() and len(part) < 5]
 
     @property
-    def shape(self) -> str:
-        """The digits and where marks stand: which mark is the translator's choice."""
-        return regex.sub(rf"[.,٫٬{_SPACES}]", ".", self.written)
-
-
-def _is_same(one: Number, other: Number) -> bool:
-    return not one.values.isdisjoint(other.values) or one.shape == other.shape
-
-
-def _may_be_same(one: Number, other: Number) -> bool:
-    pairs = ((one, other), (other, one))
-    return _is_same_hour(one, other) or any(
-        _is_date_of(*pair) or _is_short(*pair) or _is_version_of(*pair) for pair in pairs
-    )
-
-
-def _is_same_hour(one: Number, other: Number) -> bool:
-    if not (one.is_hour or other.is_hour) or not one.parts or not other.parts:
-        return False
-    # "am" and "pm" fix the hour, but the other text may have words for them.
-    ours, theirs = (
-        {number.parts[0], number.parts[0] % 12 + 12 * (number.half == "p")} if number.half else {number.parts[0]}
-        for number in (one, other)
-    )
-    if not one.half and not other.half:
-        theirs = {(hour + 12 * n) % _HOURS for hour in theirs for n in (0, 1)}
-    minutes = [[part for part in number.parts[1:] if part] for number in (one, other)]
-    is_midnight = 0 in ours | theirs and _HOURS in ours | theirs
-    return minutes[0] == minutes[1] and (is_midnight or not ours.isdisjoint(theirs))
-
-
-def _is_date_of(date: Number, day: Number) -> bool:
-    """Whether a number is a part of a date or time with dots, of which the rest may be a word: 24.12., December 24."""
-    is_date = len(date.parts) > 1 and all(part < 60 or part in _YEARS for part in date.parts)
-    return is_date and len(day.parts) == 1 and any(value in date.parts for value in day.values)
-
-
-def _is_version_of(long: Number, short: Number) -> bool:
-    """Whether a number is a version of which the other leaves out the last part: 0.17.0, 0.17."""
-    return long.written.count(".") > 1 and long.written.startswith(f"{short.written}.")
-
-
-def _is_short(long: Number, short: Number) -> bool:
-    """Whether a number may be the end of a year or a decade (1990s, 90er), or the other name of a century."""
-    return any(
-        value in _YEARS and any(value % 100 == end or value == 100 * (end - 1) for end in short.values if end < 100)
-        for value in long.values
-        if value.denominator == 1
-    )
+    def is_year(self) -> bool:
+        """Whether it may be a year."""
+        return any(value in _YEARS for value in self.values)
 
 
 def find(text: str, lang: str = "") -> Iterator[Number]:
@@ -156,23 +118,10 @@ def find(text: str, lang: str = "") -> Iterator[Number]:
     text = prose(text)
     for match in _NUMBER.finditer(text):
         start, end = match.span()
-        before = text[max(0, start - _AROUND) : start]
         half = _HALF_DAY.match(text, end)
-        yield Number(
-            start,
-            end,
-            _in_ascii(match[0]),
-            frozenset(_values(match, lang)),
-            half[1].casefold() if half else "",
-            is_hour=bool(half or _HOUR.match(text, end) or _HOUR_BEFORE.search(before)),
-            is_in_name=bool(_IN_NAME.search(before) or _BEFORE_NAME.match(text, end)) or _may_be_letter(match),
-        )
-
-
-def _may_be_letter(match: regex.Match[str]) -> bool:
-    """Whether a digit may be a letter: some are tone marks and vowels."""
-    is_digit = len(match[0]) == 1 and not match[0].isascii()
-    return is_digit and unicodedata.category(match.string[match.start() - 1 : match.start()] or " ")[0] in "LM"
+        is_hour = half or _HOUR.match(text, end) or _HOUR_BEFORE.search(text, max(0, start - _AROUND), start)
+        values = frozenset(_values(match, lang))
+        yield Number(start, end, _in_ascii(match[0]), values, half[1].casefold() if half else "", bool(is_hour))
 
 
 def _in_ascii(text: str) -> str:
@@ -180,41 +129,25 @@ def _in_ascii(text: str) -> str:
     return "".join(str(unicodedata.digit(letter)) if letter.isdecimal() else letter for letter in text)
 
 
-def _values(match: regex.Match[str], lang: str) -> set[Fraction]:
-    """Returns the possible values of a number with marks; a single one if it fits its known language."""
-    if match["alone"]:
-        return {_numeric(match["alone"])}
-    plain = _in_ascii(regex.sub(f"[{_SPACES}]", "", match["digits"])).replace("٫", ".")
-    read = {mark: _value(plain, mark, other) for mark, other in ((".", ","), (",", "."))}
-    preferred = read.get("." if "٫" in match[0] else cldr.decimal_mark(lang) or "")
-    # Three decimals that are all zero are a thousand, whatever the language.
-    if plain.endswith((".000", ",000")):
-        preferred = _value(plain, "", plain[-4])
-    # What does not fit the marks of its language is a copy, such as a version: 3.10 is not 3.1.
-    values = {preferred} if cldr.decimal_mark(lang) else set(read.values())
-    power = unicodedata.normalize("NFKC", match["power"] or "").replace("−", "-")
-    if exponent := match["exponent"]:
-        return {value * Fraction(10) ** int(exponent) for value in values if value is not None}
-    if plain == "10" and power:
-        return {Fraction(10) ** int(power)}
-    return {value + _numeric((match["fraction"] or "").strip()) for value in values if value is not None}
+def _values(match: regex.Match[str], lang: str) -> Iterator[Fraction]:
+    """Yields the possible values of a number with marks; none if it does not fit the marks of its language.
 
-
-def _numeric(sign: str) -> Fraction:
-    return Fraction(unicodedata.numeric(sign)).limit_denominator(10) if sign else Fraction()
-
-
-def _value(text: str, decimal: str, other: str) -> Fraction | None:
-    """Returns the value with this decimal mark; None if the marks do not fit it."""
-    whole, _, fraction = text.partition(decimal) if decimal else (text, "", "")
-    first, *groups = whole.split(other)
-    if fraction and not fraction.isdecimal():
-        return None
-    # Groups of three, and in India of two before the last; a date is none of them.
-    is_odd = first.startswith("0") or len(first) > 3 or not {len(group) for group in groups} <= {2, 3}
-    if groups and (is_odd or len(groups[-1]) != 3):
-        return None
-    return Fraction(Decimal(f"{first}{''.join(groups)}.{fraction or 0}"))
+    Such a number is a copy, as a version is: in German, 3.10 is not 3,1.
+    """
+    fraction = Fraction(unicodedata.numeric(match["fraction"]) if match["fraction"] else 0).limit_denominator(10)
+    digits = _in_ascii(regex.sub(f"[{_SPACES}]", "", match["digits"] or "0"))
+    if digits == "10" and match["power"]:
+        yield Fraction(f"1e{unicodedata.normalize('NFKC', match['power']).replace('−', '-')}")
+        return
+    marks = cldr.decimal_marks(lang)
+    if digits.endswith((".000", ",000")):  # a thousand, whatever the language
+        marks = "," if digits[-4] == "." else "."
+    for mark in "." if "٫" in digits else marks:
+        group = "," if mark == "." else "[.]"
+        # Groups of three, and in India of two before the last; a date is none of them.
+        if regex.fullmatch(rf"(?:[1-9]\d{{0,2}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+)(?:[{mark}٫]\d+)?", digits):
+            plain = regex.sub(group, "", digits)
+            yield Fraction(Decimal(regex.sub("[,٫]", ".", plain) + (match["exponent"] or ""))) + fraction
 
 
 def compare(texts: Texts) -> Iterator[ErrorSpan]:
@@ -228,37 +161,68 @@ def compare(texts: Texts) -> Iterator[ErrorSpan]:
     source_lang, target_lang = texts.languages
     unmatched = list(find(texts.source, source_lang))
     left = list(find(texts.hypothesis, target_lang))
-    if not unmatched or not left:
+    if not unmatched or not left or (not _OTHER_CALENDARS.isdisjoint(texts.languages) and _is_dated(texts, unmatched)):
         return
-    signs = []
-    for agree in (_is_same, _may_be_same):
+    wrong = []
+    for is_same in (_is_same, _may_be_same):
         for number in tuple(unmatched):
-            equal = next((other for other in left if agree(number, other)), None)
+            equal = next((other for other in left if is_same(number, other)), None)
             if equal is not None:
                 unmatched.remove(number)
                 left.remove(equal)
-                signs += [equal] if _loses_sign(texts, number, equal) else []
+                wrong += [equal] if _loses_sign(texts, number, equal) else []
     pairs = [(one, other) for one in unmatched for other in left]
     if len(pairs) > 1:  # others may be words
-        pairs = [(one, other) for one, other in pairs if _is_slip(one, other) and not _is_scaled(texts, one, other)]
-    changed = [other for one, other in pairs if len(pairs) == 1 and _is_sure(texts, one, other)]
+        pairs = [(one, other) for one, other in pairs if _is_slip(one, other)]
+    wrong += [other for one, other in pairs if len(pairs) == 1 and _is_sure(texts, one, other)]
     right = [number for text in texts.references for number in find(text, target_lang)]
-    for number in (*signs, *changed):
+    for number in wrong:
         if not any(_is_same(number, other) or _may_be_same(number, other) for other in right):
             yield ErrorSpan(number.start, number.end, Severity.MAJOR, CHANGED)
 
 
+def _is_dated(texts: Texts, numbers: list[Number]) -> bool:
+    return any(number.is_year for number in numbers) or cldr.names_month(texts.source, texts.source_lang)
+
+
+def _is_same(one: Number, other: Number) -> bool:
+    return not one.values.isdisjoint(other.values) or one.shape == other.shape
+
+
+def _may_be_same(one: Number, other: Number) -> bool:
+    return _is_same_hour(one, other) or any(_is_end_or_part(*pair) for pair in ((one, other), (other, one)))
+
+
+def _is_same_hour(one: Number, other: Number) -> bool:
+    if not (one.is_hour or other.is_hour) or not one.parts or not other.parts:
+        return False
+    hours = [{number.parts[0]} for number in (one, other)]
+    for number, ours in zip((one, other), hours, strict=True):
+        if number.half:  # fixes the hour, but the other text may have a word for it
+            ours.add(number.parts[0] % 12 + 12 * (number.half == "p"))
+    if not one.half and not other.half:
+        hours[1] |= {(hour + 12) % 24 for hour in hours[1]}
+    minutes = [[part for part in number.parts[1:] if part] for number in (one, other)]
+    return minutes[0] == minutes[1] and not {hour % 24 for hour in hours[0]}.isdisjoint(hour % 24 for hour in hours[1])
+
+
+def _is_end_or_part(long: Number, short: Number) -> bool:
+    """Whether a number may be a part of another one.
+
+    A part of a date or time, of which the rest may be a word (24.12., December 24), a version without its end (0.17.0,
+    0.17), or the end of a year or a decade (1990s, 90er), or a century (1900s, 20th).
+    """
+    if len(short.parts) == 1 < len(long.parts) and all(part < 60 or part in _YEARS for part in long.parts):
+        return any(value in long.parts for value in short.values)
+    if long.written.count(".") > 1 and long.written.startswith(f"{short.written}."):
+        return True
+    ends = {end for year in long.values if year in _YEARS for end in (year % 100, year / 100 + 1)}
+    return any(value in ends for value in short.values)
+
+
 def _is_slip(one: Number, other: Number) -> bool:
     """Whether two numbers of several digits differ in a single one."""
-    digits = [regex.sub(r"\D", "", number.written) for number in (one, other)]
-    n_other = sum(map(operator.ne, *digits))
-    return len(digits[0]) == len(digits[1]) > 1 and n_other == 1
-
-
-def _is_scaled(texts: Texts, one: Number, other: Number) -> bool:
-    return cldr.is_scaled(texts.source, one.end, texts.source_lang) or cldr.is_scaled(
-        texts.hypothesis, other.end, texts.target_lang
-    )
+    return len(one.digits) == len(other.digits) > 1 and sum(map(operator.ne, one.digits, other.digits)) == 1
 
 
 def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
@@ -273,37 +237,32 @@ def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
 def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
     """Whether a number is surely wrong in the place of another one."""
     places = ((texts.source, one, texts.source_lang), (texts.hypothesis, other, texts.target_lang))
-    if one.is_in_name or other.is_in_name or "00" in (one.written[:2], other.written[:2]):
-        return False  # "00" are minutes, or the end of a number
-    quantities = [cldr.quantities(text, number.start, number.end, lang) for text, number, lang in places]
-    values = one.values | other.values
-    if _digits(one) == _digits(other):  # the word behind one of them may be a decade, a hundred or a million
-        has_scales = all(cldr.has_scales(lang) for _, _, lang in places)
-        is_hundred = any(100 * value in values for value in values)
-        if quantities[0] != quantities[1] or _is_scaled(texts, one, other) or not has_scales or is_hundred:
+    langs = {*texts.languages, *texts.tags}
+    if any(_may_be_more(*place) for place in places):
+        return False
+    if cldr.may_be_converted(*(cldr.quantities(text, one.start, one.end, lang) for text, one, lang in places)):
+        return False
+    if one.digits.strip("0") == other.digits.strip("0"):  # the word behind one of them may be a thousand or a hundred
+        is_hundred = any(100 * value in one.values | other.values for value in one.values | other.values)
+        if is_hundred or not all(cldr.scale_words(lang) for _, _, lang in places):
             return False
-    if any(
-        number.values & cldr.months(text, lang, with_number=not cldr.numbers_months(other_lang))
-        for number, (text, _, lang), (_, _, other_lang) in zip((other, one), places, places[::-1], strict=True)
-    ):
-        return False  # the number of a month that the other text names
-    if not cldr.may_be_same_quantity(*quantities):
-        return False
-    if _DECADE.match(texts.source, one.end) or _DECADE.match(texts.hypothesis, other.end):
-        return False
-    langs = {texts.source_lang, texts.target_lang}
-    if langs & _OTHER_HOURS and (one.is_hour or other.is_hour):
-        return False
-    is_dated = any(value in _YEARS for number in find(texts.source) for value in number.values)
-    has_other_era = langs & _OTHER_ERAS or any(part in tag for part in _OTHER_ERA_OF_CHINESE for tag in texts.tags)
-    if has_other_era and any(value in _YEARS for value in values):
-        return False
-    return not (langs & _OTHER_CALENDARS and (is_dated or cldr.months(texts.source, texts.source_lang)))
+    has_year = one.is_year or other.is_year
+    has_hour = one.is_hour or other.is_hour
+    return not (has_year and langs & _OTHER_ERAS) and not (has_hour and langs & _OTHER_HOURS)
 
 
-def _digits(number: Number) -> str:
-    """Returns the digits without zeros at either end, which are the same for a million and its million."""
-    return regex.sub(r"\D", "", number.written).strip("0")
+def _may_be_more(text: str, number: Number, lang: str) -> bool:
+    """Whether a number is a part of a name, is multiplied by a word, or is the end of another: 00."""
+    before = text[max(0, number.start - _AROUND) : number.start]
+    # Some digits are tone marks and vowels.
+    may_be_letter = len(number.written) == 1 and not text[number.start].isascii() and regex.search(r"[\p{L}\p{M}]\Z", before)
+    return bool(
+        may_be_letter
+        or number.written.startswith("00")
+        or _NAME_BEFORE.search(before)
+        or _NAME_BEHIND.match(text, number.end)
+        or cldr.is_scaled(text, number.end, lang)
+    )
 
 
-RULE = Rule("numbers", "a number stands in the place of another one", (CHANGED,), compare, needs_source=True)
+RULE = Rule("numbers", "a number stands in the place of another one", (CHANGED,), compare, needs=Need.SOURCE)

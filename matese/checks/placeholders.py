@@ -23,7 +23,7 @@ import regex
 from matese.annotation import ErrorSpan, Omission, Severity
 from matese.checks import cldr
 from matese.checks.copied import whole
-from matese.checks.rule import Rule, Texts
+from matese.checks.rule import Need, Rule, Texts
 from matese.text.placeholders import icu_arguments, icu_options, placeholders
 
 LOST = "Accuracy/Omission/Placeholder"
@@ -192,5 +192,5 @@ RULE = Rule(
     "a placeholder or tag of the source is missing, one is invented, or a message cannot be read",
     (LOST, ADDED, BROKEN),
     find,
-    needs_source=True,
+    needs=Need.SOURCE,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 
 from matese.annotation import AnyError, Segment
@@ -57,6 +58,14 @@ class Texts:
         return self.languages[1]
 
 
+class Need(Enum):
+    """What a rule says nothing without, as users read it."""
+
+    SOURCE = "the source"
+    LANGUAGES = "--lang-pair"
+    CODES = "inline codes, which only XLIFF and TMX have"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule-based check.
@@ -66,9 +75,7 @@ class Rule:
         sure_of: what it finds, for help and documentation.
         categories: of its findings.
         find: yields the findings; their field `rule` is set by the caller.
-        needs_source: whether it says nothing without a source.
-        needs_languages: whether it says nothing without the language pair.
-        needs_codes: whether it says nothing without inline codes, which few files have.
+        needs: what it says nothing without; None for a rule that always runs.
         reads_blanks: whether it also reads a hypothesis without text.
         variant: what the findings depend on besides the rule, for signatures.
         ends: whether nothing else is checked where it has found something, as in a text in the wrong language.
@@ -78,20 +85,18 @@ class Rule:
     sure_of: str
     categories: tuple[str, ...]
     find: Callable[[Texts], Iterable[AnyError]]
-    needs_source: bool = False
-    needs_languages: bool = False
-    needs_codes: bool = False
+    needs: Need | None = None
     ends: bool = False
     reads_blanks: bool = False
     variant: str = ""
 
     def can_run(self, segment: Segment) -> bool:
         """Whether the rule can say anything about a segment."""
-        has_source = segment.source is not None
-        has_languages = segment.key is not None and segment.key.lang_pair is not None
-        has_codes = segment.codes is not None
-        return (
-            (has_source or not self.needs_source)
-            and (has_languages or not self.needs_languages)
-            and (has_codes or not self.needs_codes)
-        )
+        if self.needs is None:
+            return True
+        known = {
+            Need.SOURCE: segment.source,
+            Need.LANGUAGES: segment.key and segment.key.lang_pair,
+            Need.CODES: segment.codes,
+        }
+        return known[self.needs] is not None

@@ -18,7 +18,7 @@ from matese.checks import (
     repetition,
     scripts,
 )
-from matese.checks.rule import Rule
+from matese.checks.rule import Need, Rule
 
 TABLE: tuple[Rule, ...] = (
     blank.RULE,
@@ -42,8 +42,6 @@ def idle(rules: Sequence[Rule], segments: Iterable[Segment]) -> tuple[Rule, ...]
     left = list(rules)
     for segment in segments:
         left = [rule for rule in left if not rule.can_run(segment)]
-        if not left:
-            break
     return tuple(left)
 
 
@@ -53,11 +51,9 @@ def why_idle(rules: Sequence[Rule]) -> str:
     >>> why_idle([numbers.RULE, addresses.RULE])
     'numbers, addresses need the source'
     """
-    needs = {
-        "the source": [rule.name for rule in rules if rule.needs_source],
-        "--lang-pair": [rule.name for rule in rules if rule.needs_languages],
-        "inline codes, which only XLIFF and TMX have": [rule.name for rule in rules if rule.needs_codes],
-    }
+    lacking = {need: [rule.name for rule in rules if rule.needs is need] for need in Need}
     return "; ".join(
-        f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {what}" for what, names in needs.items() if names
+        f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {need.value}"
+        for need, names in lacking.items()
+        if names
     )

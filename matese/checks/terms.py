@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import regex
 
 from matese.annotation import ErrorSpan, Omission, Severity
-from matese.checks.rule import Rule, Texts
+from matese.checks.rule import Need, Rule, Texts
 from matese.errors import FormatError
 from matese.files import name_of, read_lines
 from matese.text.languages import is_same, languages_of_pair
@@ -226,6 +226,6 @@ def rule(path: str | Path) -> Rule:
         "a term of the list lacks its translation, or has a forbidden one",
         (MISSING, FORBIDDEN),
         partial(find, entries=entries),
-        needs_source=True,
+        needs=Need.SOURCE,
         variant=f"@{sha256(repr(entries).encode()).hexdigest()[:8]}{lemmas}",
     )

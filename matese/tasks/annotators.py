@@ -308,11 +308,12 @@ def tell_rules(options: Checking, given: GivenSegments) -> None:
     if options.chosen_rules.is_default:
         return
     from matese.checks import rules
+    from matese.checks.rule import Need
 
     asked = options.chosen_rules.rules
     idle = rules.idle(asked, given)
     # Few files have inline codes.
-    told = [rule for rule in asked if len(asked) < len(rules.TABLE) or rule not in idle or not rule.needs_codes]
+    told = [rule for rule in asked if len(asked) < len(rules.TABLE) or rule not in idle or rule.needs is not Need.CODES]
     if lacking := [rule for rule in idle if rule in told]:
         problem = rules.why_idle(lacking)
         first = next(iter(given), None)

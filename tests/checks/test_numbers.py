@@ -166,7 +166,6 @@ def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
         ("en-de", "64 × 22 × 15 mm", "64×33×15 mm", ["33"]),
         ("en-de", "$26,750", "$26.570", ["26.570"]),
         ("en-de", "in 1999 (17 people)", "1999", []),
-        ("en-ky", "380,000 people", "390 миң киши", ["390"]),
         ("en-es", "37,125 people", "37,152 personas", ["37,152"]),
         ("en-de", "at 5.30pm", "um 18.30 Uhr", ["18.30"]),
         ("en-de", "45 miles (72 km) away", "65 Meilen (72 km) entfernt", ["65"]),
@@ -175,9 +174,12 @@ def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
         ("en-de", "a 550-pound hog", "ein schweres Schwein", []),
         ("en-it", "on May 30, 2005 in Xining", "il 30 maggio a Xining", []),
         # Numbers as words that only stand there as letters of others: "once" in "entonces", "art" in "artist".
-        ("en-es", "about 11 million", "entonces unos 21 millones", ["21"]),
+        ("en-es", "about 11 cats", "entonces unos 21 gatos", ["21"]),
         ("en-sv", "18 years ago, artists", "artister för 19 år sedan", ["19"]),
-        ("en-pt", "$37 billion", "US$ 67 bilhões", ["67"]),
+        ("en-pt", "it costs $37", "custa US$ 67", ["67"]),
+        # Not compared: beside words that multiply.
+        ("en-pt", "$37 billion", "US$ 67 bilhões", []),
+        ("en-ky", "380,000 people", "390 миң киши", []),
         ("en-de", "they won 5&4", "sie gewannen mit 4&4", ["4"]),
     ],
 )
