@@ -41,7 +41,8 @@ def is_available() -> bool:
 
 def knows(lang: str) -> bool:
     """Whether py3langid knows a language."""
-    return lang in _labels()
+    identifier = _identifier()
+    return identifier is not None and lang in identifier.labels
 
 
 @functools.cache
@@ -101,14 +102,9 @@ def _other_language(text: str, texts: Texts) -> str | None:
     if min(distances) <= _NEAR or max(distances) <= _DISTANT or {label, language} <= _CHINESE:
         return None
     # py3langid knows one script of each language.
-    is_usual = not scripts.is_in_another_script(text, scripts.usual(label))
+    usual = scripts.of_language(langcodes.Language.get(label).maximize().to_tag())
+    is_usual = not scripts.is_in_another_script(text, usual)
     return str(language) if is_usual or language == texts.source_lang else None
-
-
-@functools.cache
-def _labels() -> frozenset[str]:
-    identifier = _identifier()
-    return frozenset() if identifier is None else frozenset(identifier.labels)
 
 
 @functools.cache

@@ -21,7 +21,6 @@ from typing import Any
 import regex
 
 from matese.annotation import ErrorSpan, Omission, Severity
-from matese.checks import cldr
 from matese.checks.copied import whole
 from matese.checks.rule import Need, Rule, Texts
 from matese.text.placeholders import icu_arguments, icu_options, placeholders
@@ -33,6 +32,9 @@ BROKEN = "Accuracy/Mistranslation/Message syntax"
 _PRINTF = regex.compile(
     r"%(?:(?P<number>\d+)\$)?[-+#0']*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?P<kind>(?:hh?|ll?|[jztL])?[a-zA-Z@]|<\w+>)$"
 )
+_QT = regex.compile(r"%L?\d")
+_QT_FIRST = regex.compile(r"%L?1(?!\d)")
+"""Without a first argument, "%50" is fifty per cent, as Turkish and Basque write it."""
 _OF_DATE = regex.compile(r"%-?[BHIjmMUwWyYZ]")
 _TAG = regex.compile(r"</?[\w:.-]+(?!\w*\})")
 _BRACES = regex.compile(
@@ -64,8 +66,9 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
     ['%d']
     """
     # The number of an argument counts where the source or the hypothesis states one.
-    ours = list(_codes(texts.source, texts.source_lang))
-    theirs = list(_codes(texts.hypothesis, texts.target_lang))
+    has_first = _QT_FIRST.search(texts.source)
+    ours = [code for code in _codes(texts.source) if has_first or not _QT.match(code.name)]
+    theirs = list(_codes(texts.hypothesis))
     if not ours and not theirs:
         return
     if any(code.number for code in ours) or any(code.number for code in theirs):
@@ -95,7 +98,7 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
             yield ErrorSpan(code.start, code.end, Severity.MAJOR, ADDED)
 
 
-def _codes(text: str, lang: str) -> Iterator[_Code]:
+def _codes(text: str) -> Iterator[_Code]:
     """Yields the placeholders of a text that are compared."""
     places = placeholders(text)
     if not places:
@@ -109,14 +112,14 @@ def _codes(text: str, lang: str) -> Iterator[_Code]:
         elif code.startswith("%") and (printf := _PRINTF.match(code)):
             if not is_date:
                 yield _Code(start, end, f"%{printf['kind']}", int(printf["number"] or 0))
-        elif name := _name(code, lang):
+        elif name := _name(code):
             yield _Code(start, end, name)
 
 
-def _name(code: str, lang: str) -> str:
+def _name(code: str) -> str:
     """Returns what a placeholder is compared by; "" for one that is not compared."""
     # An entity is as good as the character that it stands for; a brace ends a message's syntax.
-    if code.startswith(("&", "}")) or (code.startswith("%") and code[1] != "{" and _is_per_cent(code, lang)):
+    if code.startswith(("&", "}")):
         return ""
     if tag := _TAG.match(code):
         return tag[0]
@@ -124,16 +127,6 @@ def _name(code: str, lang: str) -> str:
         return f"{braces[1]}{braces['name']}{braces[3]}"
     # Braces around several words are text.
     return "" if code.endswith("}") and code.startswith("{") else code.replace(" ", "")
-
-
-def _is_per_cent(code: str, lang: str) -> bool:
-    return code[1].isdecimal() and _begins_with_per_cent(lang)
-
-
-def _begins_with_per_cent(lang: str) -> bool:
-    """Whether a language writes %5 for five per cent, as Turkish and Basque do."""
-    symbols = cldr.locale(lang)
-    return symbols is not None and symbols.percent_formats[None].pattern.startswith("%")
 
 
 def _numbered(codes: list[_Code]) -> Iterator[_Code]:

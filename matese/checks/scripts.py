@@ -26,18 +26,15 @@ _LATIN_WORDS = 4
 _UNSPACED = 15
 _SHARE = 0.1
 _LATIN = "Latn"
+_UNKNOWN = "Zzzz"
 # ISO 15924 has codes for groups of scripts.
 _MEMBERS = {
     "Jpan": ("Hani", "Hira", "Kana"),
     "Kore": ("Hang", "Hani"),
     "Hans": ("Hani", "Bopo"),
     "Hant": ("Hani", "Bopo"),
-    "Hanb": ("Hani", "Bopo"),
     "Hrkt": ("Hira", "Kana"),
     "Aran": ("Arab",),
-    "Latf": ("Latn",),
-    "Latg": ("Latn",),
-    "Cyrs": ("Cyrl",),
 }
 _LETTER = regex.compile(r"\p{L}")
 _MIXED = regex.compile(
@@ -60,15 +57,12 @@ def of_language(tag: str) -> tuple[str, ...]:
     if not tag or not langcodes.tag_is_valid(tag):
         return ()
     language = langcodes.Language.get(tag)
-    likely = language.maximize().script
-    if likely is None or likely == "Zzzz":
-        return ()
-    names = {language.script or likely}
+    names = {language.script or language.maximize().script or _UNKNOWN}
     if language.script is None:
         own = (language.language, language.prefer_macrolanguage().language)
         likely_tags = get_global("likely_subtags").items()
         names |= {part for short, full in likely_tags if short.split("_")[0] in own for part in full.split("_")[1:2]}
-    members = {member for name in names for member in _MEMBERS.get(name, (name,))}
+    members = {member for name in names - {_UNKNOWN} for member in _MEMBERS.get(name, (name,))}
     return tuple(sorted(filter(_is_known, members)))
 
 
@@ -78,18 +72,6 @@ def _is_known(script: str) -> bool:
     except regex.error:  # no letter has it, as those of variants
         return False
     return True
-
-
-@cache
-def usual(tag: str) -> tuple[str, ...]:
-    """Returns the scripts in which a language is usually written.
-
-    >>> usual("sr"), usual("ja")
-    (('Cyrl',), ('Hani', 'Hira', 'Kana'))
-    """
-    import langcodes
-
-    return of_language(f"{tag}-{langcodes.Language.get(tag).maximize().script}")
 
 
 @cache

@@ -8,8 +8,7 @@ order, so that inflected words and compounds count.
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
@@ -28,13 +27,15 @@ from matese.text.languages import is_same, languages_of_pair
 MISSING = "Terminology/Missing term"
 FORBIDDEN = "Terminology/Forbidden term"
 
-_COLUMNS = {
-    "source": ("source", "term", "sourceterm", "src"),
-    "allowed": ("target", "allowed", "translation", "targetterm", "tgt"),
-    "forbidden": ("forbidden", "forbiddentarget", "deprecated"),
-    "kept": ("donottranslate", "dnt", "untranslatable"),
-    "case": ("case", "casesensitive"),
+_ROLES = {
+    **dict.fromkeys(("source", "term", "sourceterm", "src"), "source"),
+    **dict.fromkeys(("target", "allowed", "translation", "targetterm", "tgt"), "allowed"),
+    **dict.fromkeys(("forbidden", "forbiddentarget", "deprecated"), "forbidden"),
+    **dict.fromkeys(("donottranslate", "dnt", "untranslatable"), "kept"),
+    **dict.fromkeys(("case", "casesensitive"), "case"),
 }
+"""What the columns of tables hold, by their names in small letters and without spaces."""
+_TARGET = "target"
 _NO = ("", "0", "no", "false", "n")
 _SEPARATOR = regex.compile(r"\s*\|\s*")
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -65,14 +66,8 @@ class Entry:
 
     def of(self, lang: str, unnamed: str) -> Forms:
         """Returns the forms in a language."""
-        return self.forms.get(unnamed) or next(
-            (
-                forms
-                for code, forms in self.forms.items()
-                if lang and code not in ("", "target") and is_same(code, lang)
-            ),
-            Forms(),
-        )
+        named = (code for code in self.forms if lang and code not in ("", _TARGET) and is_same(code, lang))
+        return self.forms.get(unnamed) or self.forms.get(next(named, unnamed), Forms())
 
 
 def read(path: str | Path) -> tuple[Entry, ...]:
@@ -81,38 +76,30 @@ def read(path: str | Path) -> tuple[Entry, ...]:
     Raises:
         FormatError: if it is none, or holds no term.
     """
-    lines = list(read_lines(path))
-    is_xml = bool(lines) and lines[0].lstrip().startswith("<")
-    entries = tuple(_of_tbx("\n".join(lines), path) if is_xml else _of_table(lines, path))
+    lines = list(read_lines(path)) or [""]
+    entries = tuple(_of_tbx("\n".join(lines), path) if lines[0].lstrip().startswith("<") else _of_table(lines, path))
     if not entries:
         raise FormatError(name_of(path), None, "holds no term")
     return entries
 
 
 def _of_table(lines: Sequence[str], path: str | Path) -> Iterator[Entry]:
-    first = lines[0] if lines else ""
-    delimiter = max("\t,;", key=first.count)
-    rows = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter)
-    names = [regex.sub(r"[\W_]+", "", name).casefold() for name in next(rows, [])]
-    columns = {
-        role: next((names.index(name) for name in of_role if name in names), None) for role, of_role in _COLUMNS.items()
-    }
-    if columns["source"] is None:
-        if len(names) > 2:
+    delimiter = max("\t,;", key=lines[0].count)
+    header, *rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
+    roles = [_ROLES.get(regex.sub(r"[\W_]+", "", name).casefold(), "") for name in header]
+    if "source" not in roles:
+        if len(header) > 2:
             problem = "no column is named source: must have a header such as source,target,forbidden"
             raise FormatError(name_of(path), 1, problem)
-        rows = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter)
-        columns = dict.fromkeys(_COLUMNS) | {"source": 0, "allowed": 1}
+        roles = ["source", "allowed"]
+        rows.insert(0, header)
     for row in rows:
-        cells = {
-            role: row[place].strip() if place is not None and place < len(row) else ""
-            for role, place in columns.items()
-        }
-        if cells["source"]:
-            kept = (cells["source"],) if cells["kept"].casefold() not in _NO else ()
-            target = Forms((*_split(cells["allowed"]), *kept), _split(cells["forbidden"]))
-            is_case_sensitive = cells["case"].casefold() not in _NO or bool(kept)
-            yield Entry({"": Forms((cells["source"],)), "target": target}, is_case_sensitive)
+        cells = {role: cell.strip() for role, cell in zip(roles, row, strict=False)}
+        if source := cells.get("source"):
+            kept = (source,) if cells.get("kept", "").casefold() not in _NO else ()
+            target = Forms((*_split(cells.get("allowed", "")), *kept), _split(cells.get("forbidden", "")))
+            is_case_sensitive = bool(kept) or cells.get("case", "").casefold() not in _NO
+            yield Entry({"": Forms((source,)), _TARGET: target}, is_case_sensitive)
 
 
 def _split(cell: str) -> tuple[str, ...]:
@@ -154,33 +141,27 @@ def find(texts: Texts, entries: Sequence[Entry]) -> Iterator[ErrorSpan | Omissio
     found = [
         (start, end, entry)
         for entry in entries
-        for form in entry.of(source_lang, "").allowed
-        for start, end in _places(texts.source, form, is_case_sensitive=entry.is_case_sensitive)
+        for start, end in _places(texts.source, entry.of(source_lang, "").allowed, entry)
     ]
     for start, end, entry in sorted(found, key=lambda place: place[:2]):
         if any(a <= start and end <= b and b - a > end - start for a, b, _ in found):
             continue
-        forms = entry.of(target_lang, "target")
-        wrong = [
-            place
-            for form in forms.forbidden
-            for place in _places(texts.hypothesis, form, is_case_sensitive=entry.is_case_sensitive)
-        ]
+        forms = entry.of(target_lang, _TARGET)
+        wrong = list(_places(texts.hypothesis, forms.forbidden, entry))
         yield from (ErrorSpan(a, b, Severity.MAJOR, FORBIDDEN) for a, b in wrong)
-        lacks = [
-            not any(has(text, form, target_lang) for form in forms.allowed)
-            for text in (texts.hypothesis, *texts.references)
-        ]
-        if forms.allowed and not wrong and lacks[0] and not any(lacks[1:]):
+        every = (texts.hypothesis, *texts.references)
+        lacking = [text for text in every if not any(has(text, form, target_lang) for form in forms.allowed)]
+        if forms.allowed and not wrong and lacking == [texts.hypothesis]:
             yield Omission("source", None, start, end, Severity.MAJOR, MISSING)
 
 
-def _places(text: str, form: str, *, is_case_sensitive: bool) -> Iterator[tuple[int, int]]:
-    """Yields where a form stands as whole words."""
-    flags = 0 if is_case_sensitive else regex.IGNORECASE
-    before = "" if _UNSPACED.match(form) else r"(?<![\p{L}\p{M}\p{N}])"
-    behind = "" if _UNSPACED.search(form[-1:]) else r"(?![\p{L}\p{M}\p{N}])"
-    yield from (match.span() for match in regex.finditer(f"{before}{regex.escape(form)}{behind}", text, flags))
+def _places(text: str, forms: Iterable[str], entry: Entry) -> Iterator[tuple[int, int]]:
+    """Yields where forms of a term stand as whole words."""
+    for form in forms:
+        before = "" if _UNSPACED.match(form) else r"(?<![\p{L}\p{M}\p{N}])"
+        behind = "" if _UNSPACED.search(form[-1:]) else r"(?![\p{L}\p{M}\p{N}])"
+        flags = 0 if entry.is_case_sensitive else regex.IGNORECASE
+        yield from (match.span() for match in regex.finditer(f"{before}{regex.escape(form)}{behind}", text, flags))
 
 
 def has(text: str, form: str, lang: str) -> bool:

@@ -73,7 +73,7 @@ def test_what_is_surely_another_language(pair: str, source: str, hypothesis: str
 
 def test_without_the_extra_the_signature_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "py3langid", None)
-    for cached in (caches := (language._identifier, language._labels, language._label)):
+    for cached in (caches := (language._identifier, language._label)):
         cached.cache_clear()
     try:
         rating = checker.check(Segment(FRENCH, ENGLISH, (), SegmentKey(None, "en-de", None, None, 0)))
