@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Placed, Rating, Segment, UnplacedError
-from matese.checks import language, numbers, placeholders, rules
-from matese.checks.rule import Rule, Texts
+from matese.checks import rules
+from matese.checks.rule import Need, Rule, Texts, is_installed
 from matese.text.ranges import overlap
 from matese.version import __version__
 
@@ -26,6 +26,7 @@ def annotate_segments(segments: Iterable[Segment], chosen: Sequence[Rule] = rule
 def check(segment: Segment, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
     """Returns the findings of some rules in a segment. The rater names the rules and the languages that they assume.
 
+    >>> from matese.checks import numbers
     >>> rating = check(Segment("Es kostet 15 €.", "It costs €17."), [numbers.RULE])
     >>> rating.rater.split("|")[1], [(error.rule, error.category) for error in rating.errors]
     ('checks:numbers', [('numbers', 'Accuracy/Mistranslation/Number')])
@@ -69,11 +70,17 @@ def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed
     joined = list(spans)
     for finding in findings:
         same = [span for span in joined if _is_same(segment, span, finding)]
-        severities = [one.severity for one in (finding, *same) if one.severity is not None]
-        confidences = [span.confidence for span in same if span.confidence is not None]
         joined = [span for span in joined if span not in same]
-        joined.append(replace(finding, severity=max(severities), confidence=max(confidences, default=None)))
+        joined.append(_merged(finding, same))
     return tuple(joined)
+
+
+def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:
+    """Returns a finding of a known severity, with the higher one and the confidence of a model's spans."""
+    severities = [finding.severity, *(span.severity for span in spans)]
+    confidences = [span.confidence for span in spans if span.confidence is not None]
+    severity = max(severity for severity in severities if severity is not None)
+    return replace(finding, severity=severity, confidence=max(confidences, default=None))
 
 
 def _is_same(segment: Segment, span: Placed, finding: Placed) -> bool:
@@ -86,10 +93,11 @@ def _is_same(segment: Segment, span: Placed, finding: Placed) -> bool:
 def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:
     pair = (segment.key and segment.key.lang_pair) or ""
     names = [f"{rule.name}{rule.variant}" for rule in chosen]
-    if pair and language.RULE.name in names and language.is_available():  # which tells more languages apart
-        names.append("py3langid")
-    if placeholders.RULE.name in names and placeholders.reads_messages():
-        names.append("icu4py")
+    names += [
+        rule.library
+        for rule in chosen
+        if rule.library and is_installed(rule.library) and (pair or rule.needs is not Need.LANGUAGES)
+    ]
     return f"checks:{'+'.join(names)}|lang_pair:{pair or 'unknown'}"
 
 

@@ -132,9 +132,10 @@ def scale_words(lang: str) -> frozenset[str]:
 
 @cache
 def _scales(lang: str) -> regex.Pattern[str]:
-    words = scale_words(lang)
-    stems = [regex.escape(word[: 2 * len(word) // 3]) if len(word) > 3 else rf"{regex.escape(word)}\b" for word in words]
-    return regex.compile(rf"(?i)[\s-]?\s?(?:{'|'.join([_SCALES, *sorted(stems, key=len, reverse=True)])})")
+    # Longer words may have endings.
+    words = [word[: 2 * len(word) // 3] if len(word) > 3 else word for word in scale_words(lang)]
+    names = [regex.escape(word) + r"\b" * (len(word) <= 3) for word in sorted(words, key=len, reverse=True)]
+    return regex.compile(rf"(?i)[\s-]?\s?(?:{'|'.join([_SCALES, *names])})")
 
 
 _SCALES = (

@@ -11,12 +11,13 @@ import regex
 from matese.annotation import ErrorSpan
 from matese.checks import scripts
 from matese.checks.copied import UNTRANSLATED, whole
-from matese.checks.rule import Need, Rule, Texts
+from matese.checks.rule import Need, Rule, Texts, is_installed
 from matese.text.placeholders import prose
 from matese.text.words import count_words
 
 WRONG = "Accuracy/Wrong language"
 
+_LIBRARY = "py3langid"
 _LEAST = 0.5
 _MOST = 0.02
 _LEAST_WORDS = 5
@@ -34,15 +35,9 @@ _NO_LANGUAGE = "zxx"
 _NO_WORD = regex.compile(r"\S*[\p{N}@/\\_<>{}%=]\S*|(?<=\w\W{1,3})\p{Lu}[\p{L}\p{M}'’.-]*")
 
 
-def is_available() -> bool:
-    """Whether py3langid is installed."""
-    return _identifier() is not None
-
-
 def knows(lang: str) -> bool:
     """Whether py3langid knows a language."""
-    identifier = _identifier()
-    return identifier is not None and lang in identifier.labels
+    return is_installed(_LIBRARY) and lang in _identifier().labels
 
 
 @functools.cache
@@ -109,11 +104,9 @@ def _other_language(text: str, texts: Texts) -> str | None:
 
 @functools.cache
 def _identifier() -> Any:  # noqa: ANN401  # py3langid has no types
-    """Returns py3langid's model with probabilities; None where it is not installed."""
-    try:
-        from py3langid import langid
-    except ImportError:
-        return None
+    """Returns py3langid's model with probabilities."""
+    from py3langid import langid
+
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
 
 
@@ -124,4 +117,5 @@ RULE = Rule(
     off_target,
     needs=Need.LANGUAGES,
     ends=True,
+    library=_LIBRARY,
 )

@@ -8,8 +8,9 @@ differs from its counterpart in a single digit.
 
 Nothing is said of a number that may be part of a name, beside a word that multiplies it (million, 万), or beside a unit
 or currency that is not that of the other; of numbers that differ in zeros only, where a language's words for thousands
-are unknown; of hours in Amharic and Swahili; and of years in languages with another era, or of any number of a text with
-a date in Amharic, Persian and Nepali. What is left out or written in words is not found.
+are unknown; of hours in Amharic and Swahili; of years in languages with another era, or of any number of a text with a
+date in Amharic, Persian and Nepali; and of a lost decimal mark where several numbers are left. What is left out or
+written in words is not found.
 """
 
 from __future__ import annotations
@@ -255,9 +256,9 @@ def _may_be_more(text: str, number: Number, lang: str) -> bool:
     """Whether a number is a part of a name, is multiplied by a word, or is the end of another: 00."""
     before = text[max(0, number.start - _AROUND) : number.start]
     # Some digits are tone marks and vowels.
-    may_be_letter = len(number.written) == 1 and not text[number.start].isascii() and regex.search(r"[\p{L}\p{M}]\Z", before)
+    is_other_digit = len(number.written) == 1 and not text[number.start].isascii()
     return bool(
-        may_be_letter
+        (is_other_digit and regex.search(r"[\p{L}\p{M}]\Z", before))
         or number.written.startswith("00")
         or _NAME_BEFORE.search(before)
         or _NAME_BEHIND.match(text, number.end)

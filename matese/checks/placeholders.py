@@ -15,14 +15,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
 
 import regex
 
 from matese.annotation import ErrorSpan, Omission, Severity
 from matese.checks.copied import whole
-from matese.checks.rule import Need, Rule, Texts
+from matese.checks.rule import Need, Rule, Texts, is_installed
 from matese.text.placeholders import icu_arguments, icu_options, placeholders
 
 LOST = "Accuracy/Omission/Placeholder"
@@ -32,6 +30,7 @@ BROKEN = "Accuracy/Mistranslation/Message syntax"
 _PRINTF = regex.compile(
     r"%(?:(?P<number>\d+)\$)?[-+#0']*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?P<kind>(?:hh?|ll?|[jztL])?[a-zA-Z@]|<\w+>)$"
 )
+_ICU = "icu4py"
 _QT = regex.compile(r"%L?\d")
 _QT_FIRST = regex.compile(r"%L?1(?!\d)")
 """Without a first argument, "%50" is fifty per cent, as Turkish and Basque write it."""
@@ -156,28 +155,15 @@ def _other_options(texts: Texts) -> Iterator[ErrorSpan | Omission]:
 
 def _is_broken(text: str) -> bool:
     """Whether ICU cannot read a message; False without icu4py."""
-    message_format = _message_format()
-    if message_format is None:
+    if not is_installed(_ICU):
         return False
+    from icu4py.messageformat import MessageFormat
+
     try:
-        message_format(text, "en")
+        MessageFormat(text, "en")
     except ValueError:
         return True
     return False
-
-
-def reads_messages() -> bool:
-    """Whether icu4py is installed."""
-    return _message_format() is not None
-
-
-@cache
-def _message_format() -> Any:  # noqa: ANN401  # it may not be installed
-    try:
-        from icu4py.messageformat import MessageFormat
-    except ImportError:
-        return None
-    return MessageFormat
 
 
 RULE = Rule(
@@ -186,4 +172,5 @@ RULE = Rule(
     (LOST, ADDED, BROKEN),
     find,
     needs=Need.SOURCE,
+    library=_ICU,
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.util import find_spec
 
 from matese.annotation import AnyError, Segment
 from matese.text.languages import language_tags, languages_of
@@ -58,6 +59,12 @@ class Texts:
         return self.languages[1]
 
 
+@cache
+def is_installed(library: str) -> bool:
+    """Whether a library that a rule can do without is installed."""
+    return find_spec(library) is not None
+
+
 class Need(Enum):
     """What a rule says nothing without, as users read it."""
 
@@ -78,6 +85,7 @@ class Rule:
         needs: what it says nothing without; None for a rule that always runs.
         reads_blanks: whether it also reads a hypothesis without text.
         variant: what the findings depend on besides the rule, for signatures.
+        library: which it reads more with, where it is installed.
         ends: whether nothing else is checked where it has found something, as in a text in the wrong language.
     """
 
@@ -89,6 +97,7 @@ class Rule:
     ends: bool = False
     reads_blanks: bool = False
     variant: str = ""
+    library: str = ""
 
     def can_run(self, segment: Segment) -> bool:
         """Whether the rule can say anything about a segment."""

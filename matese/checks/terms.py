@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import regex
 
 from matese.annotation import ErrorSpan, Omission, Severity
-from matese.checks.rule import Need, Rule, Texts
+from matese.checks.rule import Need, Rule, Texts, is_installed
 from matese.errors import FormatError
 from matese.files import name_of, read_lines
 from matese.text.languages import is_same, languages_of_pair
@@ -42,6 +42,7 @@ _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _UNSPACED = regex.compile(r"[\p{lb=SA}\p{Han}\p{Hira}\p{Kana}]")
 _LEAST_STEM = 4
+_LEMMATISER = "simplemma"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,31 +183,23 @@ def _stem(word: str) -> str:
 
 
 def _lemma(word: str, lang: str) -> str:
-    lemmatise = _lemmatiser()
-    try:
-        return str(lemmatise(word, lang=lang)).casefold() if lemmatise else word.casefold()
-    except ValueError:  # not a language of simplemma
-        return word.casefold()
-
-
-@cache
-def _lemmatiser() -> Any:  # noqa: ANN401  # it may not be installed
-    try:
+    if is_installed(_LEMMATISER):
         import simplemma
-    except ImportError:
-        return None
-    return simplemma.lemmatize
+
+        with suppress(ValueError):  # not a language of simplemma
+            return simplemma.lemmatize(word, lang).casefold()
+    return word.casefold()
 
 
 def rule(path: str | Path) -> Rule:
     """Returns the rule of a list; its digest is in signatures."""
     entries = read(path)
-    lemmas = "" if _lemmatiser() is None else "+simplemma"
     return Rule(
         "terms",
         "a term of the list lacks its translation, or has a forbidden one",
         (MISSING, FORBIDDEN),
         partial(find, entries=entries),
         needs=Need.SOURCE,
-        variant=f"@{sha256(repr(entries).encode()).hexdigest()[:8]}{lemmas}",
+        variant=f"@{sha256(repr(entries).encode()).hexdigest()[:8]}",
+        library=_LEMMATISER,
     )

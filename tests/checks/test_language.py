@@ -6,7 +6,7 @@ import pytest
 
 from matese import Segment
 from matese.annotation import SegmentKey
-from matese.checks import checker, copied, language, rules
+from matese.checks import checker, copied, language, rule, rules
 
 FRENCH = "Les enfants jouent dans le jardin depuis ce matin et ne veulent pas rentrer."
 GERMAN = "Die Kinder spielen seit heute früh im Garten und wollen nicht ins Haus kommen."
@@ -73,7 +73,7 @@ def test_what_is_surely_another_language(pair: str, source: str, hypothesis: str
 
 def test_without_the_extra_the_signature_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "py3langid", None)
-    for cached in (caches := (language._identifier, language._label)):
+    for cached in (caches := (rule.is_installed, language._label)):
         cached.cache_clear()
     try:
         rating = checker.check(Segment(FRENCH, ENGLISH, (), SegmentKey(None, "en-de", None, None, 0)))
