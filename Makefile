@@ -59,10 +59,11 @@ MINI := runs/mini/calibrated
 mini: have-data $(MINI)/config.json
 	@echo "$(MINI): the model; to measure it: python -m benchmarks.quality --model $(MINI) --data data/prepared/dev.jsonl"
 
+CONTRASTS := $(addprefix $(PREPARED)/,short-dev.jsonl written-dev.jsonl)
 # A sixth of the validation data and of the ESA ratings is enough.
-$(MINI)/config.json: runs/mini/small/config.json $(PREPARED)/esa-dev.jsonl $(PREPARED)/short-dev.jsonl
+$(MINI)/config.json: runs/mini/small/config.json $(PREPARED)/esa-dev.jsonl $(CONTRASTS)
 	$(BIN)/matese calibrate $(<D) $(PREPARED)/dev.jsonl --error-free $(PREPARED)/esa-dev.jsonl \
-	    --short-texts $(PREPARED)/short-dev.jsonl --every 6 --output $(MINI)
+	    --contrasts $(CONTRASTS) --every 6 --output $(MINI)
 
 runs/mini/small/config.json: runs/mini/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
@@ -144,7 +145,7 @@ $(PREPARED)/remedy.jsonl: $(PREPARED)/gemba.jsonl ;
 $(PREPARED)/written.jsonl: data_prep/contrasts/written.json.xz | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep short-texts --output $(PREPARED)
 
-$(PREPARED)/pairs.jsonl $(PREPARED)/short.jsonl: $(PREPARED)/written.jsonl ;
+$(PREPARED)/written-dev.jsonl $(PREPARED)/pairs.jsonl $(PREPARED)/short.jsonl: $(PREPARED)/written.jsonl ;
 
 $(PREPARED)/injected.jsonl: $(PREPARED)/remedy.jsonl
 	$(BIN)/python -m data_prep injected $< --output $(PREPARED)

@@ -97,7 +97,7 @@ def parser() -> argparse.ArgumentParser:
     )
     judged = read_raw("judgments", _judgments, "folder of gemba.jsonl and remedy.jsonl")
     judged.add_argument("--held-out", action="store_true", help="only the held-out sources, for measuring")
-    read_raw("short-texts", _short_texts, "folder of written.jsonl, pairs.jsonl and short.jsonl")
+    read_raw("short-texts", _short_texts, "folder of written.jsonl, written-dev.jsonl, pairs.jsonl and short.jsonl")
     mined = add("mine", _mine)
     mined.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="JSONL of lp, src and tgt (lang_pair, texts)")
     _add(mined, "--seed", 0, "random seed", "N")
@@ -243,8 +243,10 @@ def _short_texts(options: argparse.Namespace) -> None:
     store = _store(options)
     parallel = short_texts.read_parallel(store)
     held_out = short_texts.reserved(parallel)
+    written = list(short_texts.written(short_texts.read_written(), seed=0))
     ratings = {
-        "written": short_texts.written(short_texts.read_written(), seed=0),
+        "written": itertools.filterfalse(short_texts.is_kept_for_calibration, written),
+        "written-dev": filter(short_texts.is_kept_for_calibration, written),
         "pairs": short_texts.mined(parallel, short_texts.read_pairs(store), held_out),
         "short": short_texts.right(parallel, held_out),
     }

@@ -40,6 +40,8 @@ HELD_OUT_WRITTEN = Path(__file__).with_name("held_out_written.txt")
 """Hashes of those texts of held-out written contrasts that stand in the public parallel texts."""
 _HELD_OUT = 8
 """One source in so many is held out."""
+_KEPT = 64
+"""One written source in so many is kept for the calibration."""
 _LARGEST_PART = 0.6
 """Largest share of the text that may differ in a minimal pair: otherwise the error has no place."""
 _N_REFERENCES = 2
@@ -63,6 +65,11 @@ def is_held_out(source: str) -> bool:
     (False, False)
     """
     return zlib.crc32(source.encode()) % _HELD_OUT == 0
+
+
+def is_kept_for_calibration(rating: Rating) -> bool:
+    """Whether a written contrast is not trained on but calibrated on."""
+    return zlib.crc32((rating.segment.source or "").encode()) % _KEPT == 1
 
 
 @dataclass(frozen=True, slots=True)

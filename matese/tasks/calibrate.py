@@ -25,14 +25,14 @@ class Request(NewModel):
         ratings: ratings that were not used in training.
         error_free: more such ratings, for errors of meaning and the detection of error-free segments only, which is
             fitted to them alone; for ratings that were made in another way, such as ESA beside MQM.
-        short_texts: right and wrong translations, such as contrasts, of which only texts of up to six words are read:
-            the marks and scores of short texts are fitted to them.
+        contrasts: right and wrong translations, to which the marks and scores of texts of up to six words, and the
+            marks in texts of several sentences, are fitted.
         every: read every N-th rating of the first two.
     """
 
     ratings: Sequence[str] = option((), Several())
     error_free: Sequence[str] = option((), Several())
-    short_texts: Sequence[str] = option((), Several())
+    contrasts: Sequence[str] = option((), Several())
     every: int = option(1, Whole(1))
 
 
@@ -53,7 +53,7 @@ def run(request: Request, stream: TextIO | None = None) -> Calibration:
             [Path(name) for name in request.ratings],
             target,
             error_free_paths=[Path(name) for name in request.error_free],
-            short_paths=[Path(name) for name in request.short_texts],
+            contrast_paths=[Path(name) for name in request.contrasts],
             every=request.every,
             progress=say,
             report=issues,

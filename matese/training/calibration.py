@@ -32,8 +32,8 @@ from matese.training.meaning_rules import MeaningFit
 from matese.training.reading import read
 from matese.validation import plain_values
 
-MOST_SHORT = 1500
-"""Short contrasts that are read: they suffice, and reading takes time."""
+MOST_CONTRASTS = 1500
+"""Short contrasts that are read, and others: they suffice, and reading takes time."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Readings:
         inputs: the kind of input.
         ratings: that everything is fitted to.
         others: that errors of meaning, and the detection of segments free of errors, are fitted to.
-        contrasts: short ones, that everything about short texts is fitted to.
+        contrasts: that everything about short texts, and about texts of several pieces, is fitted to.
     """
 
     inputs: InputKind
@@ -103,7 +103,7 @@ def calibrate(
     output: Path,
     *,
     error_free_paths: Sequence[Path] = (),
-    short_paths: Sequence[Path] = (),
+    contrast_paths: Sequence[Path] = (),
     every: int = 1,
     progress: Callable[[str], None],
     report: Callable[[RowIssue], None] | None = None,
@@ -116,8 +116,8 @@ def calibrate(
         output: directory of the new model; may be `directory`.
         error_free_paths: files of more such ratings, in another manner of annotation: the rules for errors of meaning
             are fitted to them, too, and the detection of segments free of errors to them alone.
-        short_paths: files of right and wrong translations, of which only short hypotheses are read.
-        every: read every N-th rating of the first two; of short texts, a sample is read if there are more.
+        contrast_paths: files of right and wrong translations.
+        every: read every N-th rating of the first two; of contrasts, a sample is read if there are more.
         progress: called with the name of each step.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
 
@@ -128,15 +128,17 @@ def calibrate(
     progress("reading the ratings")
     ratings = list(islice(read(paths, report=report), 0, None, every))
     others = list(islice(read(error_free_paths, report=report), 0, None, every))
-    short = [rating for rating in read(short_paths, report=report) if is_short(rating.segment.hypothesis)]
-    contrasts = sample(short, MOST_SHORT)
+    contrasts: dict[bool, list[Rating]] = {True: [], False: []}
+    for rating in read(contrast_paths, report=report):
+        contrasts[is_short(rating.segment.hypothesis)].append(rating)
+    sampled = [rating for of_length in contrasts.values() for rating in sample(of_length, MOST_CONTRASTS)]
     if not any(rating.errors or (rating.errors is not None and not rating.unplaced) for rating in ratings):
         raise InputError("no rating has tags, because all errors are without a place; give ratings with marked errors")
     annotator = annotators.load(directory)
     if not checkpoint.is_tagger(directory):
         raise InputError(f"{directory} is no tagger of matese: must be a directory that matese train wrote")
     readings = [
-        read_once(annotator, inputs, ratings, others, contrasts, progress=progress)
+        read_once(annotator, inputs, ratings, others, sampled, progress=progress)
         for inputs in annotator.config.texts.inputs
     ]
     calibration = fit(readings, annotator.config, progress=progress)

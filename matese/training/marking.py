@@ -29,6 +29,8 @@ PROBABILITIES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 """Least error probabilities of a token that are tried."""
 _SLOPES = np.arange(0, 2.25, 0.25).tolist()
 """Log odds for each doubling of the number of pieces that are tried."""
+N_SENTENCES = (2, 4, 8)
+"""Numbers of sentences of which one is wrong and half of the marks must be right."""
 _FEWEST_RUNS = 50
 """Least number of runs that are hits, and of others, for a fit."""
 _FEWEST_MARKS = 20
@@ -96,11 +98,13 @@ def fit(judged: Sequence[Judged], contrasts: Sequence[Judged], *, whole_words: b
 
     Args:
         judged: what people and the model say.
-        contrasts: the same of right and wrong short texts, for the thresholds of short texts only.
+        contrasts: the same of right and wrong texts: short ones for the thresholds of short texts, others for that of
+            texts of several pieces.
         whole_words: the setting of the model.
     """
     rated = [each for each in judged if each.rating.errors is not None]
     short_contrasts = [each for each in contrasts if each.is_short]
+    sentences = [each for each in contrasts if not each.is_short]
     tried = [_try(rated, least, whole_words=whole_words) for least in PROBABILITIES]
     best = max((one for one in tried if one is not None), key=lambda one: one.f1, default=None)
     if best is None:
@@ -110,7 +114,7 @@ def fit(judged: Sequence[Judged], contrasts: Sequence[Judged], *, whole_words: b
         replace(one, weight=1.0 if errors_of(one.judged.rating) else RIGHT_SHORT)
         for one in collect(short_contrasts, marking.min_probability, whole_words=whole_words)
     ]
-    marking = _of_pieces(marking, candidates)
+    marking = _of_pieces(marking, sentences, whole_words=whole_words)
     marking = _of_short(marking, [*(one for one in candidates if one.judged.is_short), *of_contrasts])
     marking = _of_interface(marking, of_contrasts, short_contrasts)
     golds = [span for each in rated for span in errors_of(each.rating)]
@@ -215,15 +219,31 @@ def lowest(found: FloatArray, candidates: Sequence[Candidate]) -> float:
     return threshold
 
 
-def _of_pieces(marking: MarkRule, candidates: Sequence[Candidate]) -> MarkRule:
-    """Returns the marking with the least slope by which half of the marks in texts of several pieces are right."""
-    several = [one for one in candidates if one.judged.prediction.n_pieces > 1 and not one.judged.is_short]
-    for slope in _SLOPES:
-        tried = replace(marking, pieces=slope)
-        marks = marked(tried, several)
-        if sum(one.is_hit for one in marks) >= PRECISION * len(marks) or len(marks) < _FEWEST_MARKS:
-            return tried
-    return tried
+def _of_pieces(marking: MarkRule, sentences: Sequence[Judged], *, whole_words: bool) -> MarkRule:
+    """Returns the marking with the least slope by which half of the marks are right where one sentence is wrong.
+
+    A text of several sentences has the marks of a wrong contrast and, for each other sentence, those of a right one.
+    If no slope reaches half, the one that comes nearest is taken.
+    """
+    right = [each for each in sentences if not each.rating.all_errors]
+    wrong = [each for each in sentences if errors_of(each.rating)]
+    if min(len(right), len(wrong)) < _FEWEST_RUNS:
+        return marking
+    in_right = collect(right, marking.min_probability, whole_words=whole_words)
+    in_wrong = collect(wrong, marking.min_probability, whole_words=whole_words)
+    of_right = confidences(marking, in_right)
+    of_wrong = confidences(marking, in_wrong)
+    is_hit = np.array([one.is_hit for one in in_wrong], dtype=np.bool_)
+
+    def share_of_hits(slope: float, n_sentences: int) -> float:
+        least = replace(marking, pieces=slope).least_of_pieces(n_sentences)
+        hits = (of_wrong[is_hit] >= least).sum() / len(wrong)
+        alarms = (of_wrong[~is_hit] >= least).sum() / len(wrong)
+        alarms += (n_sentences - 1) * (of_right >= least).sum() / len(right)
+        return float(hits / (hits + alarms)) if hits else 0.0
+
+    reached = {slope: min(PRECISION, *(share_of_hits(slope, n) for n in N_SENTENCES)) for slope in _SLOPES}
+    return replace(marking, pieces=max(_SLOPES, key=reached.__getitem__))
 
 
 def _of_short(marking: MarkRule, short: Sequence[Candidate]) -> MarkRule:

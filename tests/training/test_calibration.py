@@ -35,11 +35,17 @@ def calibrate(
     paths: list[Path],
     output: Path,
     others: Sequence[Path] = (),
-    short: Sequence[Path] = (),
+    contrasts: Sequence[Path] = (),
     every: int = 1,
 ) -> calibration.Calibration:
     return calibration.calibrate(
-        directory, paths, output, error_free_paths=others, short_paths=short, every=every, progress=lambda _: None
+        directory,
+        paths,
+        output,
+        error_free_paths=others,
+        contrast_paths=contrasts,
+        every=every,
+        progress=lambda _: None,
     )
 
 
@@ -88,7 +94,10 @@ def test_only_short_contrasts_are_read(directory: Path, tmp_path: Path) -> None:
     plain = calibrate(directory, [ratings], tmp_path / "plain")
     longer, found = (
         calibrate(
-            directory, [ratings], tmp_path / "new", short=[write_ratings(tmp_path / "short.jsonl", tuple(texts) * 40)]
+            directory,
+            [ratings],
+            tmp_path / "new",
+            contrasts=[write_ratings(tmp_path / "short.jsonl", tuple(texts) * 40)],
         )
         for texts in (long, free)
     )

@@ -134,18 +134,23 @@ def test_one_right_string_of_an_interface_in_ten_gets_a_mark() -> None:
     assert 0.05 <= len(marks) / len(right) <= marking.ALARMS
 
 
-def test_thresholds_rise_with_the_number_of_pieces_if_marks_get_worse() -> None:
-    rng = np.random.default_rng(5)
-    of_several = [
-        judged(*errors, gold=(0,) if rng.random() < 0.5 * max(errors) else (), n_pieces=4)
-        for errors in rng.uniform(0.06, 0.9, (600, 2)).tolist()
-    ]
-    same = marking.fit(drawn(800), [], whole_words=False)
-    found = marking.fit([*drawn(800), *of_several], [], whole_words=False)
-    assert same is not None
+@pytest.mark.parametrize(("alarms", "rises"), [(0, False), (1, False), (10, True), (60, True)])
+def test_thresholds_rise_with_the_number_of_pieces_as_right_sentences_are_marked(alarms: int, rises: bool) -> None:
+    """Of eight sentences one is wrong: its mark is as certain as theirs or more."""
+    right = [judged(0.7 if number < alarms else 0.0) for number in range(60)]
+    wrong = [judged(0.95, 0.9, gold=(0,)) for _ in range(60)]
+    found = marking.fit(drawn(800), [*right, *wrong], whole_words=False)
     assert found is not None
-    assert same.marking.pieces == 0
-    assert found.marking.pieces > 0
+    assert (found.marking.pieces > 0) == rises
+    assert found.marking.confidence(0.95, 1.85) > found.marking.least_of_pieces(8)
+    assert (found.marking.confidence(0.7, 0.7) < found.marking.least_of_pieces(8)) == rises
+    assert found.marking.least_of_pieces(1) == found.marking.least
+
+
+def test_thresholds_do_not_depend_on_pieces_without_contrasts() -> None:
+    found = marking.fit(drawn(800), [judged(0.7)] * 60, whole_words=False)
+    assert found is not None
+    assert found.marking.pieces == 0
 
 
 def test_as_many_marks_are_major_as_people_s() -> None:

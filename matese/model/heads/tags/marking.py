@@ -82,10 +82,13 @@ class MarkRule:
         >>> marking.least_confidence("Open"), *(round(confidence, 4) for confidence in least)
         (0.7, 0.5, 0.8808)
         """
-        least = self.least_of_short if is_short(hypothesis) else self.least
-        if n_pieces <= 1 or least == 1:
-            return least
-        return _probability(log_odds(least) + self.pieces * math.log2(n_pieces))
+        return self.least_of_short if is_short(hypothesis) else self.least_of_pieces(n_pieces)
+
+    def least_of_pieces(self, n_pieces: int) -> float:
+        """Returns the least confidence of a mark in a hypothesis that is not short and was read in some pieces."""
+        if n_pieces <= 1 or self.least == 1:
+            return self.least
+        return _probability(log_odds(self.least) + self.pieces * math.log2(n_pieces))
 
     def is_major(self, confidence: float, major_share: float) -> bool:
         """Whether a mark is Major.
