@@ -41,6 +41,17 @@ def test_an_eighth_of_the_sources_is_held_out() -> None:
     assert 450 < sum(map(short_texts.is_held_out, sources)) < 550
 
 
+def test_a_few_written_sources_are_kept_for_calibration() -> None:
+    ratings = [
+        rating
+        for number in range(6400)
+        for rating in short_texts.written([{**BLOCK, "source": f"Open the door {number}."}], seed=0)
+    ]
+    kept = {rating.segment.source for rating in ratings if short_texts.is_kept_for_calibration(rating)}
+    assert 70 < len(kept) < 130
+    assert not any(short_texts.is_held_out(source or "") for source in kept)
+
+
 def test_what_shares_a_text_with_a_held_out_row_is_reserved() -> None:
     rows = [Parallel("en-de", HELD, "Das Licht ist rot."), Parallel("de-en", "Das Licht ist rot.", "A red lamp.")]
     held_out = short_texts.reserved(rows)
