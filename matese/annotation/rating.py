@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import operator
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -429,6 +429,14 @@ class Rating:
     def all_errors(self) -> tuple[AnyError, ...]:
         """All errors: in the hypothesis, in the source, omissions, and those without a place."""
         return (*(self.errors or ()), *self.source_errors, *self.omissions, *self.unplaced)
+
+    def errors_with_words(self) -> Iterator[tuple[AnyError, str | None]]:
+        """Yields each error with the words that are wrong or missing; None if they are not known."""
+        segment = self.segment
+        yield from ((error, segment.hypothesis[error.start : error.end]) for error in self.errors or ())
+        yield from ((error, (segment.source or "")[error.start : error.end]) for error in self.source_errors)
+        yield from ((omission, omission.words(segment)) for omission in self.omissions)
+        yield from ((error, error.words) for error in self.unplaced)
 
     @property
     def whole(self) -> Overall | Estimate | None:

@@ -20,6 +20,7 @@ from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import ALPHA, PairComparison, SystemComparison
 from matese.evaluation.systems.differences import MetricComparison, PairedDifference
 from matese.evaluation.systems.preferences import PairPreferences
+from matese.formats.accepted_findings import words_of
 from matese.render import json_objects, result_keys
 from matese.render.labels import place_label, short_number, show, unplaced_label
 from matese.render.result_keys import ComparisonKeys, FilterKeys, MetricKeys, SamplingKeys
@@ -383,7 +384,7 @@ def _error_to_json(error: AnyError, segment: Segment) -> dict[str, Any]:
     severity = error.severity and error.severity.value
     if isinstance(error, UnplacedError):
         return {"start": None, "end": None, "text": segment.hypothesis, "severity": severity}
-    place = {"start": error.start, "end": error.end, "text": _words(error, segment), "severity": severity}
+    place = {"start": error.start, "end": error.end, "text": words_of(error, segment), "severity": severity}
     return place | ({"missing_from": error.text_name} if isinstance(error, Omission) else {})
 
 
@@ -436,11 +437,7 @@ def _span_label(error: AnyError, segment: Segment) -> str:
     if isinstance(error, UnplacedError):
         return f"{severities.label(error.severity)} blank translation"
     missing = " missing" * isinstance(error, Omission)
-    return f'{severities.label(error.severity)} "{_words(error, segment)}"{missing}'
-
-
-def _words(error: ErrorSpan | Omission, segment: Segment) -> str:
-    return error.words(segment) if isinstance(error, Omission) else segment.hypothesis[error.start : error.end]
+    return f'{severities.label(error.severity)} "{words_of(error, segment)}"{missing}'
 
 
 def _figure(key: str, figure: Figure) -> str:

@@ -15,7 +15,7 @@ from matese import mqm
 from matese.annotation import AnyError, Omission, Segment
 from matese.errors import counted
 from matese.evaluation.systems.gate import FINDINGS, Check, GateResult
-from matese.formats.accepted_findings import digest, words_of
+from matese.formats.accepted_findings import digest
 from matese.render import json_objects, result_keys
 from matese.render.comparison_report import errors_label, score_label, segment_label
 from matese.render.labels import error_label, show
@@ -190,15 +190,14 @@ def _findings(result: GateResult) -> list[_Finding]:
     found = []
     for number in sorted(of_rules | blamed):
         rating = result.ratings[number]
-        for error in rating.all_errors:
+        for error, words in rating.errors_with_words():
             if number in blamed or error.rule is not None:
-                found.append(_Finding(rating.segment, error.rule, _message(error, rating.segment)))
+                found.append(_Finding(rating.segment, error.rule, _message(error, words, rating.segment)))
     return found
 
 
-def _message(error: AnyError, segment: Segment) -> str:
+def _message(error: AnyError, words: str | None, segment: Segment) -> str:
     """Returns what is wrong, how it is known, and the texts."""
-    words = words_of(error, segment)
     missing = " is missing" if isinstance(error, Omission) else ""
     confidence = getattr(error, "confidence", None)
     sure = "" if confidence is None else f", confidence {confidence:.0%}".replace("%", " %")

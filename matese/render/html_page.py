@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _MADE_BY = f"matese {__version__}"
-_CATEGORIES = (
+CATEGORIES = (
     *(f"Accuracy/{name}" for name in ("Mistranslation", "Addition", "Omission", "Untranslated text")),
     *(f"Fluency/{name}" for name in ("Grammar", "Spelling", "Punctuation", "Register")),
     *("Terminology", "Style", "Locale convention", "Other"),
@@ -89,7 +89,7 @@ def render(page: Page) -> str:
         verdict=page.verdict,
         folded=page.folded,
         page=page,
-        categories="|".join(_CATEGORIES),
+        categories="|".join(CATEGORIES),
         severity_keys={key: severities.name(severity) for key, severity in _severity_keys()},
         charts=[(chart, Markup(chart.svg)) for chart in page.charts],
         data=Markup(page_data.dumps(page.segments, page.weights, page.saving)),

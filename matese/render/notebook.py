@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from html import escape
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from matese import mqm
@@ -17,6 +16,7 @@ from matese.annotation import AnyError, ErrorSpan, Omission, Rating, severities
 from matese.annotation.severity_looks import LOOKS
 from matese.errors import counted
 from matese.render.labels import show
+from matese.text.ranges import covered_pieces
 
 if TYPE_CHECKING:
     from matese.render.results import Tabular
@@ -105,10 +105,8 @@ def _row(name: str, text: str) -> str:
 def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
     """Returns the text as HTML; where spans overlap, the worst is seen, and each is named at its end."""
     pieces = []
-    borders = sorted({0, len(text), *(place for span in spans for place in (span.start, span.end))})
-    for start, end in pairwise(borders):
+    for (start, end), covering in covered_pieces(text, spans):
         piece = _escape(text[start:end])
-        covering = [span for span in spans if span.start <= start and end <= span.end]
         if covering:
             worst = max(covering, key=lambda span: severities.rank(span.severity))
             style = _MISSING if isinstance(worst, Omission) else _STYLES[worst.severity]

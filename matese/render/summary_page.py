@@ -6,7 +6,6 @@ An error counts once, under its own severity; unlike in tables for experts, a Cr
 from __future__ import annotations
 
 import datetime
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from matese import mqm
-from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity, severities
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, severities
 from matese.annotation.severity_looks import LOOKS
 from matese.errors import InputError, one_of
 from matese.evaluation.statistics import bootstrap
@@ -27,6 +26,7 @@ from matese.evaluation.systems.differences import ResamplingOptions
 from matese.render import catalogue, html_page
 from matese.render.catalogue import Catalogue
 from matese.text import languages
+from matese.text.ranges import covered_pieces
 from matese.text.words import count_words
 
 LANGUAGES = catalogue.LANGUAGES
@@ -49,26 +49,39 @@ WORST: Mapping[Severity, str] = {
 """What people read of segments by the severity of their worst error."""
 SCALE = " ".join(f"{severities.label(severity)}: {LOOKS[severity].meaning}." for severity in severities.COUNTED)
 """What the severities mean."""
+CATEGORIES = {*"/".join((*mqm.CATEGORIES, *html_page.CATEGORIES, "Non-translation")).split("/")}
+"""Categories of MQM that the page translates."""
+NOTE = "A program marked these errors, and no person confirmed them: some are wrong, and others are missing."
+TEMPLATE = "summary.html"
 _STYLE = Path(__file__).parent / "pages" / "summary.css"
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """A part of a translation; `kind` is the name of its severest error, "" without one."""
-
-    text: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
 class _WorstSegment:
-    """A segment as the page shows it: names and texts, the pieces of the translation, and a line for each error."""
+    """A segment as the page shows it.
+
+    Attributes:
+        place: what readers call it.
+        texts: names and texts that it is a translation of.
+        pieces: of the translation, each after the name of its severest error, "" without one.
+        errors: the severity and the line of each.
+        remarks: names and texts of what people said.
+    """
 
     place: str
     texts: Sequence[tuple[str, str]]
-    pieces: Sequence[_Piece]
+    pieces: Sequence[tuple[str, str]]
     errors: Sequence[tuple[str, str]]
     remarks: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """A table of the page; each row has a class, "" for none, and cells."""
+
+    heading: str
+    header: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[str]]]
 
 
 def render(
@@ -93,31 +106,16 @@ def render(
     """
     words = catalogue.load(language)
     checked = [rating for rating in ratings if rating.errors is not None]
-    if not checked:
-        raise InputError(f"{title} holds no marks: mark the translations first with matese tag")
     _check_single(checked, title)
-    n_words = _n_words(checked)
     worst = [rating for rating in mqm.worst_first(checked, weights) if _counted(rating)]
     worst.sort(key=lambda rating: mqm.score(rating, weights))
-    return html_page.render_plain(
-        "summary.html",
-        _STYLE.read_text(encoding="utf-8"),
-        language=language,
-        title=title,
-        heading=words.text("Translation quality"),
-        verdict=_verdict(checked, words),
-        errors_heading=words.text("Errors"),
-        errors_header=[words.text("Severity"), words.text("Errors"), words.text("per 1,000 words")],
-        errors=_error_rows(checked, n_words, words),
-        segments_heading=words.text("Segments"),
-        segments=_segment_rows(checked, len(ratings), words),
-        worst_heading=words.text("The worst segments") if worst else "",
-        worst=[_shown(rating, words) for rating in worst[:_N_WORST]],
-        facts=_facts(checked, n_words, weights, words, day or datetime.date.today()),
-        signatures=_programs(checked),
-        about_heading=words.text("What was checked, and by what"),
-        scale=words.text(SCALE),
-    )
+    header = [words.text("Severity"), words.text("Errors"), words.text("per 1,000 words")]
+    tables = [
+        _Counts(words.text("Errors"), header, _error_rows(checked, words)),
+        _Counts(words.text("Segments"), (), _segment_rows(checked, len(ratings), words)),
+    ]
+    shown = [_shown(rating, words) for rating in worst[:_N_WORST]]
+    return _page(checked, tables, words, title=title, weights=weights, day=day, worst=shown)
 
 
 def render_several(
@@ -147,30 +145,46 @@ def render_several(
             key = rating.segment.key
             groups.setdefault((name, (key and key.lang_pair) or ""), []).append(rating)
     checked = [rating for ratings in groups.values() for rating in ratings if rating.errors is not None]
+    header = [
+        words.text("System"),
+        words.text("Languages"),
+        words.text("Segments"),
+        words.text("Errors"),
+        words.text("Major"),
+        words.text("MQM score"),
+        words.text("undecided"),
+        words.text("not checked"),
+    ]
+    rows = [("", _system_row(name, pair, ratings, weights, words)) for (name, pair), ratings in groups.items()]
+    caption = words.text("Errors and Major errors per 1,000 words of the source, with 95 % intervals.")
+    tables = [_Counts("", header, rows)]
+    return _page(checked, tables, words, title=title, weights=weights, caption=caption, notes=notes)
+
+
+def _page(
+    checked: Sequence[Rating],
+    tables: Sequence[_Counts],
+    words: Catalogue,
+    *,
+    title: str,
+    weights: mqm.Weights,
+    day: datetime.date | None = None,
+    caption: str = "",
+    worst: Sequence[_WorstSegment] = (),
+    notes: Sequence[str] = (),
+) -> str:
     if not checked:
         raise InputError(f"{title} holds no marks: mark the translations first with matese tag")
     return html_page.render_plain(
-        "summary_table.html",
+        TEMPLATE,
         _STYLE.read_text(encoding="utf-8"),
-        language=language,
+        words=words,
         title=title,
-        heading=words.text("Translation quality"),
         verdict=_verdict(checked, words),
-        header=[
-            words.text("System"),
-            words.text("Languages"),
-            words.text("Segments"),
-            words.text("Errors"),
-            words.text("Major"),
-            words.text("MQM score"),
-            words.text("undecided"),
-            words.text("not checked"),
-        ],
-        rows=[_system_row(name, pair, ratings, weights, words) for (name, pair), ratings in groups.items()],
-        caption=words.text("Errors and Major errors per 1,000 words of the source, with 95 % intervals."),
-        scale=words.text(SCALE),
-        about_heading=words.text("What was checked, and by what"),
-        facts=_facts(checked, _n_words(checked), weights, words, datetime.date.today()),
+        tables=tables,
+        scale=f"{caption} {words.text(SCALE)}".strip(),
+        worst=worst,
+        facts=_facts(checked, weights, words, day or datetime.date.today()),
         notes=notes,
         signatures=_programs(checked),
     )
@@ -222,10 +236,6 @@ def _figures(checked: Sequence[Rating], weights: mqm.Weights) -> Mapping[str, Fi
     return bootstrap.measure(statistic, bootstrap.whole_sample(len(checked)), drawn)
 
 
-def _n_words(checked: Sequence[Rating]) -> int:
-    return sum(count_words(rating.segment.hypothesis) for rating in checked)
-
-
 def _check_single(ratings: Sequence[Rating], title: str) -> None:
     """Raises InputError for several ratings of one segment: their errors would count several times."""
     counts = Counter(
@@ -263,32 +273,38 @@ def _verdict(checked: Sequence[Rating], words: Catalogue) -> str:
     return " ".join(filter(None, (found.replace("{of_all}", of_all), undecided if n_undecided else "")))
 
 
-def _error_rows(checked: Sequence[Rating], n_words: int, words: Catalogue) -> list[tuple[str, str, str, str]]:
-    """Returns the class, the label, the number and the rate of each severity, and those of all that count."""
+def _error_rows(checked: Sequence[Rating], words: Catalogue) -> list[tuple[str, list[str]]]:
+    """Returns the label, the number and the rate of each severity, and those of all that count, after their class."""
     counts = Counter(error.severity for rating in checked for error in rating.all_errors)
-    rows = []
-    for severity in reversed(severities.EVERY):
-        if counts[severity] or severity in severities.COUNTED:
-            kind = severities.name(severity)
-            rows.append((kind, words.text(LABELS[severity]), *_number_and_rate(counts[severity], n_words, words)))
-    n_all = sum(counts[severity] for severity in severities.COUNTED)
-    total = words.text("Total")
-    return [*rows, ("total", total, *_number_and_rate(n_all, n_words, words))]
+    n_words = _n_words(checked)
+    rows = [
+        (severities.name(severity), words.text(LABELS[severity]), counts[severity])
+        for severity in reversed(severities.EVERY)
+        if counts[severity] or severity in severities.COUNTED
+    ]
+    rows.append(("total", words.text("Total"), sum(counts[severity] for severity in severities.COUNTED)))
+    return [
+        (kind, [label, words.number(n), words.number(1000 * n / n_words, 1) if n_words else ""])
+        for kind, label, n in rows
+    ]
 
 
-def _number_and_rate(n: int, n_words: int, words: Catalogue) -> tuple[str, str]:
-    return words.number(n), words.number(1000 * n / n_words, 1) if n_words else ""
-
-
-def _segment_rows(checked: Sequence[Rating], n_all: int, words: Catalogue) -> list[tuple[str, str]]:
+def _segment_rows(checked: Sequence[Rating], n_all: int, words: Catalogue) -> list[tuple[str, list[str]]]:
     """Returns how many segments there are of each kind; each counts once."""
-    counted = [rating for rating in checked if _counted(rating)]
-    counts = Counter(max((error.severity for error in _counted(rating)), key=severities.rank) for rating in counted)
-    worst = [(words.text(label), counts[severity]) for severity, label in WORST.items()]
+    wrong = [errors for rating in checked if (errors := _counted(rating))]
+    counts = Counter(max((error.severity for error in errors), key=severities.rank) for errors in wrong)
     n_undecided = sum(not _counted(rating) and bool(mqm.n_undecided([rating])) for rating in checked)
-    labels = [(words.text("no error"), len(checked) - len(counted) - n_undecided), *worst]
-    others = [(words.text("undecided"), n_undecided), (words.text("not checked"), n_all - len(checked))]
-    return [(label, words.number(n)) for label, n in (*labels, *(other for other in others if other[1]))]
+    numbers = {
+        words.text("no error"): len(checked) - len(wrong) - n_undecided,
+        **{words.text(label): counts[severity] for severity, label in WORST.items()},
+    }
+    rest = {words.text("undecided"): n_undecided, words.text("not checked"): n_all - len(checked)}
+    numbers |= {label: n for label, n in rest.items() if n}
+    return [("", [label, words.number(n)]) for label, n in numbers.items()]
+
+
+def _n_words(checked: Sequence[Rating]) -> int:
+    return sum(count_words(rating.segment.hypothesis) for rating in checked)
 
 
 def _programs(checked: Sequence[Rating]) -> list[str]:
@@ -307,35 +323,27 @@ def _program(signature: str) -> str:
     return f"{name} ({', '.join(shown)})" if shown else name
 
 
-def _facts(
-    checked: Sequence[Rating], n_words: int, weights: mqm.Weights, words: Catalogue, day: datetime.date
-) -> list[tuple[str, str]]:
+def _facts(checked: Sequence[Rating], weights: mqm.Weights, words: Catalogue, day: datetime.date) -> dict[str, str]:
     raters = Counter(rating.rater for rating in checked)
     programs = _programs(checked)
     people = [name for name in raters if name is not None and not mqm.is_signature(name)]
     pairs = sorted({key.lang_pair for rating in checked if (key := rating.segment.key) and key.lang_pair})
     score = words.number(mqm.corpus_score(mqm.score(rating, weights) for rating in checked), 2)
-    size = [words.counted("{n} segment", "{n} segments", len(checked)), words.counted("{n} word", "{n} words", n_words)]
-    facts = [
-        (words.text("Checked"), ", ".join(size)),
-        (words.text("Date"), words.date(day)),
-        (words.text("Languages"), ", ".join(languages.names_in(pair, words.language) for pair in pairs)),
-        (words.text("People"), ", ".join(people)),
-        (words.text("Program"), "; ".join(dict.fromkeys(map(_program, programs)))),
-        (
-            words.text("Note"),
-            words.text(
-                "A program marked these errors, and no person confirmed them: some are wrong, and others are missing."
-            )
-            if programs
-            else "",
-        ),
-        (
-            words.text("MQM score"),
-            f"{score} ({words.text('mean of the segments; 0 is best')}; {words.text('penalties')}: {weights.name})",
-        ),
-    ]
-    return [(name, value) for name, value in facts if value]
+    size = (
+        words.counted("{n} segment", "{n} segments", len(checked)),
+        words.counted("{n} word", "{n} words", _n_words(checked)),
+    )
+    scale = f"{words.text('mean of the segments; 0 is best')}; {words.text('penalties')}: {weights.name}"
+    facts = {
+        words.text("Checked"): ", ".join(size),
+        words.text("Date"): words.date(day),
+        words.text("Languages"): ", ".join(languages.names_in(pair, words.language) for pair in pairs),
+        words.text("People"): ", ".join(people),
+        words.text("Program"): "; ".join(dict.fromkeys(map(_program, programs))),
+        words.text("Note"): words.text(NOTE) if programs else "",
+        words.text("MQM score"): f"{score} ({scale})",
+    }
+    return {name: value for name, value in facts.items() if value}
 
 
 def _shown(rating: Rating, words: Catalogue) -> _WorstSegment:
@@ -343,13 +351,12 @@ def _shown(rating: Rating, words: Catalogue) -> _WorstSegment:
     extra = segment.extra or {}
     remarks = [(words.text("Corrected"), extra.get("corrected")), (words.text("Comment"), extra.get("comment"))]
     contexts = [(words.text("Source"), segment.source)] if segment.source else []
-    contexts += [] if contexts else [(words.text("Reference"), one) for one in segment.references]
+    contexts = contexts or [(words.text("Reference"), reference) for reference in segment.references if reference]
+    is_empty = not segment.hypothesis.strip()
     return _WorstSegment(
         _place(segment, words),
-        [(name, text) for name, text in contexts if text],
-        list(_pieces(segment.hypothesis, rating.errors or ()))
-        if segment.hypothesis.strip()
-        else [_Piece(words.text("(empty)"), "")],
+        contexts,
+        [("", words.text("(empty)"))] if is_empty else list(_pieces(segment.hypothesis, rating.errors or ())),
         list(_errors(rating, words)),
         [(name, str(text)) for name, text in remarks if text],
     )
@@ -362,29 +369,19 @@ def _place(segment: Segment, words: Catalogue) -> str:
     return segment.label
 
 
-def _pieces(text: str, errors: Sequence[ErrorSpan]) -> Iterator[_Piece]:
-    """Yields the parts of a text between the borders of its errors, each with the worst error there."""
-    borders = sorted({0, len(text), *(error.start for error in errors), *(error.end for error in errors)})
-    for start, end in itertools.pairwise(borders):
-        here = [error.severity for error in errors if error.start <= start and end <= error.end]
-        worst = max(here, key=severities.rank) if here else None
-        yield _Piece(text[start:end], severities.name(worst) if here else "")
+def _pieces(text: str, errors: Sequence[ErrorSpan]) -> Iterator[tuple[str, str]]:
+    """Yields the severity of the worst error, "" without one, and the text of each part between the borders."""
+    for (start, end), covering in covered_pieces(text, errors):
+        worst = max(covering, key=lambda error: severities.rank(error.severity), default=None)
+        yield severities.name(worst.severity) if worst else "", text[start:end]
 
 
 def _errors(rating: Rating, words: Catalogue) -> Iterator[tuple[str, str]]:
     """Yields the class and the line of each error."""
-    segment = rating.segment
-    placed: list[tuple[AnyError, str]] = [
-        *((error, _quoted(segment.hypothesis[error.start : error.end], words)) for error in rating.errors or ()),
-        *((error, _quoted((segment.source or "")[error.start : error.end], words)) for error in rating.source_errors),
-        *(
-            (one, f"{words.text('missing in the translation')}: {_quoted(one.words(segment), words)}")
-            for one in rating.omissions
-        ),
-        *((error, _quoted(error.words, words) if error.words else "") for error in rating.unplaced),
-    ]
-    for error, where in placed:
+    missing = f"{words.text('missing in the translation')}: "
+    for error, text in rating.errors_with_words():
         label = ", ".join(filter(None, (words.text(LABELS[error.severity]), _category(error.category, words))))
+        where = f"{missing * isinstance(error, Omission)}{_quoted(text, words)}" if text else ""
         yield severities.name(error.severity), ": ".join(filter(None, (label, where)))
 
 
@@ -394,18 +391,6 @@ def _quoted(text: str, words: Catalogue) -> str:
 
 def _category(category: str | None, words: Catalogue) -> str | None:
     """Returns a category with the names of MQM's main ones, and of those of accuracy, in the language of the page."""
-    names = {
-        "accuracy": words.text("Accuracy"),
-        "mistranslation": words.text("Mistranslation"),
-        "addition": words.text("Addition"),
-        "omission": words.text("Omission"),
-        "untranslated text": words.text("Untranslated text"),
-        "fluency": words.text("Fluency"),
-        "terminology": words.text("Terminology"),
-        "style": words.text("Style"),
-        "locale convention": words.text("Locale convention"),
-        "non-translation": words.text("Non-translation"),
-        "other": words.text("Other"),
-    }
+    names = {name.lower(): words.text(name) for name in CATEGORIES}
     parts = [] if category is None else category.split("/")
     return "/".join(names.get(part.lower().replace("_", " "), part) for part in parts) or None

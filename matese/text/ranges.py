@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import accumulate, pairwise
+from typing import NamedTuple, TypeVar
 
-from matese.annotation import Placed
+from matese.annotation import ErrorSpan, Omission, Placed
 from matese.errors import InputError
 
 Range = tuple[int, int]
 """First character and one past the last, in code points."""
+_Span = TypeVar("_Span", bound=ErrorSpan | Omission)
 _FIRST_ASTRAL = "\U00010000"
 
 
@@ -48,6 +49,13 @@ def project_range(start: int, end: int, pieces: Iterable[Piece]) -> Range | None
 def overlap(span: Placed, other: Placed) -> bool:
     """Whether two spans of one text share a character."""
     return span.start < other.end and other.start < span.end
+
+
+def covered_pieces(text: str, spans: Sequence[_Span]) -> Iterator[tuple[Range, list[_Span]]]:
+    """Yields the ranges of a text between the borders of its spans, and the spans that cover each."""
+    borders = sorted({0, len(text), *(place for span in spans for place in (span.start, span.end))})
+    for start, end in pairwise(borders):
+        yield (start, end), [span for span in spans if span.start <= start and end <= span.end]
 
 
 class Utf16Text:

@@ -39,9 +39,13 @@ RATINGS = [
 
 
 def calls() -> set[tuple[str, ...]]:
-    """The texts of the module that are translated, with their plural."""
-    found: set[tuple[str, ...]] = {summary_page.SERIOUS_ERRORS, (summary_page.SCALE,)}
-    found |= {(text,) for text in (*summary_page.LABELS.values(), *summary_page.WORST.values())}
+    """The texts of the module and its template that are translated, with their plural."""
+    found: set[tuple[str, ...]] = {summary_page.SERIOUS_ERRORS}
+    constants = (summary_page.SCALE, summary_page.NOTE, *summary_page.CATEGORIES)
+    of_severities = (*summary_page.LABELS.values(), *summary_page.WORST.values())
+    template = (MODULE.parent / "pages" / summary_page.TEMPLATE).read_text(encoding="utf-8")
+    in_template = re.findall(r'words\.text\("(.*?)"\)', template)
+    found |= {(text,) for text in (*constants, *of_severities, *in_template)}
     for node in ast.walk(ast.parse(MODULE.read_text(encoding="utf-8"))):
         if (
             isinstance(node, ast.Call)
