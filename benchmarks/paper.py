@@ -3,6 +3,13 @@ r"""Print Tables 1 to 5 and Figure 2 of Perrella et al. 2022 for any models, wit
     python -m benchmarks.paper --models runs/xlmr-large/model runs/xlmr-large-source/model \
         --spans data/prepared/dev.jsonl --train data/prepared/train.jsonl --figure figure2.png
     python -m benchmarks.paper --models runs/xlmr-large-2020/model --scores $MATESE_DATA
+    python -m benchmarks.paper --run small --train data/prepared/train.jsonl --spans data/prepared/dev.jsonl \
+        --scores $MATESE_DATA --every 20
+
+--run trains the paper's systems on the ratings of --train first, in runs/paper-small or runs/paper-full; models that are
+there are not trained again. `full` is the paper's encoders with the settings in `configs/matese`, for a GPU; `small`
+has the same layouts with two layers of random weights and few steps, which takes minutes on a processor core and shows
+that everything runs. MONO and RoBERTa learn, and are measured on, one language pair.
 
 Table 1: how many tokens of the model have each tag. Tables 2 to 4: precision, recall and F1, averaged over the five
 tags on the model's tokens, HSH and TSH, in percent.
@@ -16,6 +23,7 @@ raters and the models, in the training and in the test data.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +39,7 @@ from matese import mqm
 from matese.annotation import Rating, SegmentKey
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.spans import rating_pairs
+from matese.files import write_lines
 from matese.formats.tables import jsonl
 from matese.model.model_input import with_inputs
 from matese.render import plots
@@ -68,6 +77,31 @@ PUBLISHED_SCORES = {
         "MaTESe-QE": ".288 .277 .210 .343 .332 .196",
     },
 }
+RUNS = {
+    "xlmr-large": "xlmr-large",
+    "xlmr-base": "xlmr-base",
+    "mbart": "mbart",
+    "xlmr-large-source": "xlmr-large-source",
+    "xlmr-large-en-de": "xlmr-large",
+    "xlmr-large-zh-en": "xlmr-large",
+    "roberta-large-zh-en": "roberta-large",
+}
+"""Configurations of the systems that `--run` trains; one whose name ends in a language pair learns this pair only."""
+_SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+_SMALL_ENCODERS = {
+    "mbart": {
+        "model_type": "mbart",
+        "d_model": 64,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2,
+        "encoder_ffn_dim": 128,
+        "decoder_ffn_dim": 128,
+    },
+    "roberta-large": {"model_type": "roberta", **_SMALL},
+}
+"""Encoders of `--run small`; all others are those of XLM-R."""
 _TOLD = 1000
 """Number of segments after which a model's progress is shown again."""
 Predictions = Mapping[str, Sequence[Rating]]
@@ -78,17 +112,70 @@ def main() -> None:
     """Prints the tables in Markdown and writes the figure."""
     parser = markdown.parser(__doc__, "--every")
     parser.add_argument("--models", nargs="*", default=["mini"], help="none: only chrF in Table 5")
+    parser.add_argument(
+        "--run", choices=("small", "full"), help="train the paper's systems on --train, beside --models"
+    )
+    parser.add_argument("--steps", type=int, default=40, help="of each system of --run small")
     parser.add_argument("--spans", type=Path, help="gold Ratings of Tables 2 to 4 and Figure 2, JSONL; default: none")
     parser.add_argument("--scores", type=Path, metavar="DIR", help="folder of the raw files; default: no Table 5")
     text = "Table 5: only sources that the models of this repository are not trained on"
     parser.add_argument("--held-out", action="store_true", help=text)
-    parser.add_argument("--train", type=Path, help="gold Ratings of the training data in Figure 2, JSONL")
+    parser.add_argument("--train", type=Path, help="gold Ratings of the training data, for --run and Figure 2")
     parser.add_argument("--figure", type=Path, help="file for Figure 2: SVG, PNG or PDF")
     arguments = parser.parse_args()
+    if arguments.run is not None:
+        if arguments.train is None:
+            parser.error("--run needs --train FILE")
+        arguments.models = list(trained(arguments.run, arguments.train, arguments.every, n_steps=arguments.steps))
     if arguments.spans is not None:
         _print_spans(arguments)
     if arguments.scores is not None:
         _print_scores(arguments)
+
+
+def trained(size: str, path: Path, every: int, *, n_steps: int) -> Iterator[str]:
+    """Yields the directories of the paper's systems, each trained if it is not there."""
+    folder = Path("runs") / f"paper-{size}"
+    ratings: list[Rating] = []
+    for name, config_name in RUNS.items():
+        output = folder / name
+        if not (output / "model").exists():
+            ratings = ratings or choose(jsonl.read(path), every)
+            data = folder / f"{name}.jsonl"
+            data.parent.mkdir(parents=True, exist_ok=True)
+            write_lines(data, (jsonl.dumps(rating) for rating in ratings if _reads(name, _key(rating).lang_pair)))
+            _tell(f"training {output}")
+            settings = small_settings(config_name, n_steps) if size == "small" else []
+            matese.train([str(data)], config=f"configs/matese/{config_name}.yaml", output=str(output), set=settings)
+        yield str(output / "model")
+
+
+def small_settings(config_name: str, n_steps: int) -> list[str]:
+    """Returns the settings that replace an encoder by a small one of random weights, for a few steps on a processor."""
+    encoder = _SMALL_ENCODERS.get(config_name, {"model_type": "xlm-roberta", **_SMALL})
+    return [
+        f"encoder={json.dumps(encoder | {'max_position_embeddings': 514})}",
+        f"tokenizer={Path(matese.__file__).parent / 'models' / 'mini'}",
+        f"training.max_steps={n_steps}",
+        "training.learning_rate=1.0e-3",
+        "training.encoder_learning_rate=null",
+        "training.batch_tokens=2048",
+        "training.precision=float32",
+    ]
+
+
+def _reads(system: str, lang_pair: str | None) -> bool:
+    """Whether a system of `--run` learns a language pair, and is measured on it; any other model is."""
+    return not system.endswith(LANG_PAIRS) or system.endswith(lang_pair or "none")
+
+
+def _system(prediction: str) -> str:
+    """Returns the name in `RUNS` of a model with a kind of input; "" for other models.
+
+    >>> _system("runs/paper-small/xlmr-base/model, reference"), _system("mini, source")
+    ('xlmr-base', '')
+    """
+    return Path(prediction.partition(", ")[0]).parent.name
 
 
 def _print_spans(arguments: argparse.Namespace) -> None:
@@ -155,7 +242,8 @@ def of_spans(
     is_in = [title.endswith(("both language pairs", _key(gold).lang_pair or "")) for gold in golds]
     for name, ratings in predicted.items():
         kept = [pair for pair, is_chosen in zip(zip(golds, ratings, strict=True), is_in, strict=True) if is_chosen]
-        if kept:
+        pairs = [pair for pair in LANG_PAIRS if title.endswith(("both language pairs", pair))]
+        if kept and all(_reads(_system(name), pair) for pair in pairs):
             figures = measure_spans([gold for gold, _ in kept], [rating for _, rating in kept], units[name])
             rows.append([name, *(f"{100 * (figures[key] or 0):.2f}" for key in OF_SPANS)])
     return markdown.table(["", *OF_SPANS.values()], rows)
@@ -177,7 +265,11 @@ def columns_of_scores(golds: Sequence[Rating], scores: Mapping[str, Sequence[flo
                 and (with_humans or datasets.human(_key(gold).system or "") is None)
             ]
             chosen = [golds[number] for number in places]
-            metrics = {name: scored(chosen, [values[place] for place in places]) for name, values in scores.items()}
+            metrics = {
+                name: scored(chosen, [values[place] for place in places])
+                for name, values in scores.items()
+                if _reads(_system(name), pair)
+            }
             columns[f"{pair} {column}"] = _correlated(chosen, metrics) if chosen else {}
     return columns
 
