@@ -100,7 +100,9 @@ def ways(
     return {
         "average system": lambda: [list(range(len(golds))) for golds in groups],
         "best system of each test set": lambda: best_systems(groups),
-        "rerank": lambda: [[reranking.choose(*pair).index] for pair in zip(lists, ratings, strict=True)],
+        "rerank": lambda: [
+            [reranking.choose(candidates, [rated]).index] for candidates, rated in zip(lists, ratings, strict=True)
+        ],
         "rerank, tuned": lambda: _tuned(lists, ratings, judged["MQM"]),
         "mbr, chrF": lambda: risk(utilities.of_chrf()),
         "mbr, chrF, --aggregate": lambda: risk(utilities.of_chrf(is_aggregated=True)),
@@ -126,10 +128,10 @@ def _system(gold: Rating) -> object:
 def _tuned(
     lists: Sequence[Candidates], ratings: Sequence[Sequence[Rating]], gold: Sequence[Sequence[float]]
 ) -> list[list[int]]:
-    features = [[reranking.features_of(rating) for rating in rated] for rated in ratings]
+    features = [[reranking.features_of([rating]) for rating in rated] for rated in ratings]
     halves = [reranking.tune(features[start::2], gold[start::2]) for start in (0, 1)]
     return [
-        [reranking.choose(candidates, rated, halves[1 - number % 2]).index]
+        [reranking.choose(candidates, [rated], halves[1 - number % 2]).index]
         for number, (candidates, rated) in enumerate(zip(lists, ratings, strict=True))
     ]
 

@@ -6,10 +6,10 @@ r"""Print Tables 1 to 5 and Figure 2 of Perrella et al. 2022 for any models, wit
     python -m benchmarks.paper --run small --train data/prepared/train.jsonl --spans data/prepared/dev.jsonl \
         --scores $MATESE_DATA --every 20
 
---run trains the paper's systems on the ratings of --train first, in runs/paper-small or runs/paper-full; models that are
-there are not trained again. `full` is the paper's encoders with the settings in `configs/matese`, for a GPU; `small`
-has the same layouts with two layers of random weights and few steps, which takes minutes on a processor core and shows
-that everything runs. MONO and RoBERTa learn, and are measured on, one language pair.
+--run first trains the paper's systems on the ratings of --train, in runs/paper-small or runs/paper-full; models that
+exist there are not trained again. `full` takes the paper's encoders with the settings in `configs/matese`, for a GPU.
+`small` has the same layouts with two layers of random weights and few steps: it takes minutes on a processor core and
+shows that everything runs. MONO and RoBERTa learn, and are measured on, one language pair.
 
 Table 1: how many tokens of the model have each tag. Tables 2 to 4: precision, recall and F1, averaged over the five
 tags on the model's tokens, HSH and TSH, in percent.

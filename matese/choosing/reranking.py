@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -29,41 +29,43 @@ _MAX_PAIRS = 200
 _PENALTY = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureWeights:
-    """The weight of each feature in the score of a candidate; if all are 0, the first candidate is chosen.
-
-    Attributes:
-        expected_score: of the model, higher is better.
-        minor: for each Minor error.
-        major: for each Major or Critical error.
-        model_score: for each point of the score in the n-best list, a log-probability.
-        length: for each word.
-    """
-
-    expected_score: float = 0.0
-    minor: float = 0.0
-    major: float = 0.0
-    model_score: float = 0.0
-    length: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not all(map(np.isfinite, asdict(self).values())):
-            raise InputError(f"weights {asdict(self)}: must be finite numbers")
-
-
-FEATURES = tuple(field.name for field in fields(FeatureWeights))
-OF_EXPECTED_SCORE = FeatureWeights(expected_score=1.0)
-OF_ERRORS = FeatureWeights(minor=-mqm.MATESE.minor, major=-mqm.MATESE.major)
+_OF_MODEL = ("expected_score", "minor", "major")
+_NEEDED = {
+    "expected_score": "must be a model that gives one, or no weight for it",
+    "minor": "must be a model that marks errors, or weights for other features",
+    "major": "must be a model that marks errors, or weights for other features",
+    "model_score": "must be an n-best list with scores, or no weight for it",
+}
+Weights = Mapping[str, float]
+"""The weight of each feature in the score of a candidate; without any, the first candidate is chosen."""
+Rated = tuple[Candidates, Sequence[Sequence[Rating]]]
+"""Candidates, and by each model their ratings."""
+OF_EXPECTED_SCORE: Weights = {"expected_score": 1.0}
+OF_ERRORS: Weights = {"minor": -mqm.MATESE.minor, "major": -mqm.MATESE.major}
 """The default for ratings without an expected score."""
+
+
+def feature_names(n_models: int = 1) -> tuple[str, ...]:
+    """Returns the names of all features of candidates.
+
+    >>> feature_names(2)
+    ('expected_score', 'minor', 'major', 'expected_score_2', 'minor_2', 'major_2', 'model_score', 'length')
+    """
+    of_models = (f"{name}{_suffix(number)}" for number in range(n_models) for name in _OF_MODEL)
+    return (*of_models, "model_score", "length")
+
+
+def _suffix(model: int) -> str:
+    """Returns the end of the names of a model's features, "" for the first model."""
+    return f"_{model + 1}" if model else ""
 
 
 def rerank(
     candidates: Sequence[Sequence[str]],
     sources: Sequence[str],
     *,
-    model: str | Path = "mini",
-    weights: Mapping[str, float] | None = None,
+    model: str | Path | Sequence[str | Path] = "mini",
+    weights: Weights | None = None,
     model_scores: Sequence[Sequence[float]] | None = None,
 ) -> list[Choice]:
     """Returns the best translation of each source, without a reference.
@@ -71,8 +73,9 @@ def rerank(
     Args:
         candidates: the translations of each source.
         sources: one text for each list of candidates.
-        model: what `matese.load` takes; it must read a hypothesis with its source alone.
-        weights: of the features in `FEATURES`; None for the expected score alone.
+        model: what `matese.load` takes, or several; each must read a hypothesis with its source alone.
+        weights: of the features: expected_score, minor, major (expected_score_2 ... are those of the second model),
+            model_score, length; None for the expected score of the first model alone.
         model_scores: log-probabilities, one for each candidate.
 
     Raises:
@@ -82,12 +85,10 @@ def rerank(
     >>> choice.index, choice.text
     (1, 'Das Haus ist 10 m hoch.')
     """
-    from matese.model.annotator import load
-
     lists = choice.make_candidates(candidates, sources, model_scores)
-    annotator = load(model, n_segments=sum(map(len, candidates)))
-    chosen = None if weights is None else make_weights(weights)
-    return [choose(*pair, chosen) for pair in rated(lists, annotator)]
+    annotators = _load(model, lists)
+    used = None if weights is None else make_weights(weights, len(annotators))
+    return [choose(*pair, used) for pair in rated_by(lists, annotators)]
 
 
 def tune_reranking(
@@ -95,16 +96,18 @@ def tune_reranking(
     sources: Sequence[str],
     gold: Sequence[Sequence[float | None]],
     *,
-    model: str | Path = "mini",
+    model: str | Path | Sequence[str | Path] = "mini",
+    weights: Weights | None = None,
     model_scores: Sequence[Sequence[float]] | None = None,
-) -> dict[str, float]:
+) -> Weights:
     """Returns the weights of the features that order the candidates of development data as `gold` does.
 
     Args:
         candidates: as `rerank` takes them, and so are `sources`, `model` and `model_scores`.
         sources: one text for each list of candidates.
         gold: how good each candidate is, by people or by a metric with a reference; None where that is not known.
-        model: reads a hypothesis with its source alone.
+        model: one or several, which read a hypothesis with its source alone.
+        weights: to beat on these data, or else they are returned; None for those of `rerank`.
         model_scores: log-probabilities.
 
     The result is empty if no weights choose better than the given order on these data.
@@ -112,21 +115,40 @@ def tune_reranking(
     Raises:
         InputError: as `rerank`, or if the gold values do not tell candidates apart.
     """
+    lists = choice.make_candidates(candidates, sources, model_scores)
+    annotators = _load(model, lists)
+    given = None if weights is None else make_weights(weights, len(annotators))
+    pairs = list(rated_by(lists, annotators))
+    return keep_best(pairs, gold, tune(features(pairs), gold), given)[1]
+
+
+def _load(model: str | Path | Sequence[str | Path], lists: Sequence[Candidates]) -> list[Annotator]:
     from matese.model.annotator import load
 
-    lists = choice.make_candidates(candidates, sources, model_scores)
-    annotator = load(model, n_segments=sum(map(len, candidates)))
-    pairs = list(rated(lists, annotator))
-    _, weights = keep_best(pairs, gold, tune(features(pairs), gold))
-    return {name: value for name, value in asdict(weights).items() if value}
+    names = [model] if isinstance(model, str | Path) else model
+    return [load(name, n_segments=sum(len(candidates.texts) for candidates in lists)) for name in names]
 
 
-def make_weights(weights: Mapping[str, float]) -> FeatureWeights:
-    """Returns weights by the name of their feature. Raises a UsageError for an unknown name."""
+def make_weights(weights: Weights, n_models: int = 1) -> Weights:
+    """Returns the weights that are not 0, in the order of the features.
+
+    Raises:
+        UsageError: for an unknown feature.
+        InputError: for a weight that is not finite.
+    """
+    names = feature_names(n_models)
     for name in weights:
-        if name not in FEATURES:
-            raise UsageError(unknown("feature", name, FEATURES))
-    return FeatureWeights(**weights)
+        if name not in names:
+            raise UsageError(unknown("feature", name, names))
+    if not all(map(np.isfinite, weights.values())):
+        raise InputError(f"weights {dict(weights)}: must be finite numbers")
+    return {name: weights[name] for name in names if weights.get(name)}
+
+
+def rated_by(lists: Sequence[Candidates], annotators: Sequence[Annotator]) -> Iterator[Rated]:
+    """Yields each list of candidates with their ratings by each model."""
+    for pairs in zip(*(rated(lists, annotator) for annotator in annotators), strict=True):
+        yield pairs[0][0], [ratings for _, ratings in pairs]
 
 
 def rated(lists: Iterable[Candidates], annotator: Annotator) -> Iterator[tuple[Candidates, list[Rating]]]:
@@ -139,53 +161,52 @@ def rated(lists: Iterable[Candidates], annotator: Annotator) -> Iterator[tuple[C
     yield from grouped(annotator.annotate_segments, ((candidates, candidates.segments()) for candidates in lists))
 
 
-def choose(candidates: Candidates, ratings: Sequence[Rating], weights: FeatureWeights | None = None) -> Choice:
+def choose(candidates: Candidates, ratings: Sequence[Sequence[Rating]], weights: Weights | None = None) -> Choice:
     """Returns the candidate with the highest weighted sum of features.
 
     Args:
         candidates: of a source.
-        ratings: one for each.
-        weights: of the features; None for the expected score or, without one, the errors with the penalties of
-            `mqm.MATESE`.
+        ratings: by each model, one for each candidate.
+        weights: of the features; None for the expected score of the first model or, without one, its errors with the
+            penalties of `mqm.MATESE`.
 
     Raises:
         InputError: if a feature that has a weight is not known.
     """
-    features = [features_of(rating, score) for rating, score in _with_scores(candidates, ratings)]
+    (of_candidates,) = features([(candidates, ratings)])
     if weights is None:
-        weights = OF_EXPECTED_SCORE if all("expected_score" in of_candidate for of_candidate in features) else OF_ERRORS
-    used = {name: weight for name, weight in asdict(weights).items() if weight}
-    for of_candidate in features:
-        for name in used:
+        weights = _default([of_candidates])
+    for of_candidate in of_candidates:
+        for name in weights:
             if name not in of_candidate:
-                raise InputError(f"no {name.replace('_', ' ')} of a candidate: {_NEEDED[name]}")
-    sums = [float(sum(weight * of_candidate[name] for name, weight in used.items())) for of_candidate in features]
-    return choice.best(candidates, sums, features)
+                needed = _NEEDED[name.rstrip("_0123456789")]
+                raise InputError(f"no {name.replace('_', ' ')} of a candidate: {needed}")
+    sums = [float(sum(weight * known[name] for name, weight in weights.items())) for known in of_candidates]
+    return choice.best(candidates, sums, of_candidates)
 
 
-_NEEDED = {
-    "expected_score": "must be a model that gives one, or no weight for it",
-    "minor": "must be a model that marks errors, or weights for other features",
-    "major": "must be a model that marks errors, or weights for other features",
-    "model_score": "must be an n-best list with scores, or no weight for it",
-}
+def _default(features: Sequence[Sequence[Mapping[str, float]]]) -> Weights:
+    has_expected = all("expected_score" in of_candidate for of_source in features for of_candidate in of_source)
+    return OF_EXPECTED_SCORE if has_expected else OF_ERRORS
 
 
-def features_of(rating: Rating, model_score: float | None = None) -> dict[str, float]:
-    """Returns the features of a candidate, as far as they are known.
+def features_of(ratings: Sequence[Rating], model_score: float | None = None) -> dict[str, float]:
+    """Returns the features of a candidate, as far as they are known, from its rating by each model.
 
     >>> from matese import Segment
-    >>> features_of(Rating(Segment("Das ist gut"), None, ()), -1.5)
+    >>> features_of([Rating(Segment("Das ist gut"), None, ())], -1.5)
     {'minor': 0.0, 'major': 0.0, 'model_score': -1.5, 'length': 3.0}
     """
     known: dict[str, float] = {}
-    if (expected := mqm.expected_score(rating)) is not None:
-        known["expected_score"] = expected
-    if rating.errors is not None:
-        known |= dict(zip(("minor", "major"), map(float, mqm.count(rating.all_errors)), strict=True))
+    for number, rating in enumerate(ratings):
+        if (expected := mqm.expected_score(rating)) is not None:
+            known[f"expected_score{_suffix(number)}"] = expected
+        if rating.errors is not None:
+            n_minor, n_major = mqm.count(rating.all_errors)
+            known |= {f"minor{_suffix(number)}": float(n_minor), f"major{_suffix(number)}": float(n_major)}
     if model_score is not None:
         known["model_score"] = model_score
-    known["length"] = float(count_words(rating.segment.hypothesis))
+    known["length"] = float(count_words(ratings[0].segment.hypothesis))
     return known
 
 
@@ -219,48 +240,52 @@ def scores_of(lists: Sequence[Candidates], ratings: Iterable[Rating]) -> list[li
 
 
 def mean_gold(
-    rated: Sequence[tuple[Candidates, list[Rating]]],
-    gold: Sequence[Sequence[float | None]],
-    weights: FeatureWeights,
+    rated: Sequence[Rated], gold: Sequence[Sequence[float | None]], weights: Mapping[str, Weights]
 ) -> tuple[int, dict[str, float]]:
-    """Returns the number of sources, and the mean gold value of the first, default, tuned and best candidates.
+    """Returns the number of sources, and the mean gold value of the candidates chosen by each weights, and of the best.
 
     Sources whose choice has no gold value are left out.
     """
     rows = []
     for (candidates, ratings), scores in zip(rated, gold, strict=True):
-        chosen = [0, choose(candidates, ratings).index, choose(candidates, ratings, weights).index]
-        known = [score for score in scores if score is not None]
-        row = [scores[number] for number in chosen]
+        row = [scores[choose(candidates, ratings, each).index] for each in weights.values()]
         if None not in row:
-            rows.append([*row, max(known)])
+            rows.append([*row, max(score for score in scores if score is not None)])
     means = np.array(rows, np.float64).mean(0) if rows else ()
-    return len(rows), dict(zip(("first", "default", "tuned", "best"), map(float, means), strict=False))
+    return len(rows), dict(zip((*weights, "best"), map(float, means), strict=False))
 
 
 def keep_best(
-    rated: Sequence[tuple[Candidates, list[Rating]]], gold: Sequence[Sequence[float | None]], tuned: FeatureWeights
-) -> tuple[str, FeatureWeights]:
-    """Returns what chooses best on the development data, "tuned", "default" or "first", and its weights.
+    rated: Sequence[Rated], gold: Sequence[Sequence[float | None]], tuned: Weights, given: Weights | None = None
+) -> tuple[str, Weights, int, dict[str, float]]:
+    """Returns what chooses best on the development data, its weights, and the figures of `mean_gold`.
 
-    Fitted weights order pairs of candidates, and may yet choose worse than the default or the given order does; without
-    weights, the first candidate is chosen.
+    Fitted weights order pairs of candidates, and may yet choose worse ("tuned") than the given weights ("given"), or
+    without these the default ones ("default"), or than the given order ("first"), which no weights keep.
     """
-    _, means = mean_gold(rated, gold, tuned)
-    default = OF_EXPECTED_SCORE if all("expected_score" in one for row in features(rated) for one in row) else OF_ERRORS
-    known = {"tuned": tuned, "default": default, "first": FeatureWeights()}
-    best = max(known, key=lambda name: means.get(name, -math.inf))  # of equal ones the first
-    return best, known[best]
+    others = {"default": _default(features(rated))} if given is None else {"given": given}
+    known = {"first": {}, **others, "tuned": tuned}
+    n_sources, means = mean_gold(rated, gold, known)
+    best = max(reversed(known), key=lambda name: means.get(name, -math.inf))  # of equal ones the tuned ones
+    return best, known[best], n_sources, means
 
 
-def features(rated: Iterable[tuple[Candidates, list[Rating]]]) -> list[list[dict[str, float]]]:
+def features(rated: Iterable[Rated]) -> list[list[dict[str, float]]]:
     """Returns the features of each candidate of each source."""
-    return [[features_of(*pair) for pair in _with_scores(candidates, ratings)] for candidates, ratings in rated]
+    return [
+        [
+            features_of(ratings, score)
+            for *ratings, score in zip(
+                *by_model, candidates.model_scores or (None,) * len(candidates.texts), strict=True
+            )
+        ]
+        for candidates, by_model in rated
+    ]
 
 
 def tune(
     features: Sequence[Sequence[Mapping[str, float]]], gold: Sequence[Sequence[float | None]], *, seed: int = 0
-) -> FeatureWeights:
+) -> Weights:
     """Returns weights with which the better of two candidates of a source has the higher sum.
 
     A logistic regression of the differences between two candidates, as in PRO (Hopkins and May 2011, "Tuning as
@@ -278,9 +303,8 @@ def tune(
     """
     if list(map(len, features)) != list(map(len, gold)):
         raise UsageError("candidates and gold values differ in number; each candidate needs one")
-    names = [
-        name for name in FEATURES if all(name in of_candidate for of_source in features for of_candidate in of_source)
-    ]
+    every = [of_candidate for of_source in features for of_candidate in of_source]
+    names = [name for name in (every[0] if every else ()) if all(name in of_candidate for of_candidate in every)]
     pairs, weights = _pairs(features, gold, names, np.random.default_rng(seed))
     scales = np.sqrt((pairs**2).mean(0)) if len(pairs) else np.zeros(len(names))
     if not scales.any():
@@ -300,8 +324,8 @@ def tune(
 
     fitted = minimize(loss, np.zeros(is_used.sum()), jac=True, method="L-BFGS-B").x
     fitted /= np.abs(fitted).max() * scales[is_used]
-    used = [name for name, is_in in zip(names, is_used, strict=True) if is_in]
-    return FeatureWeights(**{name: round(float(value), 6) for name, value in zip(used, fitted, strict=True)})
+    rounded = ((name, round(float(value), 6)) for name, value in zip(compress(names, is_used), fitted, strict=True))
+    return {name: value for name, value in rounded if value}
 
 
 def _pairs(
@@ -327,8 +351,3 @@ def _pairs(
         differences.append(table[better] - table[worse])
         weights.append(numbers[better] - numbers[worse])
     return np.concatenate(differences), np.concatenate(weights)
-
-
-def _with_scores(candidates: Candidates, ratings: Sequence[Rating]) -> Iterator[tuple[Rating, float | None]]:
-    scores = candidates.model_scores or (None,) * len(candidates.texts)
-    return zip(ratings, scores, strict=True)

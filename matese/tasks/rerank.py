@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, make_dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
-from matese.annotation import Rating
 from matese.errors import FormatError, UsageError, counted
 from matese.tasks import annotators, notices, sinks, texts
 from matese.tasks.annotators import Model
@@ -17,10 +16,7 @@ from matese.tasks.values import File, Several, Text
 
 if TYPE_CHECKING:
     from matese.choosing.choice import Choice
-    from matese.choosing.reranking import FeatureWeights
-    from matese.formats.candidates import Candidates
-
-    _Rated = tuple[Candidates, list[Rating]]
+    from matese.choosing.reranking import Rated, Weights
 
 
 @dataclass(frozen=True)
@@ -29,13 +25,16 @@ class Request(CandidateTexts, Model, sinks.ChoiceOutput):
 
     Attributes:
         ratings: files of ratings, instead of candidates.
+        more_models: further models, whose features expected_score_2, minor_2, major_2, ... can have weights.
         feature_weights: a YAML file of weights, or NAME=WEIGHT for some features (default: the expected score alone).
-        tune: fit weights and write them to a YAML file; choose nothing.
+        tune: fit weights and write them to a YAML file, or those of --feature-weights if they choose better on these
+            data; choose nothing.
         ref: --tune: a reference for chrF; it is never used to choose; repeatable.
         gold: --tune: human ratings of the candidates.
     """
 
     ratings: Sequence[str] = option((), Several())
+    more_models: Sequence[str] = option((), Several(Text("MODEL")))
     feature_weights: Sequence[str] | None = option(None, Several(Text("FILE|NAME=WEIGHT")))
     tune: str | None = option(None, File())
     ref: Sequence[str] = option((), Several(is_repeated=True))
@@ -47,7 +46,7 @@ class Request(CandidateTexts, Model, sinks.ChoiceOutput):
         return [*self.ratings, *self.candidate_files, *self.ref, *([self.gold] if self.gold else [])]
 
 
-def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | FeatureWeights:
+def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | Weights:
     """Chooses the best translation of each source; with `tune`, returns weights instead.
 
     The choices are written to `output` or `stream`, if there is one.
@@ -56,16 +55,14 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | 
     for name, path in (("--output", request.output), ("--tune", request.tune)):
         sinks.check_apart(path, request.files, name)
     if request.tune:
-        unused = request.output or request.feature_weights or request.format
-        require(not unused, "--tune writes weights: leave out --output, --format and --feature-weights")
+        require(not (request.output or request.format), "--tune writes weights: leave out --output and --format")
         return _tune(request, request.tune, stream)
     form = sinks.text_format(request.output, request.format)
-    weights = None if request.feature_weights is None else _weights(request.feature_weights)
+    weights = _weights(request)
     with sinks.opened_if_wanted(request.output, stream) as results, _rated(request) as (rated, n_sources, signature):
         from matese.choosing import reranking
 
-        used = {} if weights is None else {key: value for key, value in asdict(weights).items() if value}
-        name = "+".join(f"{key}*{value:g}" for key, value in used.items()) or "default"
+        name = "+".join(f"{key}*{value:g}" for key, value in (weights or {}).items()) or "default"
         choices = (reranking.choose(candidates, ratings, weights) for candidates, ratings in rated)
         if results is None:
             return tuple(choices)
@@ -75,36 +72,46 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | 
 
 
 @contextmanager
-def _rated(request: Request) -> Iterator[tuple[Iterator[_Rated], int, str]]:
+def _rated(request: Request) -> Iterator[tuple[Iterator[Rated], int, str]]:
     """Yields candidates with their ratings, the number of sources, and the signature of the ratings."""
     if request.ratings:
         is_alone = not any((request.nbest, request.hyp, request.src, request.input))
         require(is_alone, "RATINGS are used as they are: give them without texts")
+        require(not request.more_models, "--more-models: RATINGS are used as they are, without a model")
         from matese.choosing import choice
 
         rated = choice.of_ratings(texts.systems(request.ratings, texts.read_options(request)))
-        yield iter(rated), len(rated), rated[0][1][0].rater or "matese"
+        yield ((candidates, [own]) for candidates, own in rated), len(rated), rated[0][1][0].rater or "matese"
         return
     lists = texts.candidates(request, request.ref)
     no_source = "the candidates have no sources; give --src FILE, or `source` in JSON"
     require(all(candidates.source is not None for candidates in lists), no_source)
     n_texts = sum(len(candidates.texts) for candidates in lists)
-    with annotators.loaded(request, n_texts) as annotator:
+    with ExitStack() as stack:
+        requests = [replace(request, model=name) for name in (request.model, *request.more_models)]
+        used = [stack.enter_context(annotators.loaded(of_model, n_texts)) for of_model in requests]
         from matese.choosing import preferences, reranking
 
-        compares = preferences.compares(annotator)
-        inputs = "source+reference" if compares else annotator.choose_inputs(lists[0].segments()[0])
-        yield reranking.rated(lists, annotator), len(lists), annotator.signature(inputs)
-        notices.info(*annotator.counts.notices)
+        compares = preferences.compares(used[0])
+        inputs = "source+reference" if compares else used[0].choose_inputs(lists[0].segments()[0])
+        signature = "".join([used[0].signature(inputs), *(f"|with:{annotator.name}" for annotator in used[1:])])
+        yield reranking.rated_by(lists, used), len(lists), signature
+        for annotator in used:
+            notices.info(*annotator.counts.notices)
 
 
-def _weights(values: Sequence[str]) -> FeatureWeights:
-    """Returns the weights in a file, or the weights given by name."""
-    from matese.choosing.reranking import FeatureWeights, make_weights
+def _weights(request: Request) -> Weights | None:
+    """Returns the weights in a file, or the weights given by name; None without either."""
+    from matese.choosing.reranking import feature_names, make_weights
     from matese.validation import settings
 
+    n_models = 1 + len(request.more_models)
+    values = request.feature_weights
+    if values is None:
+        return None
     if len(values) == 1 and "=" not in values[0]:
-        return settings.read(values[0], FeatureWeights)
+        of_file = make_dataclass("Weights", [(name, float, 0.0) for name in feature_names(n_models)], frozen=True)
+        return make_weights(asdict(settings.read(values[0], of_file)), n_models)
     weights = {}
     for item in values:
         name, _, value = item.partition("=")
@@ -113,10 +120,10 @@ def _weights(values: Sequence[str]) -> FeatureWeights:
         except ValueError:
             allowed = "must be a YAML file, or NAME=WEIGHT with a number"
             raise UsageError(f"--feature-weights {item}: {allowed}") from None
-    return make_weights(weights)
+    return make_weights(weights, n_models)
 
 
-def _tune(request: Request, path: str, stream: TextIO | None) -> FeatureWeights:
+def _tune(request: Request, path: str, stream: TextIO | None) -> Weights:
     require(bool(request.ref or request.gold), "--tune needs --ref FILE or --gold RATINGS")
     with sinks.opened(path, stream, "--tune") as results, _rated(request) as (rated, n_sources, _):
         from matese.choosing import reranking
@@ -129,15 +136,14 @@ def _tune(request: Request, path: str, stream: TextIO | None) -> FeatureWeights:
         else:
             gold = reranking.chrf_of(lists)
         tuned = reranking.tune(reranking.features(pairs), gold)
-        kept, weights = reranking.keep_best(pairs, gold, tuned)
-        lines = [f"{name}: {value:g}\n" for name, value in asdict(weights).items() if value]
+        kept, weights, n_counted, means = reranking.keep_best(pairs, gold, tuned, _weights(request))
+        lines = [f"{name}: {value:g}\n" for name, value in weights.items()]
         results.write("".join(lines or ["length: 0\n"]))  # without a weight, the first candidate is chosen
-        n_counted, means = reranking.mean_gold(pairs, gold, tuned)
         what = "score of the ratings" if request.gold else "chrF"
         shown = ", ".join(f"{name} {value:.4g}" for name, value in means.items())
         notices.info(f"mean {what} of the candidates chosen for {counted(n_counted, 'source')}: {shown}")
         if kept != "tuned":
-            order = {"default": "the default weights", "first": "weights that keep the given order"}[kept]
+            order = "weights that keep the given order" if kept == "first" else f"the {kept} weights"
             notices.info(f"the tuned weights choose worse than that on these data: {order} are written")
     return weights
 

@@ -62,6 +62,14 @@ def test_tune(folder: Path) -> None:
     assert (folder / "v.yaml").read_text() != (folder / "w.yaml").read_text()
 
 
+def test_further_models(folder: Path) -> None:
+    command = {"nbest": "nbest", "src": ["src"], "more_models": ["{tiny}"], **TINY}
+    do(rerank, **command, ref=["ref"], tune="w.yaml", feature_weights=["major_2=-1"])
+    (one, _) = lines(do(rerank, **command, format="jsonl", feature_weights=["expected_score_2=2"]).out)
+    assert one["candidates"][0]["score"] == pytest.approx(2 * one["candidates"][0]["features"]["expected_score"])
+    assert "|with:" in str(one["signature"])
+
+
 def test_mbr_is_that_of_python(tiny_model_dir: Path) -> None:
     ran = do(mbr, hyp=["a", "b", "ref"])
     texts = [["Das ist gut.", "Das ist schlecht.", "Das ist gut."], ["etwas", "irgendetwas", "irgendetwas"]]
