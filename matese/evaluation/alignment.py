@@ -9,6 +9,8 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, counted, shortened
 
 _PLACE = ("test_set", "lang_pair", "document", "index")
+Place = tuple[object, ...]
+"""What all keys state of where a segment stands."""
 Mismatch = tuple[str, object, object]
 """The name and both values of what two segments differ in."""
 
@@ -68,9 +70,8 @@ def match(
     Raises:
         InputError: if they are not of the same segments.
     """
-    places, others = places_of(first, second, place) or (
-        [(number,) for number in range(len(side))] for side in (first, second)
-    )
+    sides = (first, second)
+    places, others = places_of(sides, place) or ([(number,) for number in range(len(side))] for side in sides)
     if len(first) != len(second):
         both = f"{names[0]} has {counted(len(first), 'rating')} and {names[1]} {len(second):,}"
         n_first = Counter(places)
@@ -94,20 +95,14 @@ def match(
 
 
 def places_of(
-    first: Sequence[Rating], second: Sequence[Rating], place: Sequence[str] = (*_PLACE, "system")
-) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]] | None:
-    """Returns what all keys of both sides state of the place of each rating; None if a key lacks the segment's number.
+    sides: Sequence[Sequence[Rating]], place: Sequence[str] = (*_PLACE, "system")
+) -> list[list[Place]] | None:
+    """Returns what all keys state of the place of each rating, by side; None if a key lacks the segment's number.
 
     Args:
-        first: ratings.
-        second: other ratings.
+        sides: ratings of the same segments.
         place: fields of the keys that name a segment.
     """
-    places = _places((first, second), place)
-    return None if places is None else (places[0], places[1])
-
-
-def _places(sides: Sequence[Sequence[Rating]], place: Sequence[str]) -> list[list[tuple[object, ...]]] | None:
     keys = [rating.segment.key for side in sides for rating in side]
     stated = [name for name in place if all(getattr(key, name, None) is not None for key in keys)]
     if "index" not in stated:
@@ -129,13 +124,11 @@ def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
     >>> common(sides)
     [[0, 2], [2, 0]]
     """
-    places = _places(sides, (*_PLACE, "system"))
-    if places is None:
-        places = [_numbered(side) for side in sides]
+    places = places_of(sides) or [_numbered(side) for side in sides]
     shared = set.intersection(*map(set, places))
     if not shared:
         raise InputError("no segment is common to all files: they must have segments of the same place or text")
-    order: dict[tuple[object, ...], int] = {}
+    order: dict[Place, int] = {}
     for number, place in enumerate(places[0]):
         order.setdefault(place, number)
     return [
@@ -144,10 +137,10 @@ def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
     ]
 
 
-def _numbered(ratings: Sequence[Rating]) -> list[tuple[object, ...]]:
+def _numbered(ratings: Sequence[Rating]) -> list[Place]:
     """Returns the hypothesis of each rating with the number of equal ones of its rater before it."""
     counts: Counter[tuple[str, str | None]] = Counter()
-    numbered: list[tuple[object, ...]] = []
+    numbered: list[Place] = []
     for rating in ratings:
         text = rating.segment.hypothesis
         numbered.append((text, counts[text, rating.rater]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import singledispatch
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from html import escape
 from typing import Literal, get_args
 
@@ -13,13 +13,7 @@ from matese.evaluation.spans.evaluation import Evaluation
 from matese.evaluation.systems.agreement import RaterAgreement
 from matese.evaluation.systems.comparison import SystemComparison
 from matese.evaluation.systems.gate import GateResult
-from matese.render import (
-    agreement_report,
-    comparison_report,
-    correlation_report,
-    evaluation_report,
-    gate_report,
-)
+from matese.render import agreement_report, comparison_report, correlation_report, evaluation_report, gate_report
 from matese.render import tables as drawing
 from matese.render.labels import show
 from matese.render.tables import Table
@@ -54,7 +48,11 @@ def tables(
     """
     if look not in get_args(TableLook):
         raise UsageError(unknown("look", str(look), get_args(TableLook)))
-    parts = [part for part in _parts(result, is_all=all) if str(part).strip() != drawing.MORE.strip()]
+    report = _REPORTS.get(type(result))
+    if report is None:
+        known = "must be the result of evaluate, agreement, compare, correlate or gate"
+        raise TypeError(f"{type(result).__name__}: {known}")
+    parts = [part for part in report(result, is_all=all) if str(part).strip() != drawing.MORE.strip()]
     if look == "html":
         return f"<div>{''.join(map(_in_html, parts))}</div>"
     between = "" if look == "text" else "\n"
@@ -68,33 +66,16 @@ def _in_html(part: object) -> str:
     return f'<p style="white-space:pre-wrap">{text}</p>' if text else ""
 
 
-@singledispatch
-def _parts(result: object, *, is_all: bool) -> Iterable[object]:
-    raise TypeError(f"{type(result).__name__}: must be the result of evaluate, agreement, compare, correlate or gate")
-
-
-@_parts.register
-def _(result: Evaluation, *, is_all: bool) -> Iterable[object]:
-    return evaluation_report.text(result, is_all=is_all)
-
-
-@_parts.register
-def _(result: RaterAgreement, *, is_all: bool) -> Iterable[object]:
-    return agreement_report.text(result, is_all=is_all)
-
-
-@_parts.register
-def _(result: SystemComparison, *, is_all: bool) -> Iterable[object]:
-    return comparison_report.text(result, _MOST_LISTED, is_all=is_all)
-
-
-@_parts.register
-def _(result: MetaEvaluation, *, is_all: bool) -> Iterable[object]:
+def _of_metrics(result: MetaEvaluation, *, is_all: bool) -> Iterable[object]:
     for lang_pair in result.figures:
         yield from correlation_report.text(result, lang_pair)
     yield correlation_report.signatures(result)
 
 
-@_parts.register
-def _(result: GateResult, *, is_all: bool) -> Iterable[object]:
-    return [gate_report.text([result], _MOST_LISTED)]
+_REPORTS: Mapping[type, Callable[..., Iterable[object]]] = {
+    Evaluation: evaluation_report.text,
+    RaterAgreement: agreement_report.text,
+    SystemComparison: partial(comparison_report.text, n_listed=_MOST_LISTED),
+    MetaEvaluation: _of_metrics,
+    GateResult: lambda result, *, is_all: [gate_report.text([result], _MOST_LISTED)],
+}

@@ -152,7 +152,7 @@ def test_features_of_several_models_are_tuned_together() -> None:
     ]
     gold: list[list[float | None]] = scores.sum(axis=1).tolist()
     tuned = reranking.tune(reranking.features(pairs), gold)
-    assert tuned["expected_score_2"] / tuned["expected_score"] == pytest.approx(1, abs=0.01)
+    assert tuned["expected_score_2"] / tuned["expected_score"] == pytest.approx(1, abs=0.05)
     kept, weights, n_sources, means = reranking.keep_best(pairs, gold, tuned)
     assert (kept, weights, n_sources) == ("tuned", tuned, 40)
     assert means["first"] < means["default"] < means["tuned"] == pytest.approx(means["best"])

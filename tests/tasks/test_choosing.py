@@ -66,7 +66,9 @@ def test_further_models(folder: Path) -> None:
     command = {"nbest": "nbest", "src": ["src"], "more_models": ["{tiny}"], **TINY}
     do(rerank, **command, ref=["ref"], tune="w.yaml", feature_weights=["major_2=-1"])
     (one, _) = lines(do(rerank, **command, format="jsonl", feature_weights=["expected_score_2=2"]).out)
-    assert one["candidates"][0]["score"] == pytest.approx(2 * one["candidates"][0]["features"]["expected_score"])
+    candidates = one["candidates"]
+    assert isinstance(candidates, list)
+    assert candidates[0]["score"] == pytest.approx(2 * candidates[0]["features"]["expected_score"])
     assert "|with:" in str(one["signature"])
 
 

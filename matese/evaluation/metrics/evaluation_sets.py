@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
@@ -15,7 +15,7 @@ from matese.errors import InputError, counted, near_miss, one_of, unknown
 from matese.evaluation.metrics import human_metrics, ranked_pairs, score_arrays
 from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
 from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, FittedBaseline
-from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
+from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.files import read_lines
 from matese.formats import detection
 from matese.formats.corpora import mt_metrics_eval, published_test_sets, relative_ranks, score_files
@@ -127,8 +127,8 @@ def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMe
     known = {*test_set.golds(lang_pair)}
     candidates = [] if meta is None or wanted is not None else [meta.gold, meta.earlier_gold]
     standard = next((names for names in candidates if names and {*names.values()} <= known), None)
-    if standard is None:
-        return test_set.gold(lang_pair, wanted or _default_gold(test_set.golds(lang_pair)))
+    if standard is None:  # of a test set that is not published
+        return test_set.gold(lang_pair, wanted or ("esa" if "esa" in known and "mqm" not in known else "mqm"))
     gold = test_set.gold(lang_pair, standard["sys"])
     if standard["seg"] == standard["sys"]:
         return gold
@@ -176,7 +176,9 @@ def _add_baselines(
         if unreadable:
             lacking = f"{counted(len(unreadable), 'segment')}: without a text that {baseline.title} reads"
             report(f"{pair.lang_pair}: left out {lacking}")
-            gold = _without_segments(gold, [name in unreadable for name in names])
+            if gold.segment is not None:  # all metrics are compared on the same segments
+                is_left_out = [name in unreadable for name in names]
+                gold = replace(gold, segment=np.where(is_left_out, math.nan, gold.segment))
         for scored in _scored(pair, readable, baseline):
             # A submitted metric keeps its name.
             name = f"{scored.name}.{scored.package}" if scored.name in pair.full_names else scored.name
@@ -199,13 +201,6 @@ def _unreadable(texts: SegmentsByName, baseline: Baseline | FittedBaseline) -> s
         number for segments in texts.values() for number, segment in segments.items() if not baseline.can_read(segment)
     }
     return unreadable if unreadable != numbers else set()
-
-
-def _without_segments(gold: Scores, is_left_out: Sequence[bool]) -> Scores:
-    """Returns human scores without those of some segments, so that all metrics are compared on the same ones."""
-    if gold.segment is None:
-        return gold
-    return replace(gold, segment=np.where(is_left_out, math.nan, gold.segment))
 
 
 def _scored(
@@ -268,18 +263,24 @@ def from_files(
     pairs = []
     for lang_pair in lang_pairs:
         human = by_lang_pair.get(lang_pair, by_lang_pair.get(None))
-        # A file without a language pair belongs to the only one.
-        wanted = (lang_pair, None) if len(lang_pairs) == 1 else (lang_pair,)
-        files = [file for file in metrics if file.lang_pair in wanted]
+        files = _of_lang_pair(metrics, lang_pair, is_only=len(lang_pairs) == 1)
         of_people = [file for file in people if human is not None and file.lang_pair == human.lang_pair]
         if human is None or not (files or of_people or baselines):
-            lacking = name if human is None else "metrics"
-            allowed = "humans and metrics need the same language pairs"
-            raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
+            raise _lacking(name if human is None else "metrics", lang_pair)
         pairs += _of_files(
             lang_pair, human, files, people=of_people, selection=selection, baselines=baselines, report=report
         )
     return pairs
+
+
+def _of_lang_pair(metrics: Sequence[MetricScores], lang_pair: str | None, *, is_only: bool) -> list[MetricScores]:
+    """Returns the files of a language pair; a file without one belongs to the only language pair."""
+    return [file for file in metrics if file.lang_pair == lang_pair or (is_only and file.lang_pair is None)]
+
+
+def _lacking(name: str, lang_pair: str | None) -> InputError:
+    allowed = "humans and metrics need the same language pairs, and for ranks metrics need scores of segments"
+    return InputError(f"{name}: no scores of {lang_pair or 'the language pair'}; {allowed}")
 
 
 def _of_files(
@@ -335,13 +336,10 @@ def _from_ranks(
     pairs = []
     for lang_pair in lang_pairs:
         ranks = next((ranks for ranks in every if ranks.lang_pair in (lang_pair, None)), None)
-        # A file without a language pair belongs to the only one.
-        wanted = (lang_pair, None) if len(lang_pairs) == 1 else (lang_pair,)
-        files = [file for file in metrics if file.segments and (lang_pair is None or file.lang_pair in wanted)]
+        of_pair = metrics if lang_pair is None else _of_lang_pair(metrics, lang_pair, is_only=len(lang_pairs) == 1)
+        files = [file for file in of_pair if file.segments]
         if ranks is None or not (files or ranks.verdicts):
-            lacking = path if ranks is None else "metrics"
-            allowed = "humans and metrics need the same language pairs, and metrics need scores of segments"
-            raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
+            raise _lacking(path if ranks is None else "metrics", lang_pair)
         name = lang_pair or "all"
         if ranks.n_close and report is not None:
             report(
@@ -399,21 +397,20 @@ def _read(
         first = first if own_first is None else own_first
         return score_files.of_ratings(scored, name or "gold", first_segment=first)
     path = str(scored)
-    issues = IssueCounts()
     if not detection.holds_ratings(path):
         return score_files.read(path, name=name, first_segment=own_first, otherwise=first)
     # These formats say from what they count, unless the option names the file; their readers have counted from 0.
-    ratings = detection.read(path, ReadOptions(issues if report else None, first_segment=own_first))
-    scores_of_file = score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
-    if report is not None:
-        for message in issues.messages():
-            report(message)
-    return scores_of_file
+    ratings = _ratings(path, own_first, report)
+    return score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
 
 
-def _default_gold(names: Collection[str]) -> str:
-    """Returns the human scores of a test set that is not published: those of MQM, else those of ESA."""
-    return "esa" if "esa" in names and "mqm" not in names else "mqm"
+def _ratings(path: str, first_segment: int | None, report: Callable[[str], None] | None) -> list[Rating]:
+    issues = IssueCounts()
+    ratings = list(detection.read(path, ReadOptions(issues if report else None, first_segment=first_segment)))
+    for message in issues.messages():
+        assert report is not None  # without it, a row with an issue is refused
+        report(message)
+    return ratings
 
 
 def _golds(
@@ -432,14 +429,9 @@ def _golds(
         is_jsonl = not is_other_format and next(iter(read_lines(place)), "").lstrip().startswith("{")
         if not is_jsonl and not is_other_format:
             raise InputError(f"{place}: scores without raters: must be ratings, to compare one rater with the others")
-        issues = IssueCounts()
         # Readers of other formats than JSONL count from 0.
-        options = ReadOptions(issues if report else None, first_segment=0 if is_jsonl else first)
-        scored = list(detection.read(place, options))
+        scored = _ratings(place, 0 if is_jsonl else first, report)
         first = first if is_jsonl else 0
-        if report is not None:
-            for message in issues.messages():
-                report(message)
     others, held_out = human_metrics.hold_out(list(scored), rater, place)
     name = score_files.stem(place)
     golds = score_files.of_ratings(others, name, place=place, first_segment=first)

@@ -10,18 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matese.errors import InputError, counted, one_of
-from matese.evaluation.metrics import (
-    averages,
-    correlation,
-    metric_figures,
-    metric_ranking,
-    pairwise_accuracy,
-    score_arrays,
-)
+from matese.evaluation.metrics import averages, correlation, metric_figures, metric_ranking, pairwise_accuracy
 from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, RANKED_FIGURES, CorrelationOptions
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.metric_ranking import MetricRanking, PairTest
-from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
+from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS, LangPairScores, Scores
 from matese.evaluation.statistics import bootstrap, pass_fail
 from matese.evaluation.statistics.arrays import FloatArray, IntArray
 from matese.evaluation.statistics.pass_fail import PassPoint
@@ -209,12 +202,15 @@ def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationOptions) -
 
 
 def _top_n(pair: LangPairScores, options: CorrelationOptions) -> dict[str, TopN]:
+    """Returns the figures of the N best systems by human score (Ma et al. 2019); of equal ones, the first are taken."""
     if pair.ranked is not None:
         return _top_n_of_ranks(pair, options)
     gold = pair.gold.system
+    order = np.argsort(-gold, kind="stable")
+    sizes = range(len(gold), MIN_SYSTEMS - 1, -1)
     return {
         name: {
-            figure: score_arrays.top_n(gold, statistic)
+            figure: {n: statistic(order[:n]) for n in sizes}
             for figure, statistic in _statistics_of_rows(pair.gold, metric, options).items()
         }
         for name, metric in pair.metrics.items()
@@ -234,7 +230,7 @@ def _top_n_of_ranks(pair: LangPairScores, options: CorrelationOptions) -> dict[s
         columns = [number for number, both in enumerate(pair.ranked_pairs) if all(system in best for system in both)]
         return pairwise_accuracy.darr(human[:, columns], scores[:, columns], 0, options.darr_ties).value
 
-    sizes = range(len(systems), score_arrays.MIN_SYSTEMS - 1, -1)
+    sizes = range(len(systems), MIN_SYSTEMS - 1, -1)
     return {
         name: {"darr": {n: darr(metric.segment, systems[:n]) for n in sizes}}
         for name, metric in pair.metrics.items()

@@ -6,13 +6,13 @@ A missing score is NaN in these arrays and nowhere else: files that hold NaN are
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from matese.errors import InputError, counted
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, row_means
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray, row_means
 from matese.formats.corpora import score_files
 from matese.formats.corpora.score_files import MetricScores, SegmentName
 
@@ -286,16 +286,3 @@ def outliers(scores: FloatArray) -> BoolArray:
     if typical == 0:
         return np.zeros(len(scores), dtype=np.bool_)
     return np.asarray(distances / typical > _MAD_CUTOFF)
-
-
-def top_n(gold: FloatArray, statistic: Callable[[IntArray], float | None]) -> dict[int, float | None]:
-    """Returns a statistic of the N best systems by human score, for N from all of them down to three.
-
-    Ma et al. 2019. Of systems with equal scores, the first are taken.
-
-    Args:
-        gold: (systems,).
-        statistic: takes the rows of the systems.
-    """
-    order = np.argsort(-gold, kind="stable")
-    return {n: statistic(order[:n]) for n in range(len(gold), MIN_SYSTEMS - 1, -1)}

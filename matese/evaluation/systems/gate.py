@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 
@@ -52,11 +52,10 @@ class Maximum:
     def parse(cls, text: str) -> Maximum:
         """Returns what a text says. Raises UsageError unless it is KIND=NUMBER or KIND=NUMBER/UNIT."""
         match = re.fullmatch(r"([\w-]+)=([0-9]+(?:\.[0-9]+)?)(?:/([\w-]+))?", text)
-        unit = next((one for one in UNITS if match and one == (match[3] or "")), None)
-        if match is None or unit is None:
+        if match is None or (match[3] or "") not in UNITS:
             units = one_of(UNITS[1:])
             raise UsageError(f"{text!r}: must be KIND=N or KIND=N/UNIT, such as critical=0, with a unit of {units}")
-        return cls(match[1], float(match[2]), unit)
+        return cls(match[1], float(match[2]), cast(Per, match[3] or ""))
 
     @property
     def name(self) -> str:
@@ -207,12 +206,11 @@ def check(
     Raises:
         InputError: if there is no limit, or one cannot be checked.
     """
-    figures_limited = (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score, limits.min_error_free)
-    has_limit = baseline is not None or any(limit is not None for limit in (*figures_limited, limits.max_findings))
-    has_limit = has_limit or bool(limits.maxima)
-    if not has_limit and limits.max_blank is None:
-        names = ", ".join(field.name for field in fields(GateLimits) if field.name != "alpha")
-        raise UsageError(f"no limit to check: give baseline or one of {names}")
+    names = [field.name for field in fields(GateLimits) if field.name != "alpha"]
+    stated = {name for name in names if getattr(limits, name) not in (None, ())}
+    has_limit = baseline is not None or bool(stated - {"max_blank"})
+    if not has_limit and not stated:
+        raise UsageError(f"no limit to check: give baseline or one of {', '.join(names)}")
     if not system.ratings:  # nothing has changed
         return GateResult((), weights, (), {}, name=system.name)
     systems = {named.name: named.ratings for named in (system, baseline) if named is not None}

@@ -44,14 +44,11 @@ class CommonTexts:
     def notices(self) -> tuple[str, ...]:
         """Returns a sentence about the ratings that were moved, if any, and one about those that were left out."""
         lost = f"{self.n_unplaced:,} lost" if self.n_unplaced else "none lost"
-        moved = f"{_refer(self.n_moved)} to a slightly different text: spans moved to the common text, {lost}"
-        left_out = f"{_refer(self.n_left_out)} to a text in which their spans have no place: left out"
-        stated = ((self.n_moved, moved), (self.n_left_out, left_out))
-        return tuple(sentence for n, sentence in stated if n)
-
-
-def _refer(n_ratings: int) -> str:
-    return f"{counted(n_ratings, 'rating')} {'refers' if n_ratings == 1 else 'refer'}"
+        problems = (
+            (self.n_moved, f"a slightly different text: spans moved to the common text, {lost}"),
+            (self.n_left_out, "a text in which their spans have no place: left out"),
+        )
+        return tuple(f"{counted(n, 'rating')} refer{'s' * (n == 1)} to {problem}" for n, problem in problems if n)
 
 
 def use_common_texts(ratings: Sequence[Rating], predicted: Sequence[Rating] = ()) -> CommonTexts:
@@ -73,7 +70,7 @@ def use_common_texts(ratings: Sequence[Rating], predicted: Sequence[Rating] = ()
 
 def _predicted_texts(ratings: Sequence[Rating], predicted: Sequence[Rating]) -> dict[SegmentKey | None, list[str]]:
     """Returns the predictions' texts of each segment, by the key of its ratings; nothing without segment numbers."""
-    places = alignment.places_of(ratings, predicted)
+    places = alignment.places_of((ratings, predicted))
     if places is None:
         return {}
     by_place: dict[object, list[str]] = {}
@@ -211,7 +208,7 @@ def _fitted(rating: Rating, segment: Segment) -> Rating | None:
 
 def on_texts_of(golds: Sequence[Rating], predicted: NamedRatings) -> NamedRatings:
     """Returns the predictions without those of other raters' texts of a segment that has a gold rating of one text."""
-    places = alignment.places_of(golds, predicted.ratings)
+    places = alignment.places_of((golds, predicted.ratings))
     if places is None or len(golds) >= len(predicted.ratings):
         return predicted
     n_golds = Counter(places[0])

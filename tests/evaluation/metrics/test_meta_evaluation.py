@@ -245,6 +245,7 @@ def test_top_n_of_a_language_pair() -> None:
     options = CorrelationOptions(n_flips=20, n_samples=20, darr_threshold=1)
     top = meta_evaluation.correlate([pair], options).top_n["en-de"]["m0"]
     assert top["pearson"][7] == pytest.approx(correlation.of_systems(gold.system, metric.system).value)
+    assert list(top["pearson"]) == [7, 6, 5, 4, 3]
     best = np.argsort(-gold.system)[:4]
     assert gold.segment is not None
     assert metric.segment is not None
