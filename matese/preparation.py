@@ -2,7 +2,7 @@
 
 Errors that are not in the hypothesis (Accuracy/Omission, Source error) and Neutral errors are left out, Critical
 becomes Major, and the raters of a segment are merged into one rating, in which the more severe of overlapping spans
-stays. `overall` is the mean of the raters' scores before anything is left out. Errors of Non-translation, too few to
+stays, also of one rater. `overall` is the mean of the raters' scores before anything is left out. Errors of Non-translation, too few to
 learn, are left out too: the spans of such a segment become unknown, and only its score is learned. Omissions with a
 place in the source or a reference stay, for models that learn them.
 """
@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 from matese import merging, mqm
@@ -37,10 +38,10 @@ NOT_IN_HYPOTHESIS = ("Accuracy/Omission", "Source error")
 
 @dataclass(frozen=True, slots=True)
 class PreparedRatings:
-    """PreparedRatings ratings, and what was done.
+    """Prepared ratings, and what was done.
 
     Attributes:
-        ratings: one for each segment; all ratings as they were if they were prepared before.
+        ratings: one for each segment; all ratings as they were if there was nothing to prepare.
         is_changed: whether they were raw.
         n_raw: number of ratings before.
         n_raw_spans: number of their error spans in hypotheses.
@@ -60,7 +61,7 @@ class PreparedRatings:
     changed: Mapping[str, int]
 
     def notices(self, name: str) -> list[str]:
-        """Returns two sentences about what was done; none if the ratings were prepared before."""
+        """Returns two sentences about what was done; none if there was nothing to prepare."""
         if not self.is_changed:
             return []
         merged = f"{counted(self.n_merged, 'segment')} merged" if self.n_merged else "no segment has several raters"
@@ -80,8 +81,8 @@ class PreparedRatings:
 def prepare(ratings: Iterable[Rating], *, merge: MergeMethod = "union") -> PreparedRatings:
     """Returns ratings for training, in the order of their segments; ratings without spans stay as they are.
 
-    Ratings are taken for prepared, and stay as they are, if no segment has several raters and no error of the
-    hypothesis or source has a severity or category that is left out or changed.
+    Ratings are taken for prepared, and stay as they are, if no segment has several raters, no error of the hypothesis
+    or source has a severity or category that is left out or changed, and no two errors of the hypothesis overlap.
 
     >>> from matese.annotation import Segment
     >>> segment = Segment("Das Haus")
@@ -140,6 +141,8 @@ def prepare_segment(
         return raters[0]
     texts = unify_texts(raters, change)
     cleaned = [trim(clean(rating, leave_out, change), change) for rating in texts]
+    for _ in range(sum(map(_n_overlapping, cleaned))):
+        leave_out("overlapping another one of the same rater")
     merged = merging.merge(cleaned, method=merge, rng=rng)
     prepared = replace(merged, overall=_mean_score(texts))
     if any(is_of(NON_TRANSLATION, error) for rating in texts for error in rating.all_errors):
@@ -197,9 +200,19 @@ def is_of(category: str, error: AnyError) -> bool:
 
 
 def _is_raw(rating: Rating) -> bool:
-    """Whether an error in the hypothesis or source is left out or changed."""
+    """Whether an error in the hypothesis or source is left out or changed, or overlaps another one."""
     errors = (*(rating.errors or ()), *rating.source_errors)
-    return any(error.severity is Severity.CRITICAL or _reason_to_leave_out(error) is not None for error in errors)
+    return _n_overlapping(rating) > 0 or any(
+        error.severity is Severity.CRITICAL or _reason_to_leave_out(error) is not None for error in errors
+    )
+
+
+def _n_overlapping(rating: Rating) -> int:
+    """Returns how many errors of the hypothesis do not stay beside others of the same rater, which they overlap."""
+    errors = sorted(rating.errors or (), key=lambda error: error.start)
+    if not any(error.end > following.start for error, following in pairwise(errors)):
+        return 0
+    return len(errors) - len(merging.merge([rating]).errors or ())
 
 
 def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:

@@ -136,6 +136,14 @@ def test_prepared_ratings_stay_as_they_are() -> None:
     assert list(twice.ratings) == list(once.ratings)
 
 
+def test_of_overlapping_errors_of_one_rater_the_more_severe_stays_and_the_others_are_counted() -> None:
+    minor, major = ErrorSpan(0, 6, MINOR), ErrorSpan(5, 9, MAJOR)
+    prepared = preparation.prepare([rated("a", minor, major)])
+    assert [rating.errors for rating in prepared.ratings] == [(major,)]
+    assert prepared.ratings[0].overall == Overall(-6, "mqm")
+    assert prepared.left_out == {"overlapping another one of the same rater": 1}
+
+
 @pytest.mark.parametrize(
     "raw",
     [

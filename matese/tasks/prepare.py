@@ -118,9 +118,8 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
         parts = given.values() if isinstance(given, Mapping) else given
         raw = [rating for part in parts for rating in rated.named(part, name, how).ratings]
         prepared = preparation.prepare(texts.with_texts(raw, request), merge=request.merge)
-    notices.info(
-        *(prepared.notices(name) or [f"{name}: prepared before: {counted(len(raw), 'rating')} stay as they are"])
-    )
+    nothing = "nothing to prepare: no segment has several raters, and no error is left out or changed"
+    notices.info(*(prepared.notices(name) or [f"{name}: {nothing}; {counted(len(raw), 'rating')} stay as they are"]))
     shares = {part: share for part, share in (("dev", request.dev), ("test", request.test)) if share}
     files_of_splits = {
         f"{'' if request.splits is None else f'split-{number}/'}{part}.jsonl": chosen
