@@ -2,9 +2,9 @@
 
 Errors that are not in the hypothesis (Accuracy/Omission, Source error) and Neutral errors are left out, Critical
 becomes Major, and the raters of a segment are merged into one rating, in which the more severe of overlapping spans
-stays, also of one rater. `overall` is the mean of the raters' scores before anything is left out. Errors of Non-translation, too few to
-learn, are left out too: the spans of such a segment become unknown, and only its score is learned. Omissions with a
-place in the source or a reference stay, for models that learn them.
+stays, also of one rater. `overall` is the mean of the raters' scores before anything is left out. Errors of
+Non-translation, too few to learn, are left out too: the spans of such a segment become unknown, and only its score is
+learned. Omissions with a place in the source or a reference stay, for models that learn them.
 """
 
 from __future__ import annotations

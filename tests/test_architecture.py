@@ -249,7 +249,6 @@ def test_embedded_models_stay_small() -> None:
 ONLY_IMPORTED_BY = {
     "matese.formats.localisation": {
         "matese.formats.segments",  # for the times of subtitles
-        "matese.render.catalogue",  # it reads the words of a page, and no ratings
     },
     "matese.formats.tools": set[str](),
     "matese.cluster": {"matese.tasks.cluster"},

@@ -1,25 +1,22 @@
 """Words of a page in several languages, from catalogues that translators maintain (`render/languages/*.po`).
 
-English is the language of the code. The catalogues are read by our own reader of PO; their plural forms are chosen by
-the expression in their header, as GNU gettext does.
+English is the language of the code.
 """
 
 from __future__ import annotations
 
 import datetime
 import gettext
-import re
-from collections.abc import Callable, Mapping
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
 from babel import dates
+from babel.messages import mofile, pofile
 
 from matese.errors import UsageError, unknown
-from matese.formats.localisation import po
 
 _FOLDER = Path(__file__).parent / "languages"
-_PLURAL = re.compile(r"plural=([^;\\]+)")
 _SEPARATORS = {"en": (",", "."), "de": (".", ","), "es": (".", ","), "fr": ("\u202f", ","), "zh": (",", ".")}
 """Between thousands, and before decimals (CLDR 45)."""
 NUMBER = "{n}"
@@ -30,21 +27,14 @@ LANGUAGES = tuple(_SEPARATORS)
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The words of one language.
-
-    Attributes:
-        language: its code.
-        targets: translations by the English text and the number of the plural form, which is None for a plain text.
-        form_of: returns the plural form for a number.
-    """
+    """The words of one language, by its code."""
 
     language: str
-    targets: Mapping[tuple[str, int | None], str]
-    form_of: Callable[[int], int]
+    translations: gettext.NullTranslations
 
     def text(self, english: str) -> str:
         """Returns a text in this language."""
-        return self.targets.get((english, None), english)
+        return self.translations.gettext(english)
 
     def counted(self, one: str, many: str, n: int) -> str:
         """Returns one of two texts for a number, with the number in place of `{n}`.
@@ -52,10 +42,7 @@ class Catalogue:
         >>> load("en").counted("{n} word", "{n} words", 1200)
         '1,200 words'
         """
-        form = self.form_of(n)
-        english = one if n == 1 else many
-        found = self.targets.get((one, form)) or self.targets.get((many, form)) or english
-        return found.replace(NUMBER, self.number(n))
+        return self.translations.ngettext(one, many, n).replace(NUMBER, self.number(n))
 
     def number(self, value: float, digits: int = 0) -> str:
         """Returns a number as the language writes it.
@@ -85,10 +72,9 @@ def load(language: str) -> Catalogue:
     if language not in LANGUAGES:
         raise UsageError(unknown("language", language, LANGUAGES))
     if language == "en":
-        return Catalogue(language, {}, lambda n: int(n != 1))
-    raw = (_FOLDER / f"{language}.po").read_bytes()
-    plural = _PLURAL.search(raw.decode())
-    assert plural is not None
-    units = po.parse(raw).units.values()
-    targets = {(unit.source or "", unit.form): unit.target for unit in units if unit.is_translated}
-    return Catalogue(language, targets, gettext.c2py(plural[1].strip()))
+        return Catalogue(language, gettext.NullTranslations())
+    compiled = io.BytesIO()
+    with (_FOLDER / f"{language}.po").open("rb") as stream:
+        mofile.write_mo(compiled, pofile.read_po(stream, locale=language))
+    compiled.seek(0)
+    return Catalogue(language, gettext.GNUTranslations(compiled))

@@ -67,8 +67,8 @@ def text(evaluation: MetaEvaluation, lang_pair: str) -> Iterator[object]:
 def tables(evaluation: MetaEvaluation, lang_pair: str) -> list[Table]:
     """Returns the tables of a language pair or of "pooled", with captions."""
     macro = macro_table(evaluation) if lang_pair == POOLED else None
-    every = (table(evaluation, lang_pair), macro, pass_table(evaluation, lang_pair))
-    return [one for one in every if one is not None]
+    tables_or_none = (table(evaluation, lang_pair), macro, pass_table(evaluation, lang_pair))
+    return [drawn for drawn in tables_or_none if drawn is not None]
 
 
 def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
@@ -234,7 +234,7 @@ def _metrics(evaluation: MetaEvaluation) -> dict[str, dict[str, object]]:
             if lang_pair in pairs:
                 if (good := evaluation.options.good) is not None:
                     points = meta_evaluation.pass_curves(pairs[lang_pair], good).get(metric, ())
-                    node["pass"] = [{name: finite(value) for name, value in asdict(one).items()} for one in points]
+                    node["pass"] = [{name: finite(value) for name, value in asdict(point).items()} for point in points]
                 node["top_n"] = evaluation.top_n[lang_pair].get(metric, {})
                 node["name"] = pairs[lang_pair].full_names.get(metric, metric)
                 node["signature"] = pairs[lang_pair].signatures.get(metric)
@@ -263,7 +263,7 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
         if (good := evaluation.options.good) is not None:
             curves = meta_evaluation.pass_curves(pair, good)
             drawn: dict[str, Sequence[tuple[float, float | None]]] = {
-                metric: [(one.recall, one.precision) for one in points if one.recall == one.recall]
+                metric: [(point.recall, point.precision) for point in points if point.recall == point.recall]
                 for metric, points in curves.items()
             }
             title = f"{name}: human score {good:g} or more"

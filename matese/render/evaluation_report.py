@@ -162,7 +162,11 @@ def _how(evaluation: Evaluation) -> str:
     """Returns the weights of the MQM scores, how gold ratings were merged, and who predicted."""
     merged = f"; {show(evaluation.gold)} merged by {evaluation.merge}" if evaluation.merge else ""
     of_both = [evaluation.predicted, *([evaluation.versus] if evaluation.versus else [])]
-    raters = "".join(f"; {show(one.name)} by {show(' '.join(one.raters))}" for one in of_both if any(one.raters))
+    raters = "".join(
+        f"; {show(prediction.name)} by {show(' '.join(prediction.raters))}"
+        for prediction in of_both
+        if any(prediction.raters)
+    )
     return f"MQM scores with the weights {show(evaluation.options.weights.name)}{merged}{raters}"
 
 
@@ -235,7 +239,7 @@ def to_json(evaluation: Evaluation) -> dict[str, Any]:
         }
     if evaluation.pass_curves:
         whole["pass"] = {
-            name: [{key: finite(value) for key, value in asdict(one).items()} for one in points]
+            name: [{key: finite(value) for key, value in asdict(point).items()} for point in points]
             for name, points in evaluation.pass_curves.items()
         }
     if evaluation.sentinels:

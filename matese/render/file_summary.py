@@ -52,8 +52,12 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
         yield label, share if is_share else f"{n:,}"
         if label == "ratings":
             yield "segments", f"{len(segments):,}"
-    found = [f"{severities.name(one)} {by_severity[one]:,}" for one in severities.EVERY if by_severity[one]]
-    yield "severities", ", ".join(found) or "-"
+    shown = [
+        f"{severities.name(severity)} {by_severity[severity]:,}"
+        for severity in severities.EVERY
+        if by_severity[severity]
+    ]
+    yield "severities", ", ".join(shown) or "-"
     for label, counter in {"categories": categories, **names}.items():
         yield label, _most_common(counter)
 

@@ -85,10 +85,10 @@ def _by_segment(
         for rating in ratings:
             segment = rating.segment
             key = (replace(segment.key or SegmentKey(), system=None), segment.source, segment.references)
-            found = reviewed.get(named_segment(rating, [name]))
+            reviews_of_segment = reviewed.get(named_segment(rating, [name]))
             counts[key] += 1  # ratings that nothing tells apart belong together in their order
             segments.setdefault((*key, counts[key]), []).append(
-                Translation(name, rating, review=found.pop() if found else None)
+                Translation(name, rating, review=reviews_of_segment.pop() if reviews_of_segment else None)
             )
     return list(map(tuple, segments.values()))
 

@@ -258,19 +258,19 @@ def _verdict(checked: Sequence[Rating], words: Catalogue) -> str:
     of_all = words.counted("of {n} segment", "of {n} segments", len(checked))
     if n_serious:
         one, many = SERIOUS_ERRORS
-        found = words.counted(one, many, n_serious)
+        verdict = words.counted(one, many, n_serious)
     elif n_wrong:
-        found = words.counted(
+        verdict = words.counted(
             "No serious error is marked; {n} {of_all} has minor errors.",
             "No serious error is marked; {n} {of_all} have minor errors.",
             n_wrong,
         )
     else:
-        found = "" if n_undecided else words.text("No error is marked in any segment.")
+        verdict = "" if n_undecided else words.text("No error is marked in any segment.")
     undecided = words.counted(
         "{n} mark is undecided and not in the score.", "{n} marks are undecided and not in the score.", n_undecided
     )
-    return " ".join(filter(None, (found.replace("{of_all}", of_all), undecided if n_undecided else "")))
+    return " ".join(filter(None, (verdict.replace("{of_all}", of_all), undecided if n_undecided else "")))
 
 
 def _error_rows(checked: Sequence[Rating], words: Catalogue) -> list[tuple[str, list[str]]]:

@@ -75,7 +75,7 @@ def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> 
     meta = published_test_sets.find_meta(test_set.root.resolve().name, lang_pair)
     reference = _reference(names, references, lang_pair, selection.reference, meta)
     primary = frozenset[str]() if meta is None else meta.primary
-    chosen = _select(mt_metrics_eval.variants(names, reference, references), selection, lang_pair, primary)
+    full_names = _select(mt_metrics_eval.variants(names, reference, references), selection, lang_pair, primary)
     left_out = dict.fromkeys((reference or "").split("."), "is the reference")
     if meta is not None and not selection.with_outliers:
         left_out |= dict.fromkeys(meta.outliers, "is an outlier")
@@ -83,15 +83,15 @@ def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> 
     if not (scores_humans if selection.with_human is None else selection.with_human):
         left_out |= {name: "is a human translation" for name in references if name not in left_out}
     gold = _gold(test_set, lang_pair, selection.gold, meta)
-    files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in chosen.items()]
+    files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in full_names.items()]
     if selection.human_metrics:
         people = {human_metrics.title(name): test_set.gold(lang_pair, name) for name in selection.human_metrics}
         named = [replace(scores, name=name) for name, scores in people.items()]
         gold, *others = human_metrics.in_common([gold, *named])
         files += others
-        chosen |= {name: scores.name for name, scores in people.items()}
+        full_names |= {name: scores.name for name, scores in people.items()}
     pair = _combine(lang_pair, gold, files, selection, left_out)
-    return replace(pair, reference=reference, full_names=chosen, test_set=test_set.root.resolve().name)
+    return replace(pair, reference=reference, full_names=full_names, test_set=test_set.root.resolve().name)
 
 
 def _by_domain(
@@ -296,8 +296,10 @@ def _of_files(
     """Returns the scores of a language pair, and then, if asked for, of its domains; people are always selected."""
     notify = report or (lambda _: None)
     files = _joined(metrics)
-    chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
-    files = {metric: file for metric, file in files.items() if metric in chosen} | {file.name: file for file in people}
+    full_names = _select({metric: metric for metric in files}, selection, lang_pair or "all")
+    files = {metric: file for metric, file in files.items() if metric in full_names} | {
+        file.name: file for file in people
+    }
     copies = [] if selection.with_human else _copies_of_reference([human, *files.values()])
     if copies:
         where = "" if lang_pair is None else f"{lang_pair}: "
@@ -305,7 +307,7 @@ def _of_files(
         notify(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
     left_out = dict.fromkeys(copies, "is the reference")
     pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
-    pair = replace(pair, full_names=chosen, test_set=_test_set_of(human, *files.values()))
+    pair = replace(pair, full_names=full_names, test_set=_test_set_of(human, *files.values()))
     if baselines:
         texts = {system: human.texts[system] for system in pair.gold.systems}
         pair = _add_baselines(pair, texts, baselines, notify)
@@ -349,10 +351,10 @@ def _from_ranks(
         own_names = [*ranks.verdicts, *(file.name for file in files)]
         if repeated := [metric for metric, count in Counter(own_names).items() if count > 1]:
             raise InputError(f"two files of scores are named {repeated[0]!r}; give them different names")
-        chosen = _select({metric: metric for metric in own_names}, selection, name)
+        full_names = _select({metric: metric for metric in own_names}, selection, name)
         scored = ranked_pairs.lang_pair_scores(ranks, files, name=score_files.stem(path), without=selection.without)
-        metrics_of_pair = {metric: scores for metric, scores in scored.metrics.items() if metric in chosen}
-        pairs.append(replace(scored, lang_pair=name, metrics=metrics_of_pair, full_names=chosen))
+        metrics_of_pair = {metric: scores for metric, scores in scored.metrics.items() if metric in full_names}
+        pairs.append(replace(scored, lang_pair=name, metrics=metrics_of_pair, full_names=full_names))
     return pairs
 
 

@@ -49,10 +49,10 @@ def hold_out(ratings: Sequence[Rating], rater: str, place: str) -> tuple[list[Ra
         raters = sorted({rating.rater or "" for rated in by_system.values() for rating in rated})
         order = rng.sample(raters, len(raters)) if rater == ANY_RATER else [rater]
         for rated in by_system.values():
-            chosen = next((one for name in order for one in rated if (one.rater or "") == name), None)
-            if chosen is not None and len(rated) > 1:
-                held_out.append(chosen)
-                others += [one for one in rated if one is not chosen]
+            of_rater = next((rating for name in order for rating in rated if (rating.rater or "") == name), None)
+            if of_rater is not None and len(rated) > 1:
+                held_out.append(of_rater)
+                others += [rating for rating in rated if rating is not of_rater]
     if not held_out:
         raise InputError(f"{place}: no translation with ratings of {rater} and of another rater: must have some")
     return others, held_out

@@ -116,7 +116,7 @@ def of_length(name: MetricSentinel) -> Baseline:
         return -float(len(text_of(segment, name)))
 
     def score(systems: SystemTexts) -> list[BaselineScores]:
-        lengths = {system: np.array([length(one) for one in segments]) for system, segments in systems.items()}
+        lengths = {system: np.array([length(segment) for segment in segments]) for system, segments in systems.items()}
         return [BaselineScores.of_means(name, f"matese|metric:{name}", lengths)]
 
     return Baseline(SENTINEL_BASELINES[name], score, lambda segment: has_text(segment, name))
@@ -310,25 +310,25 @@ def _score_words(name: EditName, title: str, systems: SystemTexts) -> BaselineSc
     readable = with_references(title, systems)
     package = {"character": "cer", "wer": "torchmetrics", "eed": "torchmetrics"}.get(name, "sacrebleu")
     packages = dict.fromkeys((package, "sacrebleu"))
-    for one in packages:
-        check_installed(title, one, extra="test-sets")
+    for installed in packages:
+        check_installed(title, installed, extra="test-sets")
     if name == "nist":
-        every = (words for segments in readable.values() for one in segments for words in _words(one)[1])
+        every = (words for segments in readable.values() for segment in segments for words in _words(segment)[1])
         weights = word_metrics.information(every)
         tables = {
-            system: np.array([word_metrics.nist_sums(*_words(one), weights) for one in segments])
+            system: np.array([word_metrics.nist_sums(*_words(segment), weights) for segment in segments])
             for system, segments in readable.items()
         }
         of_sums = word_metrics.nist
     else:
         rate = {"eed": _extended_edit_distance, "character": _character_rate}.get(name) or partial(_word_rate, name)
-        tables = {system: np.array([rate(one) for one in segments]) for system, segments in readable.items()}
+        tables = {system: np.array([rate(segment) for segment in segments]) for system, segments in readable.items()}
         of_sums = _negated_rates
     statistics = {
         system: AdditiveStatistic(table, lambda sums: {SCORE: of_sums(sums)}) for system, table in tables.items()
     }
     segments = {system: of_sums(table) for system, table in tables.items()}
-    named = "|".join(f"{one}:{version(one)}" for one in packages)
+    named = "|".join(f"{installed}:{version(installed)}" for installed in packages)
     signature = f"{name}|{named}{'' if name == 'nist' else '|negated:yes'}"
     return BaselineScores(title, "matese" if package == "sacrebleu" else package, signature, segments, statistics)
 

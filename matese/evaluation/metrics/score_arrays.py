@@ -6,6 +6,7 @@ A missing score is NaN in these arrays and nowhere else: files that hold NaN are
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -165,9 +166,13 @@ def from_segments(
 
     The columns are in the order of `numbers`; None is a missing score.
     """
-    rows = [[scores.get(number) for number in numbers] for scores in segments.values()]
-    table = np.array(rows, dtype=np.float64).reshape(len(segments), len(numbers))  # None becomes NaN
+    rows = [[_or_nan(scores.get(number)) for number in numbers] for scores in segments.values()]
+    table = np.array(rows, dtype=np.float64).reshape(len(segments), len(numbers))
     return Scores(name, tuple(segments), row_means(table), table, tuple(numbers))
+
+
+def _or_nan(score: float | None) -> float:
+    return math.nan if score is None else score
 
 
 def from_file(file: MetricScores, gold: MetricScores) -> Scores:
@@ -181,7 +186,7 @@ def from_file(file: MetricScores, gold: MetricScores) -> Scores:
     names = list(dict.fromkeys([*file.systems, *file.segments]))
     segments = {name: file.segments.get(name, {}) for name in names}
     scores = from_segments(file.name, segments, numbers if file.segments else [])
-    stated = np.array([file.systems.get(name) for name in names], dtype=np.float64)
+    stated = np.array([_or_nan(file.systems.get(name)) for name in names])
     scores = replace(scores, system=np.where(np.isfinite(stated), stated, scores.system))
     return scores if file.segments else replace(scores, segment=None, numbers=())
 

@@ -64,24 +64,26 @@ def nist_sums(
     sums: list[float] = []
     n_reference_words = 0
     for order in range(1, NIST_ORDER + 1):
-        own = Counter(_ngrams(hypothesis, order))
+        ngrams = Counter(_ngrams(hypothesis, order))
         of_references = []
         for words in references:
-            matched = own & Counter(_ngrams(words, order))
+            matched = ngrams & Counter(_ngrams(words, order))
             of_references.append((sum(weights[ngram] * n for ngram, n in matched.items()), len(words)))
-        found, length = max(of_references)
-        sums += [found, own.total()]
+        matched_information, length = max(of_references)
+        sums += [matched_information, ngrams.total()]
         n_reference_words += length
     return [*sums, NIST_ORDER * len(hypothesis), n_reference_words]
 
 
 def nist(sums: FloatArray) -> FloatArray:
     """Returns the scores of sums, (samples, sums of `nist_sums`); 5 is the penalty's exponent at 2/3 of the length."""
-    found = sums[:, 0:-2:2]
+    information_sums = sums[:, 0:-2:2]
     totals = sums[:, 1:-2:2]
-    information_per_ngram = np.divide(found, totals, out=np.zeros_like(found), where=totals > 0).sum(axis=1)
-    own, reference = sums[:, -2:].T
-    ratio = np.divide(own, reference, out=np.ones_like(own), where=reference > 0).clip(0, 1)
+    information_per_ngram = np.divide(
+        information_sums, totals, out=np.zeros_like(information_sums), where=totals > 0
+    ).sum(axis=1)
+    n_words, n_reference_words = sums[:, -2:].T
+    ratio = np.divide(n_words, n_reference_words, out=np.ones_like(n_words), where=n_reference_words > 0).clip(0, 1)
     with np.errstate(divide="ignore"):
         penalty = np.exp(math.log(0.5) / math.log(1.5) ** 2 * np.log(ratio) ** 2)
     scores: FloatArray = information_per_ngram * penalty

@@ -113,9 +113,9 @@ def measure(before: Iterable[Rating], after: Iterable[Rating]) -> AnnotationChan
         first.setdefault((rating.segment.key, rating.segment.hypothesis), rating)
     edits = AnnotationChanges()
     for rating in after:
-        given = first.get((rating.segment.key, rating.segment.hypothesis))
-        if given is not None and rating.errors is not None:
-            edits += compare(given, rating)
+        earlier = first.get((rating.segment.key, rating.segment.hypothesis))
+        if earlier is not None and rating.errors is not None:
+            edits += compare(earlier, rating)
     if not edits.ratings:
         raise InputError("no rating belongs to a segment that was given before; texts and keys must be the same")
     return edits

@@ -128,9 +128,9 @@ def measure(
         n_resamples: bootstrap resamples, drawn within each language pair; 0 for no intervals.
         seed: of the bootstrap.
     """
-    chosen = np.ones(len(statistics.pairs)) if members is None else members
-    drawn = (weights * chosen for weights in _resamples(statistics, n_resamples, seed))
-    return bootstrap.measure(statistics, chosen[np.newaxis], drawn)
+    is_member = np.ones(len(statistics.pairs)) if members is None else members
+    drawn = (weights * is_member for weights in _resamples(statistics, n_resamples, seed))
+    return bootstrap.measure(statistics, is_member[np.newaxis], drawn)
 
 
 def compare(

@@ -116,11 +116,11 @@ def distributions(
         scale: factor of the standard deviations.
         is_one_unit: whether the human scores are on that scale.
     """
-    known = [one for one in map(deviation, estimates) if one is not None]
-    if not known or len(known) < len(gold):
+    stated = [value for value in map(deviation, estimates) if value is not None]
+    if not stated or len(stated) < len(gold):
         return None
     means = np.array([estimate.value for estimate in estimates])
-    deviations = scale * np.array(known)
+    deviations = scale * np.array(stated)
     if is_one_unit:
         return Distributions(gold, means, deviations)
     spread = float(means.std()) or 1.0

@@ -153,7 +153,9 @@ class GateResult:
 
     def __repr__(self) -> str:
         """Returns whether the limits are kept, and where the details are."""
-        checks = ", ".join(f"{one.name} {one.value:.4g} {'passed' if one.passed else 'failed'}" for one in self.checks)
+        checks = ", ".join(
+            f"{check.name} {check.value:.4g} {'passed' if check.passed else 'failed'}" for check in self.checks
+        )
         segments = counted(len(self.ratings), "segment")
         return f"<GateResult of {segments}: passed={self.passed} ({checks}); see .checks, .scores>"
 
@@ -224,8 +226,8 @@ def check(
     checks = list(_rate_checks(ratings, limits, weights))
     checks += (_maximum_check(ratings, maximum) for maximum in limits.maxima)
     if limits.max_findings is not None:
-        found = [sum(error.rule not in (None, CONSISTENCY) for error in rating.all_errors) for rating in ratings]
-        checks.append(_check(FINDINGS, "findings of rules", sum(found), limits.max_findings, found))
+        n_findings = [sum(error.rule not in (None, CONSISTENCY) for error in rating.all_errors) for rating in ratings]
+        checks.append(_check(FINDINGS, "findings of rules", sum(n_findings), limits.max_findings, n_findings))
     if limits.min_score is not None:
         scores = quality.segment_scores(ratings, weights, basis)
         score = mqm.corpus_score(scores.tolist())
@@ -278,12 +280,12 @@ def _source(rating: Rating) -> str:
 def _error_free_check(ratings: Sequence[Rating], least: float) -> Check:
     """Returns the result for the share of segments that are decided to be free of errors."""
     decisions = [rating.error_free for rating in ratings]
-    known = [decision for decision in decisions if decision is not None]
-    if len(known) < len(decisions):
+    stated = [decision for decision in decisions if decision is not None]
+    if len(stated) < len(decisions):
         place = alignment.describe_segment(ratings[decisions.index(None)].segment)
         raise InputError(f"rating of {place} has no error_free: mark all segments with matese tag --error-free")
-    losses = [0.0 if one.label else 2.0 - (one.probability or 0.0) for one in known]
-    share = sum(one.label for one in known) / len(known)
+    losses = [0.0 if decision.label else 2.0 - (decision.probability or 0.0) for decision in stated]
+    share = sum(decision.label for decision in stated) / len(stated)
     return _check("min-error-free", "share of error-free segments", share, least, losses, is_lowest=True)
 
 

@@ -55,14 +55,14 @@ def summarise(
     answered = [(better, rating) for (better, _), rating in zip(judged, ratings, strict=True) if better is not None]
     if not answered:
         raise InputError("the language model gave no usable answer to any pair of translations")
-    found = [better for better, _ in answered]
-    statistic = AdditiveStatistic.of_means({_RATE: [_VALUES[better] for better in found]})
+    preferences = [better for better, _ in answered]
+    statistic = AdditiveStatistic.of_means({_RATE: [_VALUES[better] for better in preferences]})
     resampled = resample([rating for _, rating in answered], sampling)
     return PairPreferences(
-        wins=found.count("second"),
-        losses=found.count("first"),
-        ties=found.count("tie"),
+        wins=preferences.count("second"),
+        losses=preferences.count("first"),
+        ties=preferences.count("tie"),
         unsteady=sum(not is_steady for _, is_steady in judged),
-        unanswered=len(judged) - len(found),
-        win_rate=bootstrap.measure(statistic, bootstrap.whole_sample(len(found)), resampled)[_RATE],
+        unanswered=len(judged) - len(preferences),
+        win_rate=bootstrap.measure(statistic, bootstrap.whole_sample(len(preferences)), resampled)[_RATE],
     )

@@ -122,12 +122,12 @@ def one_per_segment(
             a rater has rated a segment twice.
     """
     if rater is not None:
-        chosen = tuple(rating for rating in ratings if rating.rater == rater)
-        if not chosen:
-            known = sorted({rating.rater or "none" for rating in ratings})[:10]
-            raise InputError(f"{name}: no rating of rater {rater!r} (--rater): must be {one_of(known)}")
-        by_segment(chosen)  # checks that the rater has rated each segment once
-        return use_common_texts(chosen, predicted) if predicted else CommonTexts(chosen)
+        of_rater = tuple(rating for rating in ratings if rating.rater == rater)
+        if not of_rater:
+            raters = sorted({rating.rater or "none" for rating in ratings})[:10]
+            raise InputError(f"{name}: no rating of rater {rater!r} (--rater): must be {one_of(raters)}")
+        by_segment(of_rater)  # checks that the rater has rated each segment once
+        return use_common_texts(of_rater, predicted) if predicted else CommonTexts(of_rater)
     common = use_common_texts(ratings, predicted) if merge is not None else CommonTexts(tuple(ratings))
     segments = by_segment(common.ratings)
     several = next((rated for rated in segments if len({rating.rater for rating in rated}) > 1), None)

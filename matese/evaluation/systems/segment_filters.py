@@ -159,8 +159,8 @@ def with_severity(*severities: str) -> Filter:
             raise UsageError(f"filter severity: {unknown('severity', name, SEVERITIES)}")
 
     def is_wanted(rating: Rating) -> bool:
-        found = [severity.value for severity, n in quality.severity_counts(rating).items() if n]
-        return any(name in found for name in severities) or ("none" in severities and not found)
+        marked = [severity.value for severity, n in quality.severity_counts(rating).items() if n]
+        return any(name in marked for name in severities) or ("none" in severities and not marked)
 
     return Filter.of_rating(f"severity {' or '.join(severities)}", is_wanted)
 
