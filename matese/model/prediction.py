@@ -62,10 +62,10 @@ class TagProbabilities:
     """What every tagger says, and no other model.
 
     Attributes:
-        logs: (tokens, tags), log-probabilities of `tags.bio.TAGS`.
+        values: (tokens, tags), log-probabilities of `tags.bio.TAGS`.
     """
 
-    logs: Floats
+    values: Floats
 
 
 class Prediction(NamedTuple):
@@ -92,7 +92,7 @@ class Prediction(NamedTuple):
     @property
     def log_probabilities(self) -> Floats:
         """The log-probabilities of a tagger's tags: (tokens, tags)."""
-        return self.outputs[TagProbabilities].logs
+        return self.outputs[TagProbabilities].values
 
     def scored(self, score: float) -> Prediction:
         """Returns the prediction with an expected score."""

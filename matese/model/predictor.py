@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import sys
+import pickle
 import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -37,6 +35,8 @@ REMEMBERED = 2**27
 """Bytes of results to keep: systems share sources and references, and often translate a source alike."""
 _MEASURED = 16
 """Results of which the size is measured, of those that are remembered together."""
+_OF_OBJECTS = 950
+"""Bytes that the objects of a result take besides what they hold."""
 
 
 class PredictedRating(NamedTuple):
@@ -239,36 +239,11 @@ class Memory:
         if not added:
             return
         measured = added[:: len(added) // _MEASURED + 1]
-        size = sum(map(_n_bytes, measured)) // len(measured)
+        size = _OF_OBJECTS + len(pickle.dumps(measured)) // len(measured)
         self._results.update((row, (result, size)) for row, result in added)
         self.n_bytes += size * len(added)
         while self.n_bytes > REMEMBERED:
             self.n_bytes -= self._results.popitem(last=False)[1][1]
-
-
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-"""Types without parts, which are most: looking for parts takes longer."""
-
-
-def _n_bytes(value: Any) -> int:  # noqa: ANN401  (a row with its result, a dataclass of any model, or a part of them)
-    size = sys.getsizeof(value)
-    if value.__class__ in _PLAIN:
-        return size
-    if isinstance(value, np.ndarray):
-        return size if value.base is None else size + value.nbytes
-    if isinstance(value, tuple):
-        return size + sum(map(_n_bytes, value))
-    if isinstance(value, Mapping):
-        return size + sum(map(_n_bytes, value.values()))
-    for name in _field_names(value.__class__):
-        size += _n_bytes(getattr(value, name))
-    return size
-
-
-@cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    """Returns the names of a dataclass's fields; none of any other type."""
-    return tuple([field.name for field in dataclasses.fields(kind)]) if dataclasses.is_dataclass(kind) else ()
 
 
 def chunked(items: Iterable[A], size: Callable[[A], int], *, first: int, largest: int) -> Iterator[list[A]]:

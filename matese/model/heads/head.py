@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from matese.annotation import Scale
 from matese.model.arrays import Floats, Int32Array
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import Array, StoredTensors
 from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import Marks, Outputs, Prediction
+from matese.model.prediction import Marks, Outputs, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind
 
 
@@ -192,3 +194,19 @@ class Head(ABC):
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what the head's marks depend on in segments with these inputs, for the signature."""
         return ()
+
+
+class TokenHead(Head):
+    """A head whose output has `values`, an array with a row for each token of the hypothesis."""
+
+    def check(self, outputs: Sequence[Any]) -> None:
+        """Raises a ModelError if an output contains NaN."""
+        check_numbers([output.values for output in outputs])
+
+    def join(self, row: Row, parts: Said[Any], whole: Said[Any]) -> Any:  # noqa: ANN401
+        """Returns the values of the kept tokens."""
+        return self.output(np.concatenate([said.values[slice(*encoding.kept)] for encoding, said in parts]))
+
+    def mean(self, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
+        """Returns the mean values."""
+        return self.output(np.mean([output.values for output in outputs], axis=0))

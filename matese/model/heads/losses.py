@@ -27,8 +27,7 @@ def ranking(predicted: Tensor, gold: Tensor, groups: Tensor) -> Tensor:
 
     Takes scores, gold scores and groups as `better_pairs`.
     """
-    together = (groups.unsqueeze(1) == groups.unsqueeze(0)) & (groups >= 0)
-    is_better = together & (gold.unsqueeze(1) > gold.unsqueeze(0) + _MARGIN)  # nan is never greater
+    is_better = _together(groups) & (gold.unsqueeze(1) > gold.unsqueeze(0) + _MARGIN)  # nan is never greater
     losses = functional.softplus(predicted.unsqueeze(0) - predicted.unsqueeze(1))
     return (losses * is_better).sum() / is_better.sum().clamp(min=1)
 
@@ -39,9 +38,7 @@ def differences(predicted: Tensor, gold: Tensor, groups: Tensor, *, unit: float 
     Takes scores, gold scores and groups as `better_pairs`.
     """
     known = gold.isfinite()
-    together = (groups.unsqueeze(1) == groups.unsqueeze(0)) & (groups >= 0)
-    is_pair = together & known.unsqueeze(1) & known.unsqueeze(0)
-    is_pair = is_pair.triu(1)
+    is_pair = (_together(groups) & known.unsqueeze(1) & known.unsqueeze(0)).triu(1)
     gold = gold.nan_to_num()
     errors = (predicted.unsqueeze(1) - predicted.unsqueeze(0)) - (gold.unsqueeze(1) - gold.unsqueeze(0))
     return ((errors / unit).square() * is_pair).sum() / is_pair.sum().clamp(min=1)
@@ -62,6 +59,10 @@ def better_pairs(gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:
     al. 2019, Table 1). Scores are (batch,), nan where unknown; translations of one source have the same group,
     (batch,), which is -1 for segments without one.
     """
-    together = (groups.unsqueeze(1) == groups.unsqueeze(0)) & (groups >= 0)
     difference = gold.unsqueeze(1) - gold.unsqueeze(0)  # nan is never greater
-    return together & (difference > gap + _ROUNDING)
+    return _together(groups) & (difference > gap + _ROUNDING)
+
+
+def _together(groups: Tensor) -> Tensor:
+    """Returns whether each row and each column are in one group: (batch, batch)."""
+    return (groups.unsqueeze(1) == groups.unsqueeze(0)) & (groups >= 0)

@@ -18,6 +18,8 @@ from matese.model.texts.settings import TextSettings
 
 _MAIN = ("tags", "quality", "ranking", "preference")
 """Heads that judge the segment: a model has one of them."""
+_BESIDE_TAGS = ("score", "omissions", "categories", "meaning")
+"""Heads of taggers."""
 
 
 @dataclass(frozen=True)
@@ -58,4 +60,7 @@ class HeadSettings:
             problem = f"{' and '.join(chosen)} are set" if chosen else "none is set"
             raise InputError(f"heads: {problem}; must have exactly one of {one_of(_MAIN)}")
         for name in self.names:
-            getattr(self, name).check(texts, self.names)
+            if name in _BESIDE_TAGS and self.tags is None:
+                raise InputError(f"heads.{name}: must be null without heads.tags")
+            if hasattr(settings := getattr(self, name), "check"):
+                settings.check(texts, self.names)

@@ -12,10 +12,10 @@ from matese.annotation import ErrorSpan
 from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, two_layers
-from matese.model.heads.head import Head, NumpyHead, RowStates, Said
+from matese.model.heads.head import NumpyHead, RowStates, TokenHead
 from matese.model.heads.tags.decoding import tokens_of
-from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import Marks, Prediction, check_numbers
+from matese.model.model_input import ModelInput
+from matese.model.prediction import Marks, Prediction
 from matese.mqm import CATEGORIES
 
 
@@ -24,13 +24,13 @@ class CategoryScores:
     """What the head says.
 
     Attributes:
-        logits: (tokens, categories), of `mqm.CATEGORIES` for each token, given that it is in an error.
+        values: (tokens, categories), logits of `mqm.CATEGORIES` for each token, given that it is in an error.
     """
 
-    logits: Floats
+    values: Floats
 
 
-class Categories(Head):
+class Categories(TokenHead):
     """Says the category of an error; the largest mean over its tokens decides."""
 
     name = "categories"
@@ -48,18 +48,6 @@ class Categories(Head):
 
         return compute
 
-    def check(self, outputs: Sequence[CategoryScores]) -> None:
-        """Raises a ModelError if an output contains NaN."""
-        check_numbers([output.logits for output in outputs])
-
-    def join(self, row: Row, parts: Said[CategoryScores], whole: Said[CategoryScores]) -> CategoryScores:
-        """Returns the logits of the kept tokens."""
-        return CategoryScores(np.concatenate([said.logits[slice(*encoding.kept)] for encoding, said in parts]))
-
-    def mean(self, outputs: Sequence[CategoryScores]) -> CategoryScores:
-        """Returns the mean logits."""
-        return CategoryScores(np.mean([output.logits for output in outputs], axis=0))
-
     def mark(self, model_input: ModelInput, prediction: Prediction, marks: Marks, decoding: Decoding) -> Marks:
         """Returns the marks with a category for each error of the hypothesis."""
         return marks._replace(errors=tuple(with_categories(prediction, marks.errors)))
@@ -72,6 +60,6 @@ def with_categories(prediction: Prediction, spans: Sequence[ErrorSpan]) -> Itera
         if said is None:
             yield span
         else:
-            total = said.logits[tokens_of(span, prediction.ranges)].sum(0)
+            total = said.values[tokens_of(span, prediction.ranges)].sum(0)
             category = mqm.CATEGORIES[total.argmax()]
             yield replace(span, category=category)

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from matese.annotation import Omission, Rating, UnplacedError
+from matese.model.heads import losses
 from matese.model.heads.learning import IGNORED, ExampleWindow, HeadTargets, LabelColumns, LossInputs, Ragged, within
 from matese.model.heads.omissions.network import OmissionLogits
 from matese.model.texts.encoding import Encoding, Tokens
@@ -68,7 +68,7 @@ class OmissionTargets(HeadTargets):
 
     def losses(self, output: OmissionLogits, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the binary cross-entropy."""
-        return {"omission": cross_entropy(output.logits, targets["omissions"])}
+        return {"omission": losses.binary(output.logits, targets["omissions"])}
 
 
 def labels_of(columns: LabelColumns, segment: int, reference: int | None) -> npt.NDArray[np.signedinteger] | None:
@@ -113,13 +113,3 @@ def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> np
     for omission in omissions:
         missing[within(omission, tokens)] = 1
     return missing
-
-
-def cross_entropy(logits: Tensor, gold: Tensor) -> Tensor:
-    """Returns the binary cross-entropy of whether the hypothesis lacks each token of the contexts.
-
-    Both are (batch, tokens); gold is 1 or 0, IGNORED where unknown.
-    """
-    known = gold != IGNORED
-    losses = functional.binary_cross_entropy_with_logits(logits, gold.clamp(min=0).float(), reduction="none")
-    return (losses * known).sum() / known.sum().clamp(min=1)

@@ -14,11 +14,11 @@ from matese.annotation import ErrorSpan, Severity
 from matese.model.arrays import Ints
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, dense
-from matese.model.heads.head import Head, NumpyHead, RowStates, Said
+from matese.model.heads.head import NumpyHead, RowStates, TokenHead
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.marking import MarkRule
-from matese.model.model_input import ModelInput, Row
-from matese.model.prediction import Marks, Prediction, TagProbabilities, check_numbers
+from matese.model.model_input import ModelInput
+from matese.model.prediction import Marks, Prediction, TagProbabilities
 from matese.model.texts.encoding import InputKind
 from matese.mqm import LOWEST_SCORE
 from matese.text.words import widen
@@ -28,7 +28,7 @@ _NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in bio.TAG
 _MAJOR = (bio.B_MAJOR, bio.I_MAJOR)
 
 
-class Tags(Head):
+class Tags(TokenHead):
     """What makes a model a tagger; its probabilities are averaged."""
 
     name = "tags"
@@ -50,21 +50,13 @@ class Tags(Head):
 
         return compute
 
-    def check(self, outputs: Sequence[TagProbabilities]) -> None:
-        """Raises a ModelError if an output contains NaN."""
-        check_numbers([output.logs for output in outputs])
-
-    def join(self, row: Row, parts: Said[TagProbabilities], whole: Said[TagProbabilities]) -> TagProbabilities:
-        """Returns the probabilities of the kept tokens."""
-        return TagProbabilities(np.concatenate([said.logs[slice(*encoding.kept)] for encoding, said in parts]))
-
     def mean(self, outputs: Sequence[TagProbabilities]) -> TagProbabilities:
         """Returns the logarithms of the mean probabilities."""
-        return TagProbabilities(np.log(np.mean([np.exp(output.logs) for output in outputs], axis=0)))
+        return TagProbabilities(np.log(np.mean([np.exp(output.values) for output in outputs], axis=0)))
 
     def expected_score(self, output: TagProbabilities) -> float:
         """Returns the expected score of the tags: minus the sum of P(B-Minor) + 5 P(B-Major)."""
-        minor, major = np.exp(output.logs[:, [bio.B_MINOR, bio.B_MAJOR]]).sum(0)
+        minor, major = np.exp(output.values[:, [bio.B_MINOR, bio.B_MAJOR]]).sum(0)
         return max(0.0 - mqm.MATESE.minor * float(minor) - mqm.MATESE.major * float(major), LOWEST_SCORE)
 
     def scoring(self) -> str:
@@ -77,11 +69,11 @@ class Tags(Head):
 
     def of_copy(self, output: TagProbabilities) -> TagProbabilities:
         """Returns the tags of a text without errors."""
-        return TagProbabilities(np.broadcast_to(_NO_ERROR, output.logs.shape))
+        return TagProbabilities(np.broadcast_to(_NO_ERROR, output.values.shape))
 
     def of_untranslated(self, output: TagProbabilities) -> TagProbabilities:
         """Returns the tags of one Major error that is the whole text."""
-        logs = np.full(output.logs.shape, np.log(1e-6))
+        logs = np.full(output.values.shape, np.log(1e-6))
         logs[:1, bio.B_MAJOR] = np.log(1 - 4e-6)
         logs[1:, bio.I_MAJOR] = np.log(1 - 4e-6)
         return TagProbabilities(logs)

@@ -15,10 +15,10 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Severity
 from matese.model.arrays import Floats, Int32Array
 from matese.model.decoding import Decoding
-from matese.model.heads.head import Combine, Head, Said
+from matese.model.heads.head import Combine, TokenHead
 from matese.model.heads.word_labels.settings import WordLabelSettings
-from matese.model.model_input import ModelInput, Row, is_combined
-from matese.model.prediction import Marks, Outputs, Prediction, check_numbers
+from matese.model.model_input import ModelInput, is_combined
+from matese.model.prediction import Marks, Outputs, Prediction
 from matese.model.texts.encoding import InputKind
 from matese.text.words import widen
 
@@ -37,7 +37,7 @@ class LabelProbabilities:
     values: Floats
 
 
-class WordLabels(Head):
+class WordLabels(TokenHead):
     """Says how probable each severity is for each token; the special tokens around the hypothesis count too."""
 
     name = "word_labels"
@@ -53,18 +53,6 @@ class WordLabels(Head):
         """The settings of the head."""
         assert self.config.heads.word_labels is not None
         return self.config.heads.word_labels
-
-    def check(self, outputs: Sequence[LabelProbabilities]) -> None:
-        """Raises a ModelError if an output contains NaN."""
-        check_numbers([output.values for output in outputs])
-
-    def join(self, row: Row, parts: Said[LabelProbabilities], whole: Said[LabelProbabilities]) -> LabelProbabilities:
-        """Returns the probabilities of the kept tokens."""
-        return LabelProbabilities(np.concatenate([said.values[slice(*encoding.kept)] for encoding, said in parts]))
-
-    def mean(self, outputs: Sequence[LabelProbabilities]) -> LabelProbabilities:
-        """Returns the mean probabilities."""
-        return LabelProbabilities(np.mean([output.values for output in outputs], axis=0))
 
     def over_rows(
         self,
