@@ -27,8 +27,7 @@ from matese.formats.tables import jsonl
 from matese.model.annotator import Annotator
 from matese.model.config import ModelConfig
 from matese.model.decoding import DecodingChoice
-from matese.model.engines.batch_engine import BatchEngine
-from matese.model.engines.runners import Runner
+from matese.model.engines.batch_engine import BatchEngine, Runner
 from matese.model.heads.settings import HeadSettings
 from matese.model.heads.tags.network import TagLogits
 from matese.model.heads.tags.settings import TagSettings
@@ -70,8 +69,6 @@ class Answering:
 
     def __init__(self, runner: Runner, kinds: Collection[type] | None = None) -> None:
         """Takes the runner, and the types of the answers; None for those of all heads."""
-        self.precision = runner.precision
-        self.is_async = runner.is_async
         self._runner = runner
         self._kinds = kinds
         self._known: dict[bytes, NetworkOutput] = {}

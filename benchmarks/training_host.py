@@ -10,7 +10,6 @@ tokens. Each text is read in its row, as on a GPU. 500,000 tokens a second are 1
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import time
 from collections.abc import Iterable
@@ -87,8 +86,8 @@ def _draws(corpus: Corpus, n_tokens: int, longest: int) -> list[Draw]:
 
 def _as_on_gpu(batch: Batch) -> Batch:
     """Returns the batch without what a CPU alone reads, see `Inputs.texts`."""
-    inputs = dataclasses.replace(batch.inputs, texts=None, text_starts=None, text_places=None)
-    return dataclasses.replace(batch, inputs=inputs)
+    inputs = batch.inputs._replace(texts=None, text_starts=None, text_places=None)
+    return batch._replace(inputs=inputs)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 import torch
@@ -107,7 +106,7 @@ class Inspection(ObservedReading):
     def _empty(self) -> Tensor:
         """The embeddings of the same rows with padding in place of all texts."""
         is_text = self._batch.roles > 0
-        batch = replace(self._batch, ids=self._batch.ids.masked_fill(is_text, self._pad_id))
+        batch = self._batch._replace(ids=self._batch.ids.masked_fill(is_text, self._pad_id))
         observer, _ = self._pass(Observer(), batch)
         return observer.states[0].detach()
 

@@ -313,7 +313,7 @@ def _load_predictor(directory: Path, options: LoadOptions) -> Predictor:
 
     See `load` for arguments and errors.
     """
-    stored = checkpoint.find_config(directory)
+    stored = checkpoint.read_config(directory) if checkpoint.is_ours(directory) else None
     hardware = options.hardware
     if stored is not None and hardware.precision == "auto" and numpy_engine.most_segments(stored):
         # As in numpy, because the signature must not depend on the size of the job.
@@ -330,16 +330,14 @@ def _load_predictor(directory: Path, options: LoadOptions) -> Predictor:
 
 def _new_predictor(directory: Path, hardware: Hardware | None, overrides: tuple[Override, ...]) -> Predictor:
     """Returns a model in torch, or without `hardware` in numpy."""
-    stored = checkpoint.find_config(directory)
     engine: Engine
     config: ModelConfig
     if hardware is None:
-        engine, text_encoder, config = numpy_engine.load(directory, stored)
+        engine, text_encoder, config = numpy_engine.load(directory)
     else:
         from matese.model import loading  # imports torch
 
-        engine, text_encoder, config = loading.load_engine(directory, hardware, stored)
-    # Released models of the COMET family score all texts themselves.
+        engine, text_encoder, config = loading.load_engine(directory, hardware)
     return Predictor(Interpreter(config, overrides), engine, text_encoder)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,34 +14,7 @@ from matese.model.arrays import Int32Array
 from matese.model.texts.encoding import Encoding
 
 
-class TensorGroup:
-    """A dataclass of tensors that move together, including fields that are such groups or dicts of tensors."""
-
-    __slots__ = ()
-
-    def to(self, device: torch.device) -> Self:
-        """Returns the tensors on a device."""
-        return self._mapped(lambda tensor: tensor.to(device, non_blocking=True))
-
-    def pin_memory(self) -> Self:
-        """Returns the tensors in page-locked memory; torch's data loader calls this."""
-        return self._mapped(Tensor.pin_memory)
-
-    def _mapped(self, function: Callable[[Tensor], Tensor]) -> Self:
-        changed: dict[str, object] = {}
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # of the subclass
-            value = getattr(self, field.name)
-            if isinstance(value, Tensor):
-                changed[field.name] = function(value)
-            elif isinstance(value, TensorGroup):
-                changed[field.name] = value._mapped(function)
-            elif isinstance(value, dict):
-                changed[field.name] = {name: function(tensor) for name, tensor in value.items()}
-        return dataclasses.replace(self, **changed)  # type: ignore[type-var]
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs(TensorGroup):
+class Inputs(NamedTuple):
     """A model's input for some encodings, padded on the right.
 
     Attributes:
@@ -82,9 +53,17 @@ class Inputs(TensorGroup):
     text_places: Tensor | None = None
     sentences: Tensor | None = None
 
+    def to(self, device: torch.device) -> Inputs:
+        """Returns the inputs on a device."""
+        return Inputs._make(None if tensor is None else tensor.to(device, non_blocking=True) for tensor in self)
+
+    def pin_memory(self) -> Inputs:
+        """Returns the inputs in page-locked memory, for asynchronous copying."""
+        return Inputs._make(None if tensor is None else tensor.pin_memory() for tensor in self)
+
     def packed(self) -> Inputs:
         """Returns the inputs with the positions of their tokens in the flattened `ids`, so that padding is skipped."""
-        return dataclasses.replace(self, places=self.mask.flatten().nonzero().squeeze(1))
+        return self._replace(places=self.mask.flatten().nonzero().squeeze(1))
 
 
 def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool = False) -> Inputs:

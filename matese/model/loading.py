@@ -41,26 +41,29 @@ if TYPE_CHECKING:
 AnyNetwork = Network | MetricX
 
 
-def load_engine(
-    directory: Path, hardware: Hardware, config: StoredConfig | None = None
-) -> tuple[Engine, TextEncoder, ModelConfig]:
+def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine, TextEncoder, ModelConfig]:
     """Returns the engine of a model in torch, with its text encoder and settings.
 
     Args:
         directory: of the model, as for `load`.
         hardware: device and precision.
-        config: configuration of a directory of ours, if it has been read.
 
     Raises:
         ModelError: if it cannot be loaded.
         UsageError: if the device or precision is unknown or not available on this machine.
     """
     place, precision = prepare(hardware)
-    network, tokenizer = _load(directory, _read(directory, config))
+    network, tokenizer = _load(directory, _read(directory))
     runner = TorchRunner(network.to(place), precision)
     batch_tokens = hardware.batch_tokens or choose_batch_tokens(place, network.width)
     text_encoder = network.text_encoder(tokenizer)
-    engine = BatchEngine(runner, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens)
+    engine = BatchEngine(
+        runner,
+        pad_id=text_encoder.pad_id,
+        batch_tokens=batch_tokens,
+        precision=precision,
+        is_async=place.type == "cuda",
+    )
     return engine, text_encoder, network.config
 
 
@@ -141,11 +144,11 @@ def _load(
     return network, tokenizer
 
 
-def _read(directory: Path, config: StoredConfig | None = None) -> StoredModel:
-    """Returns what a directory holds; `config` is its configuration, if it has been read."""
-    config = config or checkpoint.find_config(directory)
-    if config is not None:
-        stored = checkpoint.load(directory, config)
+def _read(directory: Path) -> StoredModel:
+    """Returns what a directory holds."""
+    if checkpoint.is_ours(directory):
+        stored = checkpoint.load(directory)
+        config = stored.config
         with checkpoint.raising_model_errors(f"{directory / checkpoint.TENSORS} cannot be unpacked"):
             tensors = packing.unpack(stored.tensors)
         return StoredModel(config.model, config.encoder, tensors, directory, is_released=False)

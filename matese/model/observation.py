@@ -8,7 +8,6 @@ of the pieces.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +84,7 @@ class ObservedReading:
 
     def _collated(self, rows: list[Encoding]) -> Inputs:
         batch = collate(rows, pad_id=self._pad_id)
-        return replace(batch, texts=None).to(self._device)  # texts that a model reads alone are observed in their rows
+        return batch._replace(texts=None).to(self._device)  # texts that a model reads alone are observed in their rows
 
     @torch.enable_grad()
     def _pass(self, observer: Observer, batch: Inputs | None = None) -> tuple[Observer, Tensor]:

@@ -6,8 +6,8 @@ The only state is the number of finished batches, so a resumed run gets the same
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -233,11 +233,6 @@ class BatchStream(Sampler[list[Draw]]):
         return self._planned[1]
 
 
-BatchT = TypeVar("BatchT")
-MakeBatch = Callable[[Corpus, Sequence[Draw]], BatchT]
-"""Turns the draws of a batch into tensors."""
-
-
 def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
     """Returns a batch of one row of each segment or, if a head reads whole segments, of all their rows."""
     if any(head.reads_segments for head in corpus.heads):
@@ -266,42 +261,39 @@ def _whole_segments(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
     labels = dict(batch.targets.labels)
     for head in corpus.heads:
         labels |= head.of_segments(corpus.labels, [draw.segment for draw in draws])
-    targets = replace(
-        batch.targets,
+    targets = batch.targets._replace(
         labels=labels,
         groups=torch.tensor([draw.group for draw in draws]),
         shares=torch.from_numpy(shares[np.array(texts_of).T]),
     )
-    return replace(batch, targets=targets)
+    return batch._replace(targets=targets)
 
 
 def _with_special_tokens(windows: Sequence[Example]) -> list[Example]:
     encodings = with_special_tokens([one.encoding for one in windows])
-    return [replace(one, encoding=encoding) for one, encoding in zip(windows, encodings, strict=True)]
+    return [one._replace(encoding=encoding) for one, encoding in zip(windows, encodings, strict=True)]
 
 
-class _Batches(Dataset[BatchT]):
+class _Batches(Dataset[Batch]):
     """Batches of a corpus by their draws, made on access."""
 
-    def __init__(self, corpus: Corpus, make: MakeBatch[BatchT]) -> None:
+    def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self._make = make
 
-    def __getitem__(self, draws: Sequence[Draw]) -> BatchT:
-        return self._make(self.corpus, draws)
+    def __getitem__(self, draws: Sequence[Draw]) -> Batch:
+        return make_batch(self.corpus, draws)
 
 
-class TrainingLoader(DataLoader[BatchT]):
+class TrainingLoader(DataLoader[Batch]):
     """Loads training batches and keeps the state that Lightning needs to resume within a period."""
 
-    dataset: _Batches[BatchT]
+    dataset: _Batches
     sampler: BatchStream
 
     def __init__(
         self,
         corpus: Corpus,
         stream: BatchStream,
-        make: MakeBatch[BatchT],
         *,
         workers: int = 0,
         next_part: Callable[[int], Corpus] | None = None,
@@ -311,10 +303,10 @@ class TrainingLoader(DataLoader[BatchT]):
         It is called after the optimizer step of the batch before.
         """
         pins = torch.cuda.is_available()
-        super().__init__(_Batches(corpus, make), sampler=stream, batch_size=None, num_workers=workers, pin_memory=pins)
+        super().__init__(_Batches(corpus), sampler=stream, batch_size=None, num_workers=workers, pin_memory=pins)
         self._next_part = next_part
 
-    def __iter__(self) -> Iterator[BatchT]:  # type: ignore[override]  # no iterator of torch
+    def __iter__(self) -> Iterator[Batch]:  # type: ignore[override]  # no iterator of torch
         # A generator, so that workers start with the first batch: Lightning sets the period after iter(). It asks for a
         # batch when the step of the one before is over, because it knows the length.
         stream = self.sampler
@@ -336,11 +328,8 @@ class TrainingLoader(DataLoader[BatchT]):
         self.sampler.done = state["done"]
 
 
-def dev_loader(corpus: Corpus, inputs: InputKind, limits: BatchLimits, make: MakeBatch[BatchT]) -> DataLoader[BatchT]:
-    """Returns one device's share of the segments with the texts for `inputs`, in batches of similar length.
-
-    Only the first reference is read.
-    """
+def dev_loader(corpus: Corpus, inputs: InputKind, limits: BatchLimits) -> DataLoader[list[Draw]]:
+    """Returns one device's share of the segments with the texts for `inputs`, in batches of similar length."""
     number = corpus.inputs.index(inputs)
     groups = corpus.groups.tolist()
     usable = corpus.usable()[:, number]
@@ -354,5 +343,5 @@ def dev_loader(corpus: Corpus, inputs: InputKind, limits: BatchLimits, make: Mak
         for start, end in cut_batches(lengths[order], limits.batch_tokens)
     ]
     # Every device needs a batch. Figures are shares and correlations, so a segment may count on several devices.
-    share = batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches
-    return DataLoader(_Batches(corpus, make), sampler=share, batch_size=None)
+    share: Any = batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches
+    return DataLoader(share, batch_size=None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ ANY = -1
 """See `Corpus.read_as`."""
 NOT_YET = -2
 """See `Corpus.read_as`."""
+_OF_SEGMENTS = ("languages", "rater_groups", "read_as", "groups", "originals")
+"""Attributes of `Corpus` that are arrays."""
 
 
 class Draw(NamedTuple):
@@ -67,6 +69,9 @@ class SegmentTexts:
     def tokens(self, text: int) -> Tokens:
         """Returns the tokens of a text."""
         return Tokens(self.ids[text], self.ranges[text])
+
+
+_OF_TEXTS = tuple(field.name for field in fields(SegmentTexts))
 
 
 @dataclass(frozen=True)
@@ -170,15 +175,15 @@ class Corpus:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Returns texts, labels and groups by name, as `corpus_from_arrays` takes them."""
-        texts = self.texts
-        ragged = {"ids": texts.ids, "ranges": texts.ranges, "references": texts.references}
-        ragged |= {name: rows for name, rows in self.labels.items() if isinstance(rows, Ragged)}
-        arrays = {f"{name}.values": rows.values for name, rows in ragged.items()}
-        arrays |= {f"{name}.starts": rows.starts for name, rows in ragged.items()}
-        arrays |= {"hypotheses": texts.hypotheses, "sources": texts.sources, "rater_groups": self.rater_groups}
-        arrays |= {"read_as": self.read_as, "languages": self.languages}
-        arrays |= {"groups": self.groups, "originals": self.originals}
-        return arrays | {name: rows for name, rows in self.labels.items() if not isinstance(rows, Ragged)}
+        columns = {name: getattr(self.texts, name) for name in _OF_TEXTS}
+        columns |= {name: getattr(self, name) for name in _OF_SEGMENTS} | self.labels
+        arrays = {}
+        for name, column in columns.items():
+            if isinstance(column, Ragged):
+                arrays |= {f"{name}.values": column.values, f"{name}.starts": column.starts}
+            else:
+                arrays[name] = column
+        return arrays
 
     def fingerprint(self) -> str:
         """Returns a digest of all training data."""
@@ -198,27 +203,20 @@ def corpus_from_arrays(
     places: Mapping[TestSetPlace, str],
 ) -> Corpus:
     """Returns the corpus with these arrays, see `Corpus.arrays`, without ratings."""
-    left = dict(arrays)
-    names = [name.removesuffix(".values") for name in left if name.endswith(".values")]
-    columns: dict[str, Any] = {name: Ragged(left.pop(f"{name}.values"), left.pop(f"{name}.starts")) for name in names}
-    texts = SegmentTexts(
-        ids=columns.pop("ids"),
-        ranges=columns.pop("ranges"),
-        hypotheses=left.pop("hypotheses"),
-        sources=left.pop("sources"),
-        references=columns.pop("references"),
-    )
+    columns: dict[str, Any] = {}
+    for name, array in arrays.items():
+        column, _, part = name.partition(".")
+        if part != "starts":
+            columns[column] = Ragged(array, arrays[f"{column}.starts"]) if part else array
+    texts = SegmentTexts(**{name: columns.pop(name) for name in _OF_TEXTS})
+    of_segments = {name: columns.pop(name) for name in _OF_SEGMENTS}
     return Corpus(
         inputs=inputs,
         encoder=encoder,
         texts=texts,
         heads=tuple(heads),
-        languages=left.pop("languages"),
-        rater_groups=left.pop("rater_groups"),
-        read_as=left.pop("read_as"),
-        groups=left.pop("groups"),
-        originals=left.pop("originals"),
-        labels={**columns, **left},
+        labels=columns,
+        **of_segments,
         ratings=(),
         skipped=skipped,
         places=places,

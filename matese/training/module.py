@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from matese.model.heads import registry
-from matese.model.heads.learning import IGNORED, LossInputs
+from matese.model.heads.learning import LossInputs
 from matese.model.network import Network
 from matese.model.network_output import NetworkOutput
-from matese.model.texts.encoding import InputKind
-from matese.training import freezing, span_validation, validation
+from matese.training import freezing, validation
 from matese.training.config import TrainingConfig
+from matese.training.corpus import Draw
 from matese.training.dev_metrics import DevMetrics
 from matese.training.optimisation import Steps, dev_figures, encoder_depths, learning_rate_factor
 from matese.training.rater_bias import RaterBias
@@ -37,7 +37,7 @@ class TrainingModule(pl.LightningModule):
         network: Network,
         training: TrainingConfig,
         steps: Steps,
-        dev_inputs: Sequence[InputKind] = (),
+        dev_metrics: Sequence[DevMetrics] = (),
         *,
         n_rater_groups: int = 0,
         kept: Collection[str] = (),
@@ -48,24 +48,20 @@ class TrainingModule(pl.LightningModule):
             network: the network to train, in place.
             training: resolved settings.
             steps: of the whole training.
-            dev_inputs: kind of input of each dev loader.
+            dev_metrics: of each dev loader.
             n_rater_groups: groups of raters whose bias is learned beside the network.
             kept: names of heads that learn nothing and stay as they are.
         """
         super().__init__()
         self.network = network
         self.rater_bias = RaterBias(n_rater_groups) if n_rater_groups else None
-        self.dev_metrics = nn.ModuleList(validation.metrics(network, training) for _ in dev_inputs)
-        self.train_tags = span_validation.tag_metrics(network.config, "train/")
         self.monitored = validation.monitored(network.config)
         self.shown = validation.shown(network.config)
         self.figures: dict[str, float] = {}
         self._training = training
         self._steps = steps
-        self._dev_inputs = tuple(dev_inputs)
+        self._dev_metrics = dev_metrics
         self._sums: Tensor | None = None
-        # Counted when figures are logged: the metrics read values from the device.
-        self._tags: list[Tensor] = []
         self._logged: Tensor | None = None
         self._heads = [head for head in registry.targets(network.config) if head.name not in kept]
         self._weights = {name: weight for head in self._heads for name, weight in head.weights(training).items()}
@@ -122,9 +118,6 @@ class TrainingModule(pl.LightningModule):
         """Returns the loss of a batch, and stores its parts for the log."""
         output = self.network(batch.inputs)
         parts = self.losses(batch, output)
-        if self.train_tags is not None:
-            tags = torch.stack([output.tag_logits.argmax(-1), batch.targets["tag_ids"]]).flatten(1)
-            self._tags.append(tags.to(torch.int8))
         loss = torch.stack([self._weights[name] * value for name, value in parts.items()]).sum()
         # Summed on the device: reading a number from it at every step would make the host wait.
         counts = [batch.inputs.mask.sum().float(), loss.new_ones(())]
@@ -157,12 +150,6 @@ class TrainingModule(pl.LightningModule):
             "train/tokens_a_batch": n_tokens / n_batches,
             "train/learning_rate": max(rates),
         }
-        if self.train_tags is not None:
-            predicted, gold = torch.cat(self._tags, 1).long()
-            self._tags = []
-            macro = self.train_tags(predicted, gold.masked_fill(gold < 0, IGNORED))
-            figures |= {name: float(value) for name, value in macro.items()}
-            self.train_tags.reset()
         self._log(figures)
 
     def recent(self) -> tuple[float, float]:
@@ -173,17 +160,14 @@ class TrainingModule(pl.LightningModule):
         loss = sum(weight * value for weight, value in zip(self._weights.values(), parts, strict=True))
         return loss / n_batches, n_tokens / n_batches
 
-    def validation_step(self, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> None:  # noqa: ANN401
-        """Adds a batch to the dev metrics, which know its type."""
-        metrics = self.dev_metrics[dataloader_idx]
-        assert isinstance(metrics, DevMetrics)
-        metrics.update(batch, self.network(batch.inputs))
+    def validation_step(self, batch: list[Draw], batch_idx: int, dataloader_idx: int = 0) -> None:
+        """Adds a batch to the dev metrics."""
+        self._dev_metrics[dataloader_idx].update(self.network, batch)
 
     def on_validation_epoch_end(self) -> None:
         """Logs the figures of each kind of input and their means."""
-        metrics: list[Any] = list(self.dev_metrics)
-        self.figures = dev_figures({kind: m.compute() for kind, m in zip(self._dev_inputs, metrics, strict=True)})
-        # For early stopping. The metrics already cover all devices.
+        self.figures = dev_figures({metrics.inputs: metrics.compute() for metrics in self._dev_metrics})
+        # For early stopping. They already cover all devices.
         self.log(self.monitored, self.figures.get(self.monitored, -1.0), logger=False)
         self._log(self.figures)
 

@@ -131,9 +131,9 @@ class _Run:
         steps = Steps(n_periods * stream.period_length // training.accumulate, n_frozen)
         average.n_steps = steps.total
         progress.n_steps = steps.total
-        kinds = dev.usable_inputs()
+        metrics = validation.metrics(dev, training)
         self._module = TrainingModule(
-            model, training, steps, kinds, n_rater_groups=len(config.data.raters), kept=data.kept
+            model, training, steps, metrics, n_rater_groups=len(config.data.raters), kept=data.kept
         )
         next_part = None
         if config.data.unrated is not None:
@@ -142,8 +142,8 @@ class _Run:
         self._unrated = config.data.unrated
         self._train = train
         self._limits = limits
-        self._loader = TrainingLoader(train, stream, batching.make_batch, workers=training.workers, next_part=next_part)
-        self._dev_loaders = [batching.dev_loader(dev, kind, limits, validation.make_batch) for kind in kinds]
+        self._loader = TrainingLoader(train, stream, workers=training.workers, next_part=next_part)
+        self._dev_loaders = [batching.dev_loader(dev, one.inputs, limits) for one in metrics]
 
     def _scored(self, position: int) -> Corpus:
         """Returns the training data with the scores of unrated translations, which are in the run's directory.

@@ -2,63 +2,65 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from scipy import stats
 from torch import Tensor
-from torchmetrics import CatMetric
-from torchmetrics.classification import MulticlassF1Score
 
-from matese.model.config import ModelConfig
+from matese.evaluation.spans import unit_tags
+from matese.evaluation.statistics import bootstrap
 from matese.model.heads import losses
 from matese.model.heads.learning import IGNORED, vectors_of
 from matese.model.heads.row_vectors import RowVectors
 from matese.model.heads.word_labels.network import LabelLogits
-from matese.model.network_output import NetworkOutput
+from matese.model.network import Network
+from matese.model.texts.encoding import InputKind
+from matese.training import batching
+from matese.training.corpus import Corpus, Draw
 from matese.training.dev_metrics import DevMetrics
-from matese.training.targets import Batch
 
 SHOWN = ("dev/pearson", "dev/kendall", "dev/macro_f1")
 
 
+class _Scored(NamedTuple):
+    """What is measured of a batch: the scores and groups of its segments, and the labels of its rows' tokens."""
+
+    rows: Tensor
+    labels: tuple[list[int], list[int]]
+
+
 class ScoreMetrics(DevMetrics):
-    """Computes the figures of one kind of input: correlations with the scores, ranked pairs, and F1 of the labels."""
+    """Computes correlations with the scores, ranked pairs, and F1 of the labels."""
 
-    def __init__(self, config: ModelConfig, score: Callable[[Tensor], Tensor], pair_gap: float) -> None:
-        """Starts without figures.
-
-        Args:
-            config: settings of the model.
-            score: see `network.Network.score`.
-            pair_gap: the gold scores of a pair differ by more than this.
-        """
-        super().__init__()
-        self._score = score
+    def __init__(self, corpus: Corpus, inputs: InputKind, pair_gap: float) -> None:
+        """Starts without figures; the gold scores of a pair differ by more than the gap."""
+        super().__init__(corpus, inputs)
         self._pair_gap = pair_gap
-        self.rows = CatMetric(nan_strategy="error")
-        f1 = functools.partial(MulticlassF1Score, average="macro", ignore_index=IGNORED, validate_args=False)
-        labels = config.heads.word_labels
-        self.labels = None if labels is None else f1(1 + len(labels.severities))
 
-    def update(self, batch: Batch, output: NetworkOutput) -> None:
-        """Adds a batch and the network's output for it."""
-        targets = batch.targets
-        predicted = self._score(vectors_of(output[RowVectors].values, targets.shares))
-        rows = torch.stack([predicted, targets["scores"], targets.groups.float()], 1)
-        self.rows.update(rows.masked_fill(rows.isnan(), torch.inf))
-        if self.labels is not None:
-            self.labels.update(output[LabelLogits].logits.argmax(-1).flatten(), targets["tag_ids"].flatten())
+    def measure(self, network: Network, draws: Sequence[Draw]) -> Iterator[_Scored]:
+        """Yields the scores and the labels of the batch."""
+        inputs, targets = batching.make_batch(self.corpus, draws)
+        assert targets.shares is not None
+        device = next(network.parameters()).device
+        output = network(inputs.to(device))
+        predicted = network.score(vectors_of(output[RowVectors].values, targets.shares.to(device)))
+        labels: tuple[list[int], list[int]] = ([], [])
+        if (said := output.get(LabelLogits)) is not None:
+            gold = targets.labels["tag_ids"]
+            known = gold != IGNORED
+            labels = gold[known].tolist(), said.logits.argmax(-1).cpu()[known].tolist()
+        yield _Scored(torch.stack([predicted.cpu(), targets.labels["scores"], targets.groups.float()], 1), labels)
 
-    def compute(self) -> dict[str, float]:
-        """Returns the figures by name, without undefined ones, and resets them.
+    def figures(self, segments: Sequence[_Scored]) -> Mapping[str, float]:
+        """Returns the figures by name.
 
         `pairs` is the daRR variant of Kendall's tau (Ma et al. 2019): the share of concordant pairs minus the share of
         discordant and tied pairs, among pairs of translations of one source whose scores differ enough.
         """
-        rows = self.rows.compute().cpu().double()
+        rows = torch.cat([batch.rows for batch in segments]).double()
         predicted, gold, groups = rows[rows[:, 1].isfinite()].T
         figures: dict[str, float] = {}
         if len(gold) > 1 and len(set(gold.tolist())) > 1 and len(set(predicted.tolist())) > 1:
@@ -66,11 +68,11 @@ class ScoreMetrics(DevMetrics):
             figures["kendall"] = float(stats.kendalltau(predicted, gold).statistic)
         if (pairs := pair_agreement(predicted, gold, groups, gap=self._pair_gap)) is not None:
             figures["pairs"] = pairs
-        if self.labels is not None:
-            figures["macro_f1"] = float(self.labels.compute())
-            self.labels.reset()
-        self.rows.reset()
-        return {name: value for name, value in figures.items() if not np.isnan(value)}
+        if (labels := self.corpus.config.heads.word_labels) is not None:
+            names = ("none", *(severity.value for severity in labels.severities))
+            of_tags = unit_tags.tag_statistic([batch.labels for batch in segments], names)
+            figures["macro_f1"] = float(of_tags.figures(bootstrap.whole_sample(len(segments)))["tags.macro.f1"][0])
+        return figures
 
 
 def pair_agreement(predicted: Tensor, gold: Tensor, groups: Tensor, *, gap: float) -> float | None:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from matese.model.heads.learning import HeadTargets
-from matese.model.inputs import Inputs, TensorGroup
+from matese.model.inputs import Inputs
 from matese.model.inputs import collate as collate_inputs
 from matese.model.texts.encoding import Encoding
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A row to learn from.
 
     Attributes:
@@ -32,8 +30,7 @@ class Example:
     rater_group: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Targets(TensorGroup):
+class Targets(NamedTuple):
     """The targets of a batch.
 
     Attributes:
@@ -49,12 +46,8 @@ class Targets(TensorGroup):
     rater_groups: Tensor
     shares: Tensor | None = None
 
-    def __getitem__(self, name: str) -> Tensor:
-        return self.labels[name]
 
-
-@dataclass(frozen=True, slots=True)
-class Batch(TensorGroup):
+class Batch(NamedTuple):
     """Inputs of a model and their targets."""
 
     inputs: Inputs

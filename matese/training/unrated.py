@@ -33,7 +33,7 @@ def scores(network: Network, corpus: Corpus, limits: BatchLimits, device: torch.
         for start, end in batching.cut_batches(lengths[order], limits.batch_tokens):
             places = order[start:end]
             batch = batching.make_batch(corpus, [Draw(row, kind, 0, 0.0) for row in rows[places].tolist()])
-            score = network(batch.to(device).inputs).score
+            score = network(batch.inputs.to(device)).score
             assert score is not None
             found[places] = score.float().cpu().numpy()
     network.train(was_training)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from matese.model.config import ModelConfig
-from matese.model.network import Network
-from matese.training import batching, score_validation, span_validation
+from matese.training import score_validation, span_validation
 from matese.training.config import TrainingConfig
-from matese.training.corpus import Corpus, Draw
+from matese.training.corpus import Corpus
 from matese.training.dev_metrics import DevMetrics
 from matese.training.score_validation import ScoreMetrics
 from matese.training.span_validation import SpanMetrics
@@ -27,15 +23,9 @@ def shown(config: ModelConfig) -> tuple[str, ...]:
     return score_validation.SHOWN if config.heads.tags is None else span_validation.SHOWN
 
 
-def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Any:  # noqa: ANN401  (what the metrics take)
-    """Returns a batch of the dev data."""
-    is_tagger = corpus.config.heads.tags is not None
-    return span_validation.dev_batch(corpus, draws) if is_tagger else batching.make_batch(corpus, draws)
-
-
-def metrics(network: Network, training: TrainingConfig) -> DevMetrics:
-    """Returns the metrics of one kind of input."""
-    config = network.config
-    if config.heads.tags is None:
-        return ScoreMetrics(config, network.score, training.pair_gap)
-    return SpanMetrics(config)
+def metrics(corpus: Corpus, training: TrainingConfig) -> list[DevMetrics]:
+    """Returns the metrics of each kind of input that the dev data have."""
+    kinds = corpus.usable_inputs()
+    if corpus.config.heads.tags is None:
+        return [ScoreMetrics(corpus, inputs, training.pair_gap) for inputs in kinds]
+    return [SpanMetrics(corpus, inputs) for inputs in kinds]

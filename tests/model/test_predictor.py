@@ -91,9 +91,6 @@ def test_an_output_that_is_no_number_is_refused() -> None:
 class Recorder:
     """A runner that says of each token what follows from its id alone, and notes what it was given."""
 
-    is_async = False
-    precision = "float32"
-
     def __init__(self, *, room: int = 10**9) -> None:
         self.room = room
         self.batches = list[Inputs]()

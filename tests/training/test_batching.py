@@ -19,7 +19,6 @@ from matese.model.texts.encoding import TextEncoder
 from matese.training import batching, corpus_building
 from matese.training.batching import BatchLimits, BatchStream, TrainingLoader, make_batch
 from matese.training.corpus import Corpus, Draw
-from matese.training.targets import Batch
 from tests.model.test_rows import COMET, LONG
 from tests.training.material import HEADS, RATINGS
 
@@ -158,10 +157,10 @@ def test_periods_deal_out_one_stream_whatever_their_length(corpus: Corpus) -> No
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_loader_goes_on_where_another_stopped(corpus: Corpus, workers: int) -> None:
-    def loader() -> TrainingLoader[Batch]:
+    def loader() -> TrainingLoader:
         made = stream(corpus)
         made.period_length = 4
-        return TrainingLoader(corpus, made, make_batch, workers=workers)
+        return TrainingLoader(corpus, made, workers=workers)
 
     first = loader()
     first.sampler.set_epoch(2)
@@ -204,7 +203,7 @@ def test_windows_of_whole_segments_are_joined_as_in_prediction(name: str, refere
 
 def test_spawned_workers_make_the_same_batches(corpus: Corpus) -> None:
     """As on Windows and macOS, which do not fork: what a worker needs is pickled."""
-    here, spawned = (TrainingLoader(corpus, stream(corpus), make_batch, workers=workers) for workers in (0, 1))
+    here, spawned = (TrainingLoader(corpus, stream(corpus), workers=workers) for workers in (0, 1))
     spawned.multiprocessing_context = "spawn"
     assert [batch.inputs.ids.tolist() for batch in spawned] == [batch.inputs.ids.tolist() for batch in here]
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional
+from torch.utils._pytree import tree_map_only
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.model.encoder.loading import load_encoder
@@ -54,14 +55,14 @@ def test_loss_of_tags_is_the_cross_entropy_over_hypothesis_tokens(tagger: Networ
     loss = module(tagger).losses(batch, output)["tag"]
     known = batch.inputs.hypothesis_mask
     logits = output.tag_logits[known]
-    gold = batch.targets["tag_ids"][known]
+    gold = batch.targets.labels["tag_ids"][known]
     each = -functional.log_softmax(logits, -1)[torch.arange(len(gold)), gold]
     torch.testing.assert_close(loss, each.mean())
 
 
 def with_scores(batch: Batch, scores: torch.Tensor) -> Batch:
     labels = {**batch.targets.labels, "scores": scores}
-    return dataclasses.replace(batch, targets=dataclasses.replace(batch.targets, labels=labels))
+    return batch._replace(targets=batch.targets._replace(labels=labels))
 
 
 def test_loss_of_scores_counts_known_ones_only(tagger: Network, batch: Batch) -> None:
@@ -75,7 +76,7 @@ def test_loss_of_scores_counts_known_ones_only(tagger: Network, batch: Batch) ->
 
 
 def test_tags_that_are_all_ignored_cost_nothing(batch: Batch) -> None:
-    tag_ids = batch.targets["tag_ids"]
+    tag_ids = batch.targets.labels["tag_ids"]
     logits = torch.randn(*tag_ids.shape, 5, requires_grad=True)
     loss = cross_entropy(logits, torch.full_like(tag_ids, IGNORED))
     torch.autograd.backward(loss)
@@ -201,10 +202,10 @@ def test_losses_read_no_value_from_the_device(tokenizer: Any) -> None:
     heads = registry.targets(settings)
     corpus = corpus_building.build(RATINGS, network.text_encoder(tokenizer), ("reference",), heads)
     made = collate([corpus.example(Draw(number, 0, 0, 0.0, 1)) for number in range(4)], heads, pad_id=1)
-    inputs = dataclasses.replace(made.inputs, texts=None, text_starts=None, text_places=None)
+    inputs = made.inputs._replace(texts=None, text_starts=None, text_places=None)
     trained = TrainingModule(network, dataclasses.replace(TRAINING, difference_loss_weight=1.0), Steps(10))
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
-        fake = dataclasses.replace(made, inputs=inputs)._mapped(mode.from_tensor)
+        fake = tree_map_only(torch.Tensor, mode.from_tensor, made._replace(inputs=inputs))
         torch.autograd.backward(trained.training_step(fake, 0))
 
 

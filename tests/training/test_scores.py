@@ -326,7 +326,7 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     ((shares, of_short),) = batch.targets.shares
     assert shares.sum() == pytest.approx(1)
     assert of_short.tolist() == [0] * n_windows + [1]
-    gold = batch.targets["tag_ids"][batch.inputs.hypothesis_mask]
+    gold = batch.targets.labels["tag_ids"][batch.inputs.hypothesis_mask]
     tokens = texts.tokenize([hypothesis])[0]
     n_wrong = sum(end > 4 and start < 8 for start, end in tokens.ranges)
     assert int((gold == 1).sum()) == n_wrong

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,19 +10,15 @@ import torch
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
 from matese.model.decoding import Fitted
-from matese.model.heads.learning import IGNORED
-from matese.model.heads.score.network import ScoreTensor
+from matese.model.heads import registry
 from matese.model.heads.tags.bio import TAGS
 from matese.model.heads.tags.marking import MarkRule
-from matese.model.heads.tags.network import TagLogits
 from matese.model.loading import load_tagger
-from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
-from matese.training.batching import BatchLimits
-from matese.training.corpus import Corpus
-from matese.training.span_validation import DevBatch, SpanMetrics, dev_loader
-from tests.conftest import make_config
+from matese.training.batching import BatchLimits, dev_loader
+from matese.training.corpus import Corpus, Draw
+from matese.training.span_validation import SpanMetrics
 from tests.training.material import HEADS, RATINGS
 
 LONG = Rating(Segment("der gute Hund " * 20, None, ("der Hund " * 20,)), "r", (ErrorSpan(4, 8, Severity.MAJOR),))
@@ -41,7 +39,7 @@ def short(tokenizer: Any) -> Corpus:
     return corpus_building.build(RATINGS, TextEncoder(tokenizer, max_tokens=512), ("source",), HEADS, keep_ratings=True)
 
 
-def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[DevBatch]:
+def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[list[Draw]]:
     return list(dev_loader(corpus, inputs, BatchLimits(400, 64, **place)))
 
 
@@ -49,25 +47,15 @@ def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[Dev
 @pytest.mark.parametrize("n_devices", [1, 3])
 def test_each_usable_segment_is_read_once(corpus: Corpus, inputs: str, n: int, n_devices: int) -> None:
     shares = [batches(corpus, inputs, rank=rank, n_devices=n_devices) for rank in range(n_devices)]
-    ratings = [id(rating) for share in shares for dev in share for rating in dev.ratings]
-    assert len(set(ratings)) == len(ratings) == n
-
-
-def test_windows_stand_beside_each_other_and_count_once(corpus: Corpus) -> None:
-    [dev] = [dev for dev in batches(corpus) if LONG in dev.ratings]
-    number = sum(len(read.readings) for read in dev.model_inputs[: dev.ratings.index(LONG)])
-    assert len(dev.windows[number]) > 2
-    assert len(dev.batch.inputs.ids) == sum(map(len, dev.windows))
-    first = sum(map(len, dev.windows[:number]))
-    rows = dev.batch.targets["tag_ids"][first : first + len(dev.windows[number])]
-    assert rows[rows != IGNORED].tolist() == corpus.labels["tag_ids"][len(corpus) - 1].tolist()
+    segments = [draw.segment for share in shares for batch in share for draw in batch]
+    assert len(set(segments)) == len(segments) == n
 
 
 FITTED = MarkRule(0.6, 1.0, 0.5, -2.0, least=0.2, least_of_short=0.1, least_of_interface=0.5, pieces=0.0, major=0.1)
 REPEATED = " ".join(rating.segment.hypothesis for rating in RATINGS)
 VARIED = (
     *RATINGS,
-    # Read in windows, and with each of two references.
+    # Read in pieces or windows, and with each of two references.
     Rating(Segment(REPEATED, "the dog", (REPEATED.upper(), "der Hund")), "r", (ErrorSpan(9, 30, Severity.MAJOR),)),
     # Neither counts.
     Rating(
@@ -93,13 +81,13 @@ VARIED = (
 def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_factory: Any) -> None:
     fitted = (Fitted(inputs, settings.get("marking")),)
     others = {name: value for name, value in settings.items() if name != "marking"}
-    directory = tiny_model_factory(inputs=(inputs,), reads_pieces=False, fitted=fitted, **others)
+    directory = tiny_model_factory(inputs=(inputs,), fitted=fitted, **others)
     tagger, tokenizer = load_tagger(directory)
     corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), HEADS, keep_ratings=True)
-    metrics = SpanMetrics(tagger.config)
+    metrics = SpanMetrics(replace(corpus, heads=registry.targets(tagger.config)), inputs)
     with torch.inference_mode():
-        for dev in batches(corpus, inputs):
-            metrics.update(dev, tagger(dev.batch.inputs))
+        for draws in batches(corpus, inputs):
+            metrics.update(tagger, draws)
     predicted = list(matese.load(directory, device="cpu").annotate_segments(rating.segment for rating in VARIED))
     evaluated = matese.evaluate(VARIED, predicted, unit=str(directory)).figures
     figures = metrics.compute()
@@ -112,15 +100,16 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
     assert figures == {name: pytest.approx(value, abs=1e-5) for name, value in expected.items() if value == value}
 
 
-def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: Corpus) -> None:
-    metrics = SpanMetrics(make_config(score={}))
+def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: Corpus, tiny_model_dir: Path) -> None:
+    tagger, _ = load_tagger(tiny_model_dir)
+    torch.nn.init.zeros_(tagger.tag_head.weight)
+    tagger.tag_head.bias.data = torch.tensor([9.0, 0, 0, 0, 0])
+    metrics = SpanMetrics(short, "source")
     for _ in range(2):
-        for dev in batches(short, "source"):
-            logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)
-            logits[..., 0] = 9
-            metrics.update(dev, NetworkOutput.of([TagLogits(logits), ScoreTensor(torch.zeros(len(logits)))]))
+        with torch.inference_mode():
+            for draws in batches(short, "source"):
+                metrics.update(tagger, draws)
         figures = metrics.compute()
         assert "hsh" not in figures
-        assert "pearson" not in figures
         assert figures["tsh"] == 0
-        assert metrics.scores.value == []
+    assert "f1_B-Minor" in figures

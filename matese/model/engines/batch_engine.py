@@ -9,13 +9,14 @@ from typing import Any
 import torch
 
 from matese.model.engines.hardware import return_freed_memory
-from matese.model.engines.runners import Runner
 from matese.model.heads.head import Combine
 from matese.model.inputs import Inputs, by_length, collate
 from matese.model.network_output import NetworkOutput
 from matese.model.prediction import WindowOutput
 from matese.model.texts.encoding import Encoding
 
+Runner = Callable[[Inputs], NetworkOutput]
+"""Computes a batch, and may return before it is computed; `runners.TorchRunner` is one."""
 Batches = Sequence[tuple[list[int], Inputs]]
 """Indices of encodings, and the batch of these encodings."""
 _BATCHES_PER_TRIM = 4
@@ -25,18 +26,28 @@ _BATCHES_PER_TRIM = 4
 class BatchEngine:
     """Computes encodings with a runner, within a budget of tokens. See `Engine` for the attributes."""
 
-    def __init__(self, runner: Runner, *, pad_id: int, batch_tokens: int) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        *,
+        pad_id: int,
+        batch_tokens: int,
+        precision: str = "float32",
+        is_async: bool = False,
+    ) -> None:
         """Creates the engine.
 
         Args:
             runner: computes a batch.
             pad_id: id of padding.
             batch_tokens: most padded tokens of a batch.
+            precision: in which the runner computes.
+            is_async: whether it computes on another processor while the program continues.
         """
         self.runner = runner
         self.batch_tokens = batch_tokens
-        self.precision = runner.precision
-        self.is_async = runner.is_async
+        self.precision = precision
+        self.is_async = is_async
         self.lowered_batch_tokens: int | None = None
         self._pad_id = pad_id
 

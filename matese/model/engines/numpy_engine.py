@@ -78,17 +78,13 @@ def most_segments(config: StoredConfig) -> int:
     return _MOST_WORK // n_weights if n_weights <= _MOST_WEIGHTS else 0
 
 
-def load(directory: Path, config: StoredConfig | None = None) -> tuple[NumpyEngine, TextEncoder, ModelConfig]:
+def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, ModelConfig]:
     """Returns a model that numpy can compute, with its text encoder and settings.
-
-    Args:
-        directory: the model directory.
-        config: its configuration, if it has been read.
 
     Raises:
         ModelError: if the directory is incomplete, corrupt or of another format version.
     """
-    stored = checkpoint.load_arrays(directory, config)
+    stored = checkpoint.load_arrays(directory)
     settings = stored.config.model
     encoder = roberta_config.read(stored.config.encoder)
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a model"):

@@ -36,16 +36,6 @@ class TorchModel(Protocol):
         """Returns the output of a batch."""
 
 
-class Runner(Protocol):
-    """A model that computes batches; see `Engine` for the attributes."""
-
-    precision: str
-    is_async: bool
-
-    def __call__(self, batch: Inputs) -> NetworkOutput:
-        """Returns the output, possibly before it has been computed."""
-
-
 class TorchRunner:
     """A model on its device, in one precision; `module` is the model."""
 
@@ -62,7 +52,6 @@ class TorchRunner:
             _round_weights(model)
         elif self._device.type == "cpu":
             multiply_with_onednn(part for root in model.body() for part in root.modules())
-        self.is_async = self._device.type == "cuda"
         self.packs = self._has_kernel() if packs is None else packs
 
     @torch.inference_mode()

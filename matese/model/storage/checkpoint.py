@@ -175,10 +175,7 @@ def has_format(directory: Path) -> bool:
 
 def is_metricx(directory: Path) -> bool:
     """Returns whether a directory holds the configuration of an mT5 for regression, as it was released."""
-    return _is_metricx(_plain_config(directory))
-
-
-def _is_metricx(values: Mapping[str, Any]) -> bool:
+    values = _plain_config(directory)
     return values.get("model_type") == "mt5" and "format_version" not in values
 
 
@@ -259,36 +256,32 @@ def _name_tokenizer_class(path: Path) -> None:
             path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def load(directory: Path, config: StoredConfig | None = None) -> Checkpoint[Tensor]:
+def load(directory: Path) -> Checkpoint[Tensor]:
     """Returns the content of a model directory, with tensors on the CPU, as stored.
-
-    Args:
-        directory: the model directory.
-        config: its configuration, if it has been read.
 
     Raises:
         ModelError: if it is incomplete, corrupt, or of another format version.
     """
     from safetensors.torch import load_file
 
-    return _load(directory, config, load_file)
+    return _load(directory, load_file)
 
 
-def load_arrays(directory: Path, config: StoredConfig | None = None) -> Checkpoint[npt.NDArray[np.generic]]:
+def load_arrays(directory: Path) -> Checkpoint[npt.NDArray[np.generic]]:
     """Returns the same as `load` but with arrays for tensors, without torch."""
     from safetensors.numpy import load_file
 
-    return _load(directory, config, load_file)
+    return _load(directory, load_file)
 
 
-def _load(directory: Path, config: StoredConfig | None, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
+def _load(directory: Path, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
     for name in (CONFIG, TENSORS):
         if not (directory / name).is_file():
             raise ModelError(
                 f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
             )
     tensors = read_tensors(directory / TENSORS, load_file)
-    return Checkpoint(config or read_config(directory), tensors, read_training_data(directory))
+    return Checkpoint(read_config(directory), tensors, read_training_data(directory))
 
 
 def read_card(directory: Path) -> str:
@@ -321,23 +314,7 @@ def read_config(directory: Path) -> StoredConfig:
         ModelError: if it is not JSON or of another format version, or if a key is unknown, missing or of a wrong type.
     """
     path = directory / CONFIG
-    return _stored_config(read_json(path), path)
-
-
-def find_config(directory: Path) -> StoredConfig | None:
-    """Returns the configuration of a model directory of ours; None if the directory holds a released model or none.
-
-    Raises:
-        ModelError: as `read_config`.
-    """
-    path = directory / CONFIG
-    if not path.is_file() or is_comet(directory):
-        return None
     values = read_json(path)
-    return None if _is_metricx(values) else _stored_config(values, path)
-
-
-def _stored_config(values: dict[str, Any], path: Path) -> StoredConfig:
     if "format_version" not in values:
         raise ModelError(f"{path} is not the configuration of a matese model: it has no format_version")
     version = values["format_version"]
