@@ -28,13 +28,13 @@ from matese.model.annotator import Annotator
 from matese.model.config import ModelConfig
 from matese.model.decoding import DecodingChoice
 from matese.model.engines.batch_engine import BatchEngine, Runner
+from matese.model.heads.networks import NetworkOutput
 from matese.model.heads.settings import HeadSettings
 from matese.model.heads.tags.network import TagLogits
 from matese.model.heads.tags.settings import TagSettings
 from matese.model.inputs import Inputs
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import with_inputs
-from matese.model.network_output import NetworkOutput
 from matese.model.predictor import Predictor
 from matese.mqm import SystemSummary
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from matese import mqm
 from matese.annotation import Estimate, Rating, Scale, UnplacedError
 from matese.errors import ModelError
-from matese.model import copy_and_blank, error_free, joining
+from matese.model import copy_and_blank, error_free
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
 from matese.model.heads import registry
@@ -72,7 +73,26 @@ class Interpreter:
         Raises:
             ModelError: if they contain NaN.
         """
-        return joining.of_windows(self.heads, windows)
+        for head in self.heads:
+            said = (output.outputs.get(head.output) for of_row in windows.values() for output in of_row)
+            head.check([one for one in said if one is not None])
+        return {row: self._of_windows(row, of_row) for row, of_row in windows.items()}
+
+    def _of_windows(self, row: Row, windows: Sequence[WindowOutput]) -> Prediction:
+        first = windows[0]
+        if len(windows) == 1 and not first.encoding.is_cut:
+            return Prediction(row.texts[0], first.encoding.ranges, first.outputs)
+        whole = [window for window in windows if not window.encoding.is_piece]
+        pieces = [window for window in windows if window.encoding.is_piece]
+        parts = _covering(whole, pieces) if pieces else whole
+        joint: list[object] = []
+        for head in self.heads:
+            if said_of_parts := _said(head, parts):
+                joint.append(head.join(row, said_of_parts, _said(head, whole)))
+        ranges = np.concatenate([encoding.ranges[slice(*encoding.kept)] for encoding, _ in parts])
+        is_windowed = any(encoding.is_cut for encoding, _ in windows)
+        outputs = Outputs.of(joint)
+        return Prediction(row.texts[0], ranges, outputs, is_windowed=is_windowed, n_pieces=max(1, len(pieces)))
 
     def predict(
         self,
@@ -91,35 +111,65 @@ class Interpreter:
             decoding: of the model or the user.
             combine: scores embeddings with the network; None if the network reads no text alone.
         """
-        distinct = dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings)
-        read = {}
-        for reading in distinct:
+        read: dict[Reading, Sequence[Prediction]] = {}
+        for reading in dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings):
             own = self.rows(reading)
             if own[0] in rows:
                 read[reading] = [rows[row] for row in own]
-        joint = joining.of_rows(self.heads, list(read.values()), decoding=decoding, combine=combine)
+        joint = self._of_rows(list(read.values()), decoding, combine)
         readings = dict(zip(read, joint, strict=True))
-        predictions = [
-            joining.of_readings(self.heads, model_input, [readings[reading] for reading in model_input.readings])
+        return [
+            self._of_readings(model_input, [readings[reading] for reading in model_input.readings])
             if all(reading in readings for reading in model_input.readings)
-            else blank_prediction(self.heads, model_input)
+            else self._of_blank(model_input)
             for model_input in model_inputs
         ]
+
+    def _of_rows(
+        self, readings: Sequence[Sequence[Prediction]], decoding: Decoding, combine: Combine | None
+    ) -> list[Prediction]:
+        """Returns the prediction for each reading from those for its rows."""
+        said = [rows[0].outputs for rows in readings]
+        for head in self.heads:
+            joined = head.over_rows(readings, said, decoding=decoding, combine=combine)
+            if joined is not None:
+                said = [outputs.changed(output) for outputs, output in zip(said, joined, strict=True)]
         return [
-            prediction if prediction.is_blank else self._scored(model_input, prediction)
-            for model_input, prediction in zip(model_inputs, predictions, strict=True)
+            rows[0] if len(rows) == 1 and outputs is rows[0].outputs else _joint(rows, outputs)
+            for rows, outputs in zip(readings, said, strict=True)
         ]
 
-    def _scored(self, model_input: ModelInput, prediction: Prediction) -> Prediction:
-        score = self._scorer.expected_score(prediction.outputs[self._scorer.output])
-        return self._overridden(model_input, prediction.scored(score))
-
-    def _overridden(self, model_input: ModelInput, joint: Prediction) -> Prediction:
+    def _of_readings(self, model_input: ModelInput, predictions: Sequence[Prediction]) -> Prediction:
+        """Returns the prediction for a segment from those for its readings, with the score, or as a rule says."""
+        joint = predictions[0]
+        if len(predictions) > 1:
+            outputs = Outputs.of(
+                head.over_readings(model_input, [prediction.outputs.get(head.output) for prediction in predictions])
+                for head in self.heads
+            )
+            joint = _joint(predictions, outputs)
+        joint = joint.scored(self._scorer.expected_score(joint.outputs[self._scorer.output]))
         if "copy" not in self.overrides:
             return joint
         if copy_and_blank.is_copy(model_input):
-            return without_error(self.heads, joint)
-        return untranslated(self.heads, joint) if copy_and_blank.is_untranslated(model_input) else joint
+            return self._replaced(joint, lambda head, output: head.of_copy(output), 0.0)
+        if copy_and_blank.is_untranslated(model_input):
+            return self._replaced(joint, lambda head, output: head.of_untranslated(output), LOWEST_SCORE)
+        return joint
+
+    def _replaced(self, joint: Prediction, change: Callable[[Head, Any], Any], score: float) -> Prediction:
+        """Returns a prediction with other outputs of all heads that have one."""
+        said = ((head, joint.outputs.get(head.output)) for head in self.heads)
+        return joint._replace(
+            outputs=Outputs.of(change(head, output) for head, output in said if output is not None), score=score
+        )
+
+    def _of_blank(self, model_input: ModelInput) -> Prediction:
+        """Returns the prediction for a blank hypothesis: the lowest score, unless the other texts are blank too."""
+        has_context = any(text.strip() for reading in model_input.readings for text in reading.contexts)
+        outputs = Outputs.of(head.of_blank() for head in self.heads)
+        score = LOWEST_SCORE if has_context else 0.0
+        return Prediction(model_input.segment.hypothesis, np.zeros((0, 2), np.int32), outputs, score, is_blank=True)
 
     def average(self, predictions: Sequence[Prediction], score: float) -> Prediction:
         """Returns the mean of several predictions for one segment, by models with one vocabulary if they mark errors.
@@ -128,7 +178,9 @@ class Interpreter:
             predictions: the prediction of each model, or of each pass with dropout.
             score: expected score of the result.
         """
-        return joining.of_models(self.heads, predictions, score)
+        said = [[prediction.outputs.get(head.output) for prediction in predictions] for head in self.heads]
+        outputs = Outputs.of(head.over_models(outputs) for head, outputs in zip(self.heads, said, strict=True))
+        return _joint(predictions, outputs).scored(score)
 
     def change(self, model_input: ModelInput, prediction: Prediction, decoding: Decoding) -> Prediction:
         """Returns the prediction for a segment as it is marked: changed by what a head says of others, and rounded.
@@ -168,26 +220,36 @@ class Interpreter:
         )
 
 
-def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:
-    """Returns the prediction for a copy: no errors and the highest score."""
-    said = ((head, prediction.outputs.get(head.output)) for head in heads)
-    outputs = Outputs.of(head.of_copy(output) for head, output in said if output is not None)
-    return prediction._replace(outputs=outputs, score=0.0)
+def _said(head: Head, windows: Sequence[WindowOutput]) -> list[tuple[Encoding, Any]]:
+    """Returns what a head says of each window; without those of which it says nothing."""
+    return [(encoding, said) for encoding, outputs in windows if (said := outputs.get(head.output)) is not None]
 
 
-def untranslated(heads: Sequence[Head], prediction: Prediction) -> Prediction:
-    """Returns the prediction for a copy of the source: one Major error and the lowest score."""
-    said = ((head, prediction.outputs.get(head.output)) for head in heads)
-    outputs = Outputs.of(head.of_untranslated(output) for head, output in said if output is not None)
-    return prediction._replace(outputs=outputs, score=LOWEST_SCORE)
+def _covering(whole: Sequence[WindowOutput], pieces: Sequence[WindowOutput]) -> list[WindowOutput]:
+    """Returns the pieces, and between them the parts of the whole that are in no piece, in order.
+
+    The kept parts cover the hypothesis exactly once.
+    """
+    covered = [place for encoding, _ in pieces for place in _kept(encoding)]
+    parts = list(pieces)
+    for encoding, outputs in whole:
+        own = np.setdiff1d(_kept(encoding), covered)
+        for run in np.split(own, np.flatnonzero(np.diff(own) > 1) + 1):
+            if len(run):
+                kept = (int(run[0]) - encoding.start, int(run[-1]) + 1 - encoding.start)
+                parts.append(WindowOutput(encoding._replace(kept=kept), outputs))
+    return sorted(parts, key=lambda part: part.encoding.start + part.encoding.kept[0])
 
 
-def blank_prediction(heads: Sequence[Head], model_input: ModelInput) -> Prediction:
-    """Returns the prediction for a blank hypothesis: the lowest score, unless the other texts are blank too."""
-    has_context = any(text.strip() for reading in model_input.readings for text in reading.contexts)
-    outputs = Outputs.of(head.of_blank() for head in heads)
-    score = LOWEST_SCORE if has_context else 0.0
-    return Prediction(model_input.segment.hypothesis, np.zeros((0, 2), np.int32), outputs, score, is_blank=True)
+def _kept(encoding: Encoding) -> range:
+    """Returns the tokens of the hypothesis whose predictions are used."""
+    start, end = encoding.kept
+    return range(encoding.start + start, encoding.start + end)
+
+
+def _joint(predictions: Sequence[Prediction], outputs: Outputs) -> Prediction:
+    is_windowed = any(prediction.is_windowed for prediction in predictions)
+    return predictions[0]._replace(outputs=outputs, score=None, is_windowed=is_windowed)
 
 
 def errors_of_blank(prediction: Prediction) -> tuple[UnplacedError, ...]:

@@ -24,10 +24,9 @@ from matese.model.network import Network
 from matese.model.released import comet_checkpoint, metricx, original_matese
 from matese.model.released.metricx import MetricX
 from matese.model.storage import checkpoint, model_card, packing
-from matese.model.storage.checkpoint import Checkpoint, StoredConfig
+from matese.model.storage.checkpoint import Checkpoint, StoredConfig, StoredModel
 from matese.model.storage.packing import StoredPrecision
 from matese.model.storage.weights import NoRandomWeights, assign_all, distinct
-from matese.model.stored_model import StoredModel
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.encoding import Encoding, TextEncoder
 from matese.model.texts.tokenizer import FileTokenizer

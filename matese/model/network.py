@@ -20,10 +20,9 @@ from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.roberta import Roberta
 from matese.model.heads import registry
-from matese.model.heads.networks import HeadNetwork
+from matese.model.heads.networks import HeadNetwork, NetworkOutput
 from matese.model.heads.sentence_vectors import SentenceVectors
 from matese.model.inputs import Inputs
-from matese.model.network_output import NetworkOutput
 from matese.model.states import BatchStates
 from matese.model.texts import encoding
 from matese.model.texts.encoding import ROLES, TextEncoder

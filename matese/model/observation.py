@@ -21,12 +21,14 @@ from matese.model.encoder.roberta import Roberta
 from matese.model.heads.meaning.decoding import words_of_longest
 from matese.model.heads.meaning.network import MeaningTensors
 from matese.model.heads.meaning.settings import MeaningRule
-from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.networks import NetworkOutput
+from matese.model.heads.quality.network import RowVectors
+from matese.model.heads.score.network import ScoreTensor
 from matese.model.heads.tags import bio
+from matese.model.heads.tags.network import TagLogits
 from matese.model.inputs import Inputs, collate
 from matese.model.model_input import LongTextError, Reading
 from matese.model.network import Network
-from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
 
 _STEP = 1e-4
@@ -103,13 +105,14 @@ class ObservedReading:
         return observer, self._module.combine(texts).sum()
 
     def _score_of_tagger(self, output: NetworkOutput) -> Tensor:
-        if output.score is None:
-            return _score_of_tags(output.tag_logits)
+        said = output.get(ScoreTensor)
+        if said is None:
+            return _score_of_tags(output[TagLogits].logits)
         rule = self._module.config.decoding.of(self._reading.inputs).meaning
         meaning = output.get(MeaningTensors)
         if rule is None or meaning is None:
-            return output.score.sum()
-        return _after_rule(rule, output.score, meaning.segment_logits, words_of_longest([self._reading])).sum()
+            return said.values.sum()
+        return _after_rule(rule, said.values, meaning.segment_logits, words_of_longest([self._reading])).sum()
 
 
 def _after_rule(rule: MeaningRule, scores: Tensor, logits: Tensor, n_words: int) -> Tensor:

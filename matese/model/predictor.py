@@ -18,7 +18,7 @@ from matese.model.arrays import Floats
 from matese.model.copy_and_blank import is_blank
 from matese.model.decoding import Decoding
 from matese.model.engines.engine import Engine
-from matese.model.heads.embeddings import RowVector
+from matese.model.heads.quality.decoding import RowVector
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Prediction, WindowOutput

@@ -176,8 +176,8 @@ class Corpus:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Returns texts, labels and groups by name, as `corpus_from_arrays` takes them."""
         columns = {name: getattr(self.texts, name) for name in _OF_TEXTS}
-        columns |= {name: getattr(self, name) for name in _OF_SEGMENTS} | self.labels
-        arrays = {}
+        columns |= {**{name: getattr(self, name) for name in _OF_SEGMENTS}, **self.labels}
+        arrays: dict[str, npt.NDArray[Any]] = {}
         for name, column in columns.items():
             if isinstance(column, Ragged):
                 arrays |= {f"{name}.values": column.values, f"{name}.starts": column.starts}

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from matese.model.heads import registry
 from matese.model.heads.learning import LossInputs
+from matese.model.heads.networks import NetworkOutput
 from matese.model.network import Network
-from matese.model.network_output import NetworkOutput
 from matese.training import freezing, validation
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from matese.model.heads.networks import NetworkOutput
 from matese.model.heads.score.network import ScoreTensor
 from matese.model.heads.tags.bio import TAGS
 from matese.model.heads.tags.network import TagLogits
-from matese.model.network_output import NetworkOutput
 
 
 class RaterBias(nn.Module):
@@ -26,8 +26,9 @@ class RaterBias(nn.Module):
 
     def forward(self, output: NetworkOutput, rater_groups: Tensor) -> NetworkOutput:
         """Returns the output adjusted to the raters of each segment; `rater_groups` is (batch,)."""
-        changed = output.changed(TagLogits(output.tag_logits + self.tags(rater_groups).unsqueeze(1)))
-        if output.score is None:
+        changed = output.changed(TagLogits(output[TagLogits].logits + self.tags(rater_groups).unsqueeze(1)))
+        score = output.get(ScoreTensor)
+        if score is None:
             return changed
         spread, offset = self.scores(rater_groups).unbind(-1)
-        return changed.changed(ScoreTensor(output.score * spread.exp() + offset))
+        return changed.changed(ScoreTensor(score.values * spread.exp() + offset))

@@ -14,7 +14,7 @@ from matese.evaluation.spans import unit_tags
 from matese.evaluation.statistics import bootstrap
 from matese.model.heads import losses
 from matese.model.heads.learning import IGNORED, vectors_of
-from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.quality.network import RowVectors
 from matese.model.heads.word_labels.network import LabelLogits
 from matese.model.network import Network
 from matese.model.texts.encoding import InputKind

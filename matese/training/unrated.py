@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from matese.model.arrays import Floats
+from matese.model.heads.score.network import ScoreTensor
 from matese.model.network import Network
 from matese.model.texts.encoding import InputKind
 from matese.training import batching
@@ -33,9 +34,8 @@ def scores(network: Network, corpus: Corpus, limits: BatchLimits, device: torch.
         for start, end in batching.cut_batches(lengths[order], limits.batch_tokens):
             places = order[start:end]
             batch = batching.make_batch(corpus, [Draw(row, kind, 0, 0.0) for row in rows[places].tolist()])
-            score = network(batch.inputs.to(device)).score
-            assert score is not None
-            found[places] = score.float().cpu().numpy()
+            score = network(batch.inputs.to(device))[ScoreTensor]
+            found[places] = score.values.float().cpu().numpy()
     network.train(was_training)
     return found
 

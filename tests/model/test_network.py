@@ -16,7 +16,9 @@ from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.loading import embedding_modules, load_encoder
 from matese.model.encoder.settings import Mix
 from matese.model.heads.meaning.settings import MeaningRule
+from matese.model.heads.score.network import ScoreTensor
 from matese.model.heads.score.settings import CONTEXTS
+from matese.model.heads.tags.network import TagLogits
 from matese.model.inputs import Inputs, collate
 from matese.model.network import Network
 from matese.model.texts.encoding import ROLES, Encoding
@@ -76,11 +78,11 @@ def test_padding_does_not_change_what_comes_out(kind: str, mix: Mix) -> None:
     with torch.inference_mode():
         alone = tagger(make_batch(kind, 3))
         together = tagger(make_batch(kind, 3, 9))
-    assert alone.tag_logits.shape == (1, 3, 5)
-    assert together.tag_logits.shape == (2, 9, 5)
-    torch.testing.assert_close(together.tag_logits[:1, :3], alone.tag_logits)
-    torch.testing.assert_close(together.score[:1], alone.score)
-    assert torch.all((together.score <= 0) & (together.score >= LOWEST_SCORE))
+    assert alone[TagLogits].logits.shape == (1, 3, 5)
+    assert together[TagLogits].logits.shape == (2, 9, 5)
+    torch.testing.assert_close(together[TagLogits].logits[:1, :3], alone[TagLogits].logits)
+    torch.testing.assert_close(together[ScoreTensor].values[:1], alone[ScoreTensor].values)
+    assert torch.all((together[ScoreTensor].values <= 0) & (together[ScoreTensor].values >= LOWEST_SCORE))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,7 +101,9 @@ def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
         bare = {"extra": 0, "extra_heads": 2, "dropout": 0.0}
         for mix, states in (("last", last), ("sum-last-4", sum(layers[-4:]))):
             tagger = Network(make_config(mix=mix, **bare), encoder).eval()
-            torch.testing.assert_close(tagger(batch).tag_logits, nn.Linear.forward(tagger.tag_head, states[:, 1:5]))
+            torch.testing.assert_close(
+                tagger(batch)[TagLogits].logits, nn.Linear.forward(tagger.tag_head, states[:, 1:5])
+            )
 
 
 @torch.inference_mode()
@@ -108,8 +112,8 @@ def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
     tagger = Network(config, make_encoder("xlm-roberta")).eval()
     with torch.autocast("cpu", torch.bfloat16):
         output = tagger(make_batch("xlm-roberta", 4, 6))
-    assert output.tag_logits.dtype == torch.float32
-    assert output.score.dtype == torch.float32
+    assert output[TagLogits].logits.dtype == torch.float32
+    assert output[ScoreTensor].values.dtype == torch.float32
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -120,7 +124,7 @@ def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any
     assert loaded.config == tagger.config
     batch = make_batch(kind, 4)
     with torch.inference_mode():
-        assert torch.equal(loaded(batch).tag_logits, tagger(batch).tag_logits)
+        assert torch.equal(loaded(batch)[TagLogits].logits, tagger(batch)[TagLogits].logits)
     assert loaded_tokenizer("das good 😀").input_ids == tokenizer("das good 😀").input_ids
     assert (tmp_path / "m" / "README.md").read_text() == "# Card\n"
 

@@ -10,17 +10,15 @@ import torch
 
 from matese.annotation import Segment
 from matese.errors import ModelError
-from matese.model import joining
 from matese.model import predictor as predictor_module
 from matese.model.engines.batch_engine import BatchEngine
-from matese.model.heads import registry
+from matese.model.heads.networks import NetworkOutput
 from matese.model.heads.score.decoding import ExpectedScore
 from matese.model.heads.score.settings import PieceScore
 from matese.model.heads.tags.network import TagLogits
 from matese.model.inputs import Inputs
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, Row
-from matese.model.network_output import NetworkOutput
 from matese.model.prediction import Outputs, Prediction, TagProbabilities, WindowOutput
 from matese.model.predictor import Predictor
 from matese.model.texts.encoding import Encoding, TextEncoder
@@ -34,7 +32,7 @@ def window(n_tokens: int, *kept: int) -> Encoding:
 
 
 ROWS = np.arange(2 * 10 * 5, dtype=np.float64).reshape(2, 10, 5)
-HEADS = registry.heads(make_config(score={}))
+INTERPRETER = Interpreter(make_config(score={}))
 
 
 def join(*windows: tuple[Encoding, Any, float]) -> Prediction:
@@ -42,7 +40,7 @@ def join(*windows: tuple[Encoding, Any, float]) -> Prediction:
         WindowOutput(encoding, Outputs.of([TagProbabilities(rows), ExpectedScore(score)]))
         for encoding, rows, score in windows
     ]
-    (joined,) = joining.of_windows(HEADS, {Row(("x",)): each}).values()
+    (joined,) = INTERPRETER.join({Row(("x",)): each}).values()
     return joined
 
 

@@ -183,9 +183,9 @@ def test_long_line_is_counted(folder: Path) -> None:
 
 
 def test_out_of_memory_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matese.model.heads.networks import NetworkOutput
     from matese.model.inputs import Inputs
     from matese.model.network import Network
-    from matese.model.network_output import NetworkOutput
 
     whole = Network.forward
     expected = do(tag, **JSONL, **FILES).out

@@ -14,7 +14,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.model.arrays import Ints
 from matese.model.heads import registry
 from matese.model.heads.learning import vectors_of
-from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.quality.network import RowVectors
 from matese.model.texts.encoding import TextEncoder
 from matese.training import batching, corpus_building
 from matese.training.batching import BatchLimits, BatchStream, TrainingLoader, make_batch

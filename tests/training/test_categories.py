@@ -13,7 +13,7 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.cli import main
 from matese.model.heads import registry
-from matese.model.heads.categories.targets import category_labels, cross_entropy
+from matese.model.heads.categories.targets import CategoryTargets, cross_entropy
 from matese.model.heads.learning import IGNORED
 from matese.model.texts.encoding import TextEncoder, Tokens
 from matese.training import corpus_building
@@ -47,7 +47,7 @@ def rating(*errors: tuple[int, int, str | None], text: str = "Er kommt.", refere
     ],
 )
 def test_what_a_rating_says_about_categories(given: Rating, expected: list[int]) -> None:
-    assert category_labels(given, TOKENS).tolist() == expected
+    assert CategoryTargets(make_config(categories={})).labels(given, TOKENS).tolist() == expected
 
 
 def test_windows_of_a_long_text_have_their_own_categories(tokenizer: object) -> None:

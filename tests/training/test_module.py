@@ -14,11 +14,11 @@ from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.model.encoder.loading import load_encoder
 from matese.model.heads import losses, registry
 from matese.model.heads.learning import IGNORED
+from matese.model.heads.networks import NetworkOutput
 from matese.model.heads.score.network import ScoreTensor
 from matese.model.heads.tags.network import TagLogits
 from matese.model.heads.tags.targets import cross_entropy
 from matese.model.network import Network
-from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
 from matese.training.config import TrainingConfig
@@ -54,7 +54,7 @@ def test_loss_of_tags_is_the_cross_entropy_over_hypothesis_tokens(tagger: Networ
     output = tagger.eval()(batch.inputs)
     loss = module(tagger).losses(batch, output)["tag"]
     known = batch.inputs.hypothesis_mask
-    logits = output.tag_logits[known]
+    logits = output[TagLogits].logits[known]
     gold = batch.targets.labels["tag_ids"][known]
     each = -functional.log_softmax(logits, -1)[torch.arange(len(gold)), gold]
     torch.testing.assert_close(loss, each.mean())
@@ -120,10 +120,9 @@ def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
         bias.scores.weight[1] = torch.tensor([math.log(3), -2.0])
     given = NetworkOutput.of([TagLogits(torch.zeros(2, 3, 5)), ScoreTensor(torch.tensor([-1.0, -1.0]))])
     output = bias(given, torch.tensor([0, 1]))
-    assert not output.tag_logits[0].any()
-    assert output.tag_logits[1, 2].tolist() == [0, 1, 2, 3, 4]
-    assert output.score is not None
-    assert output.score.tolist() == pytest.approx([-1, -5])
+    assert not output[TagLogits].logits[0].any()
+    assert output[TagLogits].logits[1, 2].tolist() == [0, 1, 2, 3, 4]
+    assert output[ScoreTensor].values.tolist() == pytest.approx([-1, -5])
 
 
 def test_every_parameter_is_in_one_group_with_its_rate_and_decay(tagger: Network) -> None:

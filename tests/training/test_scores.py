@@ -20,8 +20,8 @@ from matese.model.encoder.loading import load_encoder
 from matese.model.heads import registry
 from matese.model.heads.gold_scores import quality_of
 from matese.model.heads.learning import IGNORED, vectors_of
+from matese.model.heads.quality.network import RowVectors
 from matese.model.heads.ranking.targets import triplets
-from matese.model.heads.row_vectors import RowVectors
 from matese.model.heads.word_labels.targets import cross_entropy, severity_labels
 from matese.model.network import Network
 from matese.model.texts.encoding import Encoding, TextEncoder, Tokens

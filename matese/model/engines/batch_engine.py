@@ -10,8 +10,8 @@ import torch
 
 from matese.model.engines.hardware import return_freed_memory
 from matese.model.heads.head import Combine
+from matese.model.heads.networks import NetworkOutput
 from matese.model.inputs import Inputs, by_length, collate
-from matese.model.network_output import NetworkOutput
 from matese.model.prediction import WindowOutput
 from matese.model.texts.encoding import Encoding
 

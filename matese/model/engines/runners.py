@@ -20,8 +20,8 @@ from matese.model.engines.hardware import (
     multiply_with_onednn,
     set_threads,
 )
+from matese.model.heads.networks import NetworkOutput
 from matese.model.inputs import Inputs
-from matese.model.network_output import NetworkOutput
 
 
 class TorchModel(Protocol):

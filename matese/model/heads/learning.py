@@ -17,7 +17,7 @@ from matese.annotation import ErrorSpan, Omission, Rating
 from matese.model.arrays import Int32Array, Ints
 from matese.model.config import ModelConfig
 from matese.model.heads.tags import bio
-from matese.model.inputs import Inputs
+from matese.model.inputs import Inputs, padded
 from matese.model.texts.encoding import Encoding, Tokens
 
 IGNORED = -100
@@ -176,6 +176,35 @@ class HeadTargets(ABC):
             targets: of all heads, by name.
             batch: what else the losses depend on.
         """
+
+
+class TokenTargets(HeadTargets):
+    """Learns a label of each token of the hypothesis: (batch, hypothesis tokens), int64.
+
+    It is IGNORED where it is unknown, and for padding.
+
+    Attributes:
+        column: name of the labels.
+    """
+
+    column: ClassVar[str] = "tag_ids"
+
+    @abstractmethod
+    def labels(self, rating: Rating, tokens: Tokens) -> Ints:
+        """Returns the labels of a hypothesis: (tokens,)."""
+
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
+        """Returns the labels of each hypothesis."""
+        labels = map(self.labels, ratings, of_hypotheses(ratings, tokens))
+        return {self.column: Ragged.of(labels, np.zeros(0, np.int16))}
+
+    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
+        """Returns the labels of the window's tokens."""
+        return {self.column: place.of_tokens(columns[self.column])}
+
+    def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
+        """Returns the padded labels."""
+        return {self.column: padded([example[self.column] for example in examples], IGNORED)[0]}
 
 
 def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[Int32Array]:

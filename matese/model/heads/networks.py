@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import Tensor, nn
 
 from matese.model.config import ModelConfig
+from matese.model.prediction import Outputs, WindowOutput
 from matese.model.states import BatchStates
 from matese.model.texts.encoding import Encoding
 
@@ -21,6 +23,17 @@ class HeadOutput(ABC):
     @abstractmethod
     def rows(self, encodings: Sequence[Encoding]) -> Sequence[object]:
         """Returns what the head says of each row of the batch, without padding, in numpy; None for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkOutput(Outputs):
+    """Output of any network for a batch: a `HeadOutput` of each head."""
+
+    def windows(self, encodings: Sequence[Encoding]) -> Iterator[WindowOutput]:
+        """Yields the output of each row of the batch, without padding."""
+        columns = [head.rows(encodings) for head in self.by_type.values()]
+        for encoding, *said in zip(encodings, *columns, strict=True):
+            yield WindowOutput(encoding, Outputs.of(said))
 
 
 class HeadNetwork(nn.Module, ABC):

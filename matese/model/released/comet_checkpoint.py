@@ -29,7 +29,7 @@ from matese.model.heads.settings import HeadSettings
 from matese.model.heads.word_labels.settings import WordLabelSettings
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
-from matese.model.stored_model import StoredModel
+from matese.model.storage.checkpoint import StoredModel
 from matese.model.texts.encoding import InputKind
 from matese.model.texts.settings import TextSettings
 from matese.validation import settings

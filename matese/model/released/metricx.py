@@ -19,14 +19,14 @@ from torch import Tensor, nn
 from matese.errors import ModelError
 from matese.model.config import ModelConfig
 from matese.model.encoder.settings import LayerSettings
+from matese.model.heads.networks import NetworkOutput
+from matese.model.heads.quality.network import RowVectors
 from matese.model.heads.quality.settings import QualitySettings
-from matese.model.heads.row_vectors import RowVectors
 from matese.model.heads.settings import HeadSettings
 from matese.model.inputs import Inputs
-from matese.model.network_output import NetworkOutput
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
-from matese.model.stored_model import StoredModel
+from matese.model.storage.checkpoint import StoredModel
 from matese.model.texts.encoding import ROLES, Encoding, InputKind, LanguageCodes, TextEncoder, Tokens
 from matese.model.texts.settings import TextSettings
 

@@ -20,7 +20,7 @@ from matese.model.encoder.settings import LayerSettings
 from matese.model.heads.tags.bio import TAGS
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
-from matese.model.stored_model import StoredModel
+from matese.model.storage.checkpoint import StoredModel
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.settings import TextSettings
 from matese.model.texts.tokenizer import FileTokenizer

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from matese.errors import InputError, ModelError
 from matese.files import IS_LFS_POINTER, is_lfs_pointer, replacing
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from torch import Tensor
 
-    from matese.model.texts.tokenizer import Tokenizer
+    from matese.model.texts.tokenizer import FileTokenizer, Tokenizer
 
 T = TypeVar("T")
 
@@ -76,6 +76,24 @@ class Checkpoint(Generic[T]):
     config: StoredConfig
     tensors: Mapping[str, T]
     training_data: TrainingData = UNKNOWN
+
+
+class StoredModel(NamedTuple):
+    """What a network is built from.
+
+    Attributes:
+        config: settings of the model.
+        encoder: configuration of its encoder, as transformers writes it.
+        tensors: the weights, with the names of the network.
+        tokenizer: the tokenizer, or the directory of its files.
+        is_released: whether it is a model of another program, in its own format.
+    """
+
+    config: ModelConfig
+    encoder: dict[str, Any]
+    tensors: Mapping[str, Tensor]
+    tokenizer: FileTokenizer | Path
+    is_released: bool
 
 
 def embedded() -> tuple[str, ...]:

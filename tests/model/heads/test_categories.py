@@ -12,17 +12,16 @@ import matese
 from matese import mqm
 from matese.annotation import Segment
 from matese.errors import ModelError
-from matese.model import joining
-from matese.model.heads import registry
 from matese.model.heads.categories.decoding import CategoryScores, with_categories
 from matese.model.heads.tags.bio import B_MAJOR, I_MAJOR, TAGS, O
 from matese.model.heads.tags.decoding import find
+from matese.model.interpreter import Interpreter
 from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.model.storage import checkpoint
 from tests.conftest import TinyModelFactory, make_config
 from tests.model.test_annotator import random_segments
 
-HEADS = registry.heads(make_config(categories={}))
+INTERPRETER = Interpreter(make_config(categories={}))
 ACCURACY, FLUENCY, STYLE = (np.eye(6)[mqm.CATEGORIES.index(name)] for name in ("Accuracy", "Fluency", "Style"))
 
 
@@ -56,9 +55,9 @@ def test_a_span_has_the_most_probable_category_of_its_tokens(rows: Any, expected
 def test_several_predictions_are_averaged() -> None:
     one = prediction(*[0.6 * STYLE + 0.4 * FLUENCY] * 6)
     other = prediction(*[0.9 * FLUENCY + 0.1 * STYLE] * 6)
-    assert categories_of(joining.of_models(HEADS, [one, other], 0.0)) == ["Fluency", "Fluency"]
+    assert categories_of(INTERPRETER.average([one, other], 0.0)) == ["Fluency", "Fluency"]
     # A model of several lacks the head.
-    assert categories_of(joining.of_models(HEADS, [one, prediction()], 0.0)) == [None, None]
+    assert categories_of(INTERPRETER.average([one, prediction()], 0.0)) == [None, None]
 
 
 def test_every_span_of_a_model_with_the_head_has_a_category(tiny_model_factory: TinyModelFactory) -> None:

@@ -11,8 +11,7 @@ from matese.annotation import Severity
 from matese.model.arrays import Floats
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
-from matese.model.heads.embeddings import RowVector
-from matese.model.heads.quality.decoding import Quality
+from matese.model.heads.quality.decoding import Quality, RowVector
 from matese.model.heads.ranking.decoding import Ranking
 from matese.model.heads.word_labels.decoding import LabelProbabilities
 from matese.model.model_input import Row

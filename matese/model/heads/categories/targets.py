@@ -7,38 +7,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from matese import mqm
 from matese.annotation import Rating
+from matese.model.arrays import Ints
 from matese.model.heads.categories.network import CategoryLogits
-from matese.model.heads.learning import (
-    IGNORED,
-    ExampleWindow,
-    HeadTargets,
-    LabelColumns,
-    LossInputs,
-    Ragged,
-    of_hypotheses,
-    within,
-)
-from matese.model.inputs import padded
+from matese.model.heads.learning import IGNORED, LabelColumns, LossInputs, TokenTargets, within
 from matese.model.texts.encoding import Encoding, Tokens
 
-CategoryIds = npt.NDArray[np.int16]
 
+class CategoryTargets(TokenTargets):
+    """Learns the error and the category of each token in one.
 
-class CategoryTargets(HeadTargets):
-    """Learns "category_ids": (batch, hypothesis tokens), int64.
-
-    The number of the error in the segment times the number of categories, plus the category's index in
+    It is the number of the error in the segment times the number of categories, plus the category's index in
     `mqm.CATEGORIES`; IGNORED outside errors with a known category, and for padding.
     """
 
     name = "categories"
+    column = "category_ids"
     output = CategoryLogits
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
@@ -46,8 +35,16 @@ class CategoryTargets(HeadTargets):
         names = (span.category for rating in ratings for span in rating.errors or () if span.category)
         unknown = (name for name in names if mqm.main_category(name) is None)
         skipped.update(f"errors of the unknown category {name!r}" for name in unknown)
-        labels = map(category_labels, ratings, of_hypotheses(ratings, tokens))
-        return {"category_ids": Ragged.of(labels, np.zeros(0, np.int16))}
+        return super().columns(ratings, tokens, skipped)
+
+    def labels(self, rating: Rating, tokens: Tokens) -> Ints:
+        """Returns the error and the category of each token."""
+        labels = np.full(len(tokens.ids), IGNORED, dtype=np.int16)
+        for number, span in enumerate(rating.errors or ()):
+            category = mqm.main_category(span.category)
+            if category is not None:
+                labels[within(span, tokens)] = len(mqm.CATEGORIES) * number + mqm.CATEGORIES.index(category)
+        return labels
 
     def missing(self, columns: LabelColumns) -> str | None:
         """Returns what is missing if no error has a known category."""
@@ -55,13 +52,9 @@ class CategoryTargets(HeadTargets):
         is_unknown = (columns["category_ids"].values == IGNORED).all()
         return f"no error has an MQM category ({known})" if is_unknown else None
 
-    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
-        """Returns the labels of the window's tokens."""
-        return {"category_ids": place.of_tokens(columns["category_ids"])}
-
     def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
-        """Returns the padded labels."""
-        return {"category_ids": padded([_renumbered(example["category_ids"]) for example in examples], IGNORED)[0]}
+        """Returns the padded labels, with the errors of each window numbered from 0."""
+        return super().collate([{self.column: _renumbered(one[self.column])} for one in examples], encodings)
 
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns 1."""
@@ -74,17 +67,7 @@ class CategoryTargets(HeadTargets):
         return {"category": cross_entropy(output.logits, targets["category_ids"], weights)}
 
 
-def category_labels(rating: Rating, tokens: Tokens) -> CategoryIds:
-    """Returns the error and the category of each token, see `CategoryTargets`."""
-    labels = np.full(len(tokens.ids), IGNORED, dtype=np.int16)
-    for number, span in enumerate(rating.errors or ()):
-        category = mqm.main_category(span.category)
-        if category is not None:
-            labels[within(span, tokens)] = len(mqm.CATEGORIES) * number + mqm.CATEGORIES.index(category)
-    return labels
-
-
-def _renumbered(labels: npt.NDArray[np.signedinteger[Any]]) -> npt.NDArray[np.signedinteger[Any]]:
+def _renumbered(labels: Ints) -> Ints:
     """Returns the labels of a window with its errors numbered from 0, so that there are fewer numbers than tokens."""
     n_categories = len(mqm.CATEGORIES)
     known = labels != IGNORED

@@ -11,8 +11,7 @@ from torch.nn import functional
 from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
 from matese.model.heads.networks import HeadNetwork
-from matese.model.heads.quality.network import feed_forward
-from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.quality.network import RowVectors, feed_forward
 from matese.model.states import BatchStates
 from matese.model.texts.encoding import ROLES
 

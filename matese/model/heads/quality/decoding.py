@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from matese.annotation import Scale
+from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
-from matese.model.heads import embeddings
-from matese.model.heads.embeddings import RowVector
 from matese.model.heads.head import Combine, Head, Said
 from matese.model.heads.word_labels import decoding as word_labels
 from matese.model.heads.word_labels.decoding import LabelProbabilities
 from matese.model.model_input import Row
 from matese.model.prediction import Outputs, Prediction
+
+
+@dataclass(frozen=True, slots=True)
+class RowVector:
+    """What a head says that reads one vector a row.
+
+    Attributes:
+        values: (1,), a score; or (width,), the embedding of a text that is read alone.
+    """
+
+    values: Floats
 
 
 class Quality(Head):
@@ -35,8 +46,12 @@ class Quality(Head):
         return "comet" if self.config.texts.row_format == "special-tokens" else "mqm"
 
     def join(self, row: Row, parts: Said[RowVector], whole: Said[RowVector]) -> RowVector:
-        """Returns the mean vector, weighted by the number of kept tokens."""
-        return embeddings.joined(whole)
+        """Returns the mean vector, weighted by the number of kept tokens, in float32."""
+        if len(whole) == 1:
+            return whole[0][1]
+        shares = np.array([encoding.kept[1] - encoding.kept[0] for encoding, _ in whole], np.float64)
+        vectors = np.stack([said.values for _, said in whole])  # (windows, n)
+        return RowVector((vectors * (shares / shares.sum())[:, None]).sum(0).astype(np.float32))
 
     def over_rows(
         self,
@@ -48,8 +63,13 @@ class Quality(Head):
     ) -> Sequence[RowVector]:
         """Returns the score of each reading."""
         if self.config.texts.layout == "alone":
-            scores = embeddings.scores(readings, self.config.texts.inputs[0], combine)
-            return [_of_score(score) for score in scores]
+            assert combine is not None
+            roles = ("hypothesis", *self.config.texts.inputs[0].split("+"))
+            texts = {
+                role: np.stack([text.outputs[RowVector].values for text in column])
+                for role, column in zip(roles, zip(*readings, strict=True), strict=True)
+            }
+            return [_of_score(score) for score in combine(texts).tolist()]
         if self._score_weights is None:
             return [self.mean([row.outputs[RowVector] for row in rows]) for rows in readings]
         assert self.config.heads.word_labels is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -11,9 +12,25 @@ from torch.nn import functional
 
 from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
-from matese.model.heads.networks import HeadNetwork
-from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.networks import HeadNetwork, HeadOutput
+from matese.model.heads.quality.decoding import RowVector
 from matese.model.states import BatchStates
+from matese.model.texts.encoding import Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class RowVectors(HeadOutput):
+    """What a head says that reads one vector a row.
+
+    Attributes:
+        values: (batch, 1), the score of each row; or (batch, width), the embedding of a text that is read alone.
+    """
+
+    values: Tensor
+
+    def rows(self, encodings: Sequence[Encoding]) -> Sequence[RowVector]:
+        """Returns the vector of each row."""
+        return [RowVector(vector) for vector in self.values.cpu().numpy()]
 
 
 class QualityHead(nn.Sequential, HeadNetwork):

@@ -14,7 +14,7 @@ from matese.annotation import Rating
 from matese.model.heads import losses
 from matese.model.heads.gold_scores import has_quality, quality_of
 from matese.model.heads.learning import HeadTargets, LabelColumns, LossInputs, vectors_of
-from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.quality.network import RowVectors
 from matese.model.texts.encoding import Tokens
 
 

@@ -10,7 +10,7 @@ from torch.nn import functional
 from matese.model.config import ModelConfig
 from matese.model.encoder.settings import Pooling
 from matese.model.heads.networks import HeadNetwork
-from matese.model.heads.row_vectors import RowVectors
+from matese.model.heads.quality.network import RowVectors
 from matese.model.states import BatchStates
 
 

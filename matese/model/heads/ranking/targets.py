@@ -11,8 +11,8 @@ from torch.nn import functional
 
 from matese.model.heads.learning import LossInputs, vectors_of
 from matese.model.heads.losses import better_pairs
+from matese.model.heads.quality.network import RowVectors
 from matese.model.heads.quality.targets import QualityTargets
-from matese.model.heads.row_vectors import RowVectors
 
 _MARGIN = 1.0
 

@@ -2,61 +2,38 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 from torch.nn import functional
 
-from matese.annotation import Rating
-from matese.model.heads.learning import (
-    IGNORED,
-    ExampleWindow,
-    HeadTargets,
-    LabelColumns,
-    LossInputs,
-    Ragged,
-    of_hypotheses,
-    within,
-)
+from matese.annotation import ErrorSpan, Rating
+from matese.model.arrays import Ints
+from matese.model.heads.learning import IGNORED, LabelColumns, LossInputs, TokenTargets, within
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.network import TagLogits
-from matese.model.inputs import padded
-from matese.model.texts.encoding import Encoding, Tokens
+from matese.model.texts.encoding import Tokens
 
 ANY_ERROR = -1
 """Label of tokens in an error of undecided severity."""
-TagIds = npt.NDArray[np.int8]
 
 
-class TagTargets(HeadTargets):
-    """Learns "tag_ids": (batch, hypothesis tokens), int64, IGNORED where unknown and for padding."""
+class TagTargets(TokenTargets):
+    """Learns the tags: see `tag_ids`."""
 
     name = "tags"
     output = TagLogits
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
-        """Returns the tags of each hypothesis; unknown where no error has a place."""
-        labels = (
-            np.full(len(each.ids), IGNORED, np.int8) if rating.unplaced and not rating.errors else tag_ids(rating, each)
-            for rating, each in zip(ratings, of_hypotheses(ratings, tokens), strict=True)
-        )
-        return {"tag_ids": Ragged.of(labels, np.zeros(0, np.int8))}
+    def labels(self, rating: Rating, tokens: Tokens) -> Ints:
+        """Returns the tags; unknown where no error has a place."""
+        is_unknown = rating.errors is None or (rating.unplaced and not rating.errors)
+        return np.full(len(tokens.ids), IGNORED, np.int16) if is_unknown else tag_ids(rating.errors or (), tokens)
 
     def missing(self, columns: LabelColumns) -> str | None:
         """Returns what is missing if no hypothesis has known tags."""
         return "no rating has spans" if (columns["tag_ids"].values == IGNORED).all() else None
-
-    def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
-        """Returns the tags of the window's tokens."""
-        return {"tag_ids": place.of_tokens(columns["tag_ids"])}
-
-    def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
-        """Returns the padded tags."""
-        return {"tag_ids": padded([example["tag_ids"] for example in examples], IGNORED)[0]}
 
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns 1: the other losses are weighted against this one."""
@@ -67,15 +44,10 @@ class TagTargets(HeadTargets):
         return {"tag": cross_entropy(output.logits, targets["tag_ids"])}
 
 
-def tag_ids(rating: Rating, tokens: Tokens) -> TagIds:
-    """Returns the tag of each token of the hypothesis: ANY_ERROR for an error of undecided severity.
-
-    IGNORED in a rating without spans.
-    """
-    if rating.errors is None:
-        return np.full(len(tokens.ids), IGNORED, dtype=np.int8)
-    labels = np.array(bio.from_spans(rating.errors, tokens.ranges.tolist()), dtype=np.int8)
-    for span in rating.errors:
+def tag_ids(errors: Sequence[ErrorSpan], tokens: Tokens) -> Ints:
+    """Returns the tag of each token of the hypothesis: ANY_ERROR for an error of undecided severity."""
+    labels = np.array(bio.from_spans(errors, tokens.ranges.tolist()), dtype=np.int16)
+    for span in errors:
         if span.severity is None:
             places = within(span, tokens)
             labels[places] = np.where(labels[places] == bio.O, ANY_ERROR, labels[places])

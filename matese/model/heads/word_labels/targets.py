@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating, Severity
 from matese.annotation.severities import rank
-from matese.model.heads.learning import (
-    IGNORED,
-    ExampleWindow,
-    HeadTargets,
-    LabelColumns,
-    LossInputs,
-    Ragged,
-    of_hypotheses,
-    within,
-)
+from matese.model.arrays import Ints
+from matese.model.heads.learning import IGNORED, ExampleWindow, LabelColumns, LossInputs, TokenTargets, within
 from matese.model.heads.word_labels.network import LabelLogits
-from matese.model.inputs import padded
-from matese.model.texts.encoding import Encoding, Tokens
+from matese.model.texts.encoding import Tokens
 
 
-class WordLabelTargets(HeadTargets):
-    """Learns "tag_ids": (rows, hypothesis tokens), int64, labels of severity; IGNORED where unknown and for padding."""
+class WordLabelTargets(TokenTargets):
+    """Learns labels of severity: see `severity_labels`."""
 
     name = "word_labels"
     output = LabelLogits
 
-    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
-        """Returns the labels of each hypothesis."""
+    def labels(self, rating: Rating, tokens: Tokens) -> Ints:
+        """Returns the labels of severity."""
         assert self.config.heads.word_labels is not None
-        severities = self.config.heads.word_labels.severities
-        pairs = zip(ratings, of_hypotheses(ratings, tokens), strict=True)
-        labels = (severity_labels(rating, each, severities) for rating, each in pairs)
-        return {"tag_ids": Ragged.of(labels, np.zeros(0, np.int8))}
+        return severity_labels(rating, tokens, self.config.heads.word_labels.severities)
 
     def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the labels of the window's tokens, and of the special tokens around the hypothesis.
@@ -53,10 +39,6 @@ class WordLabelTargets(HeadTargets):
         labels = place.of_tokens(columns["tag_ids"])
         return {"tag_ids": np.pad(labels, n_special, constant_values=0 if is_known else IGNORED)}
 
-    def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
-        """Returns the padded labels."""
-        return {"tag_ids": padded([example["tag_ids"] for example in examples], IGNORED)[0]}
-
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns 1."""
         return {"tag": 1.0}
@@ -67,13 +49,13 @@ class WordLabelTargets(HeadTargets):
         return {"tag": cross_entropy(output.logits, targets["tag_ids"], weights if len(weights) else None)}
 
 
-def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severity]) -> npt.NDArray[np.int8]:
+def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severity]) -> Ints:
     """Returns the label of each token of the hypothesis: 0 for no error, else 1 + the number of the severity.
 
     A severity that the model lacks becomes the nearest one that it has; neutral errors are not labelled. Where errors
     overlap, the worst counts. IGNORED for errors of undecided severity, and without spans or severities.
     """
-    labels = np.zeros(len(tokens.ids), dtype=np.int8)
+    labels = np.zeros(len(tokens.ids), dtype=np.int16)
     if rating.errors is None or not severities:
         return np.full_like(labels, IGNORED)
     for span in sorted(rating.errors, key=lambda other: rank(other.severity)):
