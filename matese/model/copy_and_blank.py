@@ -42,11 +42,6 @@ def is_copy(model_input: ModelInput) -> bool:
     return model_input.segment.hypothesis.strip() in references
 
 
-def is_untranslated(model_input: ModelInput) -> bool:
-    """Returns whether the hypothesis repeats its source, read or not, where it should be a translation."""
-    return untranslated.is_untranslated(model_input.segment)
-
-
 def untranslated_error(segment: Segment) -> ErrorSpan:
     """Returns the error of an untranslated segment: the whole hypothesis, without white space around it."""
     text = segment.hypothesis

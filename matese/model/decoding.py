@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from matese.errors import InputError, ModelError, UsageError, check_probability
 from matese.model.error_free import ErrorFreeRule
@@ -63,6 +65,7 @@ class Fitted:
 
 
 _NOTHING = Fitted("source")
+InnerShare = Annotated[float, Meta(gt=0, lt=1)]
 
 
 @dataclass(frozen=True)
@@ -78,16 +81,12 @@ class Decoding:
         fitted: at most one entry for each kind of input; `matese calibrate` writes it.
     """
 
-    min_confidence: float | None = 0.5
+    min_confidence: InnerShare | None = 0.5
     whole_words: bool = False
-    min_omission_confidence: float = 0.5
+    min_omission_confidence: InnerShare = 0.5
     fitted: tuple[Fitted, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("min_confidence", "min_omission_confidence"):
-            least = getattr(self, name)
-            if least is not None and not 0 < least < 1:
-                raise InputError(f"{name} {least}: must be greater than 0 and less than 1")
         kinds = [entry.inputs for entry in self.fitted]
         if twice := sorted({kind for kind in kinds if kinds.count(kind) > 1}):
             raise InputError(f"fitted: {twice[0]} has several entries; must have one for each kind of input")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from matese import mqm
 from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, Severity
@@ -57,11 +60,9 @@ class ErrorFreeRule:
 
     weights: Features
     offset: float
-    threshold: float
+    threshold: Annotated[float, Meta(ge=0, le=1)]
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise InputError(f"threshold {self.threshold}: must be between 0 and 1")
         for name in EVIDENCE:
             if getattr(self.weights, name) > 0:
                 raise InputError(f"weight of {name} {getattr(self.weights, name)}: must be at most 0")
@@ -73,15 +74,7 @@ class ErrorFreeRule:
         >>> [round(rule.probability(Features(2.0, errors, -1.0, 0, 0)), 2) for errors in (0.0, 1.0, 3.0)]
         [0.73, 0.5, 0.12]
         """
-        odds = self.offset + math.fsum(
-            (
-                self.weights.expected_score * features.expected_score,
-                self.weights.errors * features.errors,
-                self.weights.worst * features.worst,
-                self.weights.marks * features.marks,
-                self.weights.length * features.length,
-            )
-        )
+        odds = self.offset + math.fsum(map(operator.mul, astuple(self.weights), astuple(features)))
         return 1 / (1 + math.exp(-min(max(odds, -700.0), 700.0)))
 
 

@@ -18,15 +18,13 @@ class Inputs(NamedTuple):
     """A model's input for some encodings, padded on the right.
 
     Attributes:
-        ids: (batch, tokens), int64, input of the encoder; (contexts, tokens) if contexts are shared.
+        ids: (batch, tokens), int64, input of the encoder.
         roles: as `ids`, int64, see `encoding.ROLES`.
         mask: as `ids`, True for tokens.
         decoder_ids: (batch, decoder tokens), int64; None for a model without a decoder.
         decoder_mask: (batch, decoder tokens).
         positions: (batch, hypothesis tokens), int64, positions of the hypothesis' tokens in `ids` or `decoder_ids`.
         hypothesis_mask: (batch, hypothesis tokens), True for tokens.
-        contexts: (batch,), int64, row of `ids` for each row of `decoder_ids` if contexts are shared; None if each row
-            has its own.
         places: (tokens of all rows,), int64, see `packed`; None to compute padding too.
         text_positions: (batch, tokens), int64, see `Encoding`; None for a model that reads all texts together from the
             first layer on.
@@ -45,7 +43,6 @@ class Inputs(NamedTuple):
     decoder_mask: Tensor | None
     positions: Tensor
     hypothesis_mask: Tensor
-    contexts: Tensor | None = None
     places: Tensor | None = None
     text_positions: Tensor | None = None
     texts: Tensor | None = None
@@ -66,19 +63,16 @@ class Inputs(NamedTuple):
         return self._replace(places=self.mask.flatten().nonzero().squeeze(1))
 
 
-def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool = False) -> Inputs:
-    """Returns the inputs of a batch; an encoder-decoder may encode equal contexts once.
+def collate(encodings: Sequence[Encoding], *, pad_id: int) -> Inputs:
+    """Returns the inputs of a batch.
 
     All or none of the encodings must have a decoder input.
     """
-    decoder_ids = decoder_mask = contexts = None
-    read = encodings
+    decoder_ids = decoder_mask = None
     if encodings[0].decoder_ids is not None:
-        if share_contexts:
-            read, contexts = _distinct_contexts(encodings)
         decoder_ids, decoder_mask = padded([encoding.decoder_ids for encoding in encodings], pad_id)
-    ids, mask = padded([encoding.ids for encoding in read], pad_id)
-    roles, _ = padded([encoding.roles for encoding in read], 0)
+    ids, mask = padded([encoding.ids for encoding in encodings], pad_id)
+    roles, _ = padded([encoding.roles for encoding in encodings], 0)
     starts = [np.arange(encoding.first, encoding.first + len(encoding.ranges)) for encoding in encodings]
     positions, hypothesis_mask = padded(starts, 0)
     sentences = None
@@ -92,7 +86,6 @@ def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool 
         decoder_mask,
         positions,
         hypothesis_mask,
-        contexts,
         **_separate(encodings),
         sentences=sentences,
     )
@@ -135,13 +128,6 @@ def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:
     }
 
 
-def _distinct_contexts(encodings: Sequence[Encoding]) -> tuple[list[Encoding], Tensor]:
-    """Returns one encoding for each distinct context, and the index of each encoding's context among them."""
-    distinct = {encoding.ids.tobytes(): encoding for encoding in encodings}
-    numbers = {ids: number for number, ids in enumerate(distinct)}
-    return list(distinct.values()), torch.tensor([numbers[encoding.ids.tobytes()] for encoding in encodings])
-
-
 _ENOUGH = 0.25
 _PADDING = 0.1
 """Share of the budget that keeps a processor busy, and share of padding that is slower than a further batch."""
@@ -150,7 +136,7 @@ _PADDING = 0.1
 def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list[int]]:
     """Yields the indices of the encodings of each batch, longest first, with padded tokens within the budget.
 
-    Encodings with equal contexts are adjacent, so that they can share them. An encoding that is longer than the budget
+    An encoding that is longer than the budget
     gets a batch to itself. Once a batch fills a quarter of the budget, it ends where padding would cost more than
     another batch.
     """

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matese import mqm
-from matese.annotation import Estimate, Rating, Scale, UnplacedError
+from matese.annotation import Estimate, Rating, Scale
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free
 from matese.model.config import ModelConfig
@@ -21,6 +21,7 @@ from matese.model.model_input import ModelInput, Reading, Row
 from matese.model.prediction import Marks, Outputs, Prediction, WindowOutput
 from matese.model.texts.encoding import Encoding, InputKind, with_special_tokens
 from matese.mqm import LOWEST_SCORE
+from matese.text.untranslated import is_untranslated
 
 
 class Interpreter:
@@ -153,7 +154,7 @@ class Interpreter:
             return joint
         if copy_and_blank.is_copy(model_input):
             return self._replaced(joint, lambda head, output: head.of_copy(output), 0.0)
-        if copy_and_blank.is_untranslated(model_input):
+        if is_untranslated(model_input.segment):
             return self._replaced(joint, lambda head, output: head.of_untranslated(output), LOWEST_SCORE)
         return joint
 
@@ -201,12 +202,14 @@ class Interpreter:
         if not math.isfinite(score):
             raise ModelError("the model's output is NaN or infinite: its weights must be finite and not too large")
         marks = Marks()
-        if not prediction.is_blank and "copy" in self.overrides and copy_and_blank.is_untranslated(model_input):
+        if not prediction.is_blank and "copy" in self.overrides and is_untranslated(model_input.segment):
             marks = Marks((copy_and_blank.untranslated_error(model_input.segment),))
         else:
             for head in self.heads:
                 marks = head.mark(model_input, prediction, marks, decoding)
             marks = marks._replace(errors=without_overlap(marks.errors))
+        # Nothing is missing where the other texts are blank, too.
+        is_non_translation = prediction.is_blank and score == LOWEST_SCORE and "blank" in self.overrides
         rule = decoding.of(model_input.inputs).error_free
         free = None if rule is None else error_free.decide(rule, model_input.segment, prediction, marks)
         return Rating(
@@ -214,7 +217,7 @@ class Interpreter:
             rater=model_input.rater,
             errors=marks.errors if self._finds_errors else None,
             omissions=marks.omissions,
-            unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
+            unplaced=(mqm.NON_TRANSLATION,) if is_non_translation else (),
             estimate=Estimate(score, self.scale),
             error_free=free,
         )
@@ -250,9 +253,3 @@ def _kept(encoding: Encoding) -> range:
 def _joint(predictions: Sequence[Prediction], outputs: Outputs) -> Prediction:
     is_windowed = any(prediction.is_windowed for prediction in predictions)
     return predictions[0]._replace(outputs=outputs, score=None, is_windowed=is_windowed)
-
-
-def errors_of_blank(prediction: Prediction) -> tuple[UnplacedError, ...]:
-    """Returns the error of a blank hypothesis; none for other hypotheses, or if the other texts are blank too."""
-    is_non_translation = prediction.is_blank and prediction.score == LOWEST_SCORE
-    return (mqm.NON_TRANSLATION,) if is_non_translation else ()

@@ -143,8 +143,7 @@ class Network(nn.Module):
         if self.comparison is not None:
             states, similarity = self._read_separately(batch, self.comparison)
             return [states], similarity
-        mask = batch.mask.long()
-        arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": mask}
+        arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask.long()}
         if batch.places is not None:
             arguments["places"] = batch.places
         if self.config.texts.has_token_types:
@@ -158,11 +157,6 @@ class Network(nn.Module):
                 "decoder_attention_mask": batch.decoder_mask.long(),
                 "use_cache": False,
             }
-        if batch.contexts is not None:
-            read = self.encoder.get_encoder()(input_ids=arguments.pop("input_ids"), attention_mask=mask)
-            # (contexts, tokens, width) to (batch, tokens, width): hypotheses with equal contexts share their states
-            arguments["encoder_outputs"] = (read.last_hidden_state[batch.contexts],)
-            arguments["attention_mask"] = mask[batch.contexts]
         reads_others = self.config.layers.mix != "last" or self.config.heads.word_labels is not None
         output = self.encoder(**arguments, output_hidden_states=reads_others, return_dict=True)
         if not reads_others:

@@ -19,7 +19,6 @@ from matese.model.config import ModelConfig
 from matese.model.heads.settings import HeadSettings
 from matese.model.storage import checkpoint
 from matese.model.storage.packing import StoredPrecision
-from matese.mqm import CATEGORIES
 from matese.validation import settings
 from matese.validation.docstrings import attribute_docs
 
@@ -187,8 +186,6 @@ class TrainingConfig:
         ranking_loss_weight: weight of the loss that ranks translations of one source by their scores.
         difference_loss_weight: weight of the loss of the differences between the scores of translations of one source.
         meaning_loss_weight: weight of the losses of the meaning head.
-        category_weights: weight of each category of `matese.mqm.CATEGORIES` in the loss of the category head (Accuracy,
-            Fluency, Terminology, Style, Locale convention, Other); empty for equal weights.
         label_weights: for a model with severities, the weight of each label in the loss of the labels: no
             error, then each severity; empty for equal weights.
         pair_gap: for a ranking model, the scores of a training pair differ by more than this, where 1 is the distance
@@ -231,7 +228,6 @@ class TrainingConfig:
     ranking_loss_weight: NonNegative = 0.0
     difference_loss_weight: NonNegative = 0.0
     meaning_loss_weight: NonNegative = 1.0
-    category_weights: tuple[Positive, ...] = ()
     label_weights: tuple[Positive, ...] = ()
     pair_gap: NonNegative = 0.25
     group_size: Count = 1
@@ -245,12 +241,6 @@ class TrainingConfig:
     seed: CountOrZero = 1
     save_minutes: NonNegative = 10.0
     log_every: Count = 20
-
-    def __post_init__(self) -> None:
-        if len(self.category_weights) not in (0, len(CATEGORIES)):
-            raise InputError(
-                f"category_weights {list(self.category_weights)}: must be {len(CATEGORIES)} numbers or empty"
-            )
 
 
 @dataclass(frozen=True)
@@ -317,8 +307,6 @@ class Config:
         for name in ("ranking_loss_weight", "difference_loss_weight"):
             if getattr(training, name) and model.heads.score is None:
                 raise InputError(f"training.{name} {getattr(training, name):g}: must be 0 without model.heads.score")
-        if training.category_weights and model.heads.categories is None:
-            raise InputError("training.category_weights: must be empty without model.heads.categories")
         severities = () if model.heads.word_labels is None else model.heads.word_labels.severities
         if len(training.label_weights) not in (0, (1 + len(severities)) if severities else 0):
             n_labels = f"{1 + len(severities)} numbers, for no error and each severity"

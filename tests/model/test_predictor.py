@@ -171,19 +171,6 @@ def test_what_has_nothing_to_tag_is_left_out() -> None:
     assert list(predict(predictor, inputs_of(("", "a"), (" ", "a"), ("x", "a")))) == [row("x", "a")]
 
 
-def test_a_context_is_in_a_batch_once() -> None:
-    runner = Recorder()
-    predictor = make_predictor(runner, batch_tokens=10**6)
-    predict(predictor, MODEL_INPUTS)
-    (batch,) = runner.batches
-    assert batch.contexts is not None
-    assert (len(batch.ids), len(batch.positions), sorted(batch.contexts.tolist())) == (
-        3,
-        36,
-        [0] * 12 + [1] * 12 + [2] * 12,
-    )
-
-
 def test_batches_keep_within_the_budget() -> None:
     runner = Recorder()
     predictor = make_predictor(runner)

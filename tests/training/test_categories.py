@@ -17,7 +17,6 @@ from matese.model.heads.categories.targets import CategoryTargets, cross_entropy
 from matese.model.heads.learning import IGNORED
 from matese.model.texts.encoding import TextEncoder, Tokens
 from matese.training import corpus_building
-from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.targets import collate
 from tests.conftest import make_config
@@ -69,7 +68,7 @@ def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
     encoder = TextEncoder(tokenizer, max_tokens=64)  # type: ignore[arg-type]
     given = [rating((0, 2, "Style")), rating((0, 2, None), text="Er kommt nie.")]
     corpus = corpus_building.build(given, encoder, ("reference",), LEARNED)
-    batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], LEARNED, pad_id=1).targets
+    batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], LEARNED, pad_id=1).targets.labels
     gold = batch["category_ids"]
     logits = torch.zeros(*gold.shape, len(mqm.CATEGORIES))
     assert cross_entropy(logits, gold).item() == pytest.approx(np.log(6))
@@ -88,14 +87,6 @@ def test_each_error_counts_once_in_the_loss() -> None:
     errors = [(logits[0, :3].mean(0), style), (logits[0, 3], fluency), (logits[1, 1], fluency)]
     each = [-torch.log_softmax(mean, -1)[category] for mean, category in errors]
     torch.testing.assert_close(cross_entropy(logits, gold), torch.stack(each).mean())
-    weights = torch.tensor([1.0, 0.5, 1, 2, 1, 1])
-    weighted = (2 * each[0] + 0.5 * each[1] + 0.5 * each[2]) / 3
-    torch.testing.assert_close(cross_entropy(logits, gold, weights), weighted)
-
-
-def test_weights_are_one_for_each_category() -> None:
-    with pytest.raises(ValueError, match=r"category_weights \[1.0, 2.0\]: must be 6 numbers or empty"):
-        TrainingConfig(category_weights=(1.0, 2.0))
 
 
 def train(folder: Path, ratings: Path, text: str, *options: str) -> int:

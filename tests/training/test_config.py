@@ -63,8 +63,8 @@ def test_settings_that_do_not_go_together() -> None:
 
 
 def test_the_error_of_a_check_names_the_line(tmp_path: Path) -> None:
-    path = write_settings(tmp_path / "c.yaml", SETTINGS + "  category_weights: [1, 2]\n")
-    with pytest.raises(FormatError, match=r"c\.yaml:\d+: training\.category_weights \[1\.0, 2\.0\]"):
+    path = write_settings(tmp_path / "c.yaml", SETTINGS + "data:\n  held_out: 0.5\n")
+    with pytest.raises(FormatError, match=r"c\.yaml:\d+: data\.dev \['data/prepared/dev\.jsonl'\]: must be"):
         config.load(path)
 
 

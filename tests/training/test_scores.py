@@ -163,7 +163,6 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         (f"texts: {{row_format: metricx-24}}, {HEAD}", [], "model.texts.row_format metricx-24"),
         ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1"),
         ("estimator", ["training.difference_loss_weight=1"], "difference_loss_weight 1"),
-        ("estimator", ["training.category_weights=[1, 1, 1, 1, 1, 1]"], "training.category_weights"),
         ("estimator", ["data.train=[{file: x, raters: a}]"], "data.train: raters a: must be null except for a tagger"),
         ("estimator", ["data.unrated={files: [x]}"], "data.unrated: must be null without model.heads.score"),
         ("ranking", [], "training.group_size 1"),

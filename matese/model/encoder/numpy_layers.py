@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from matese.errors import ModelError
 from matese.model.storage.checkpoint import NOT_FINITE
-from matese.model.storage.packing import BLOCK, SCALES
+from matese.model.storage.packing import SCALES, of_4_bits
 
 Array = npt.NDArray[np.float32]
 Function = Callable[[Array], Array]
@@ -88,23 +88,12 @@ class StoredTensors:
                 unpacked = stored[rows].astype(np.float32)
             else:
                 packed = stored[rows], scales[rows]
-                unpacked = _of_4_bits(*packed) if is_halved else _of_8_bits(*packed)
+                unpacked = of_4_bits(*packed) if is_halved else _of_8_bits(*packed)
             if not np.isfinite(unpacked).all():
                 raise ModelError(NOT_FINITE.format(name))
             return unpacked
 
         return unpack
-
-
-def _of_4_bits(halves: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
-    """Returns the numbers of a tensor that `packing.pack` stores in 4 bits."""
-    numbers = np.empty((*halves.shape, 2), np.float32)
-    numbers[..., 0] = halves & 15
-    numbers[..., 1] = halves >> 4
-    numbers -= 8
-    blocks = numbers.reshape(*scales.shape, BLOCK)
-    blocks *= scales.astype(np.float32)[..., None]
-    return blocks.astype(np.float16).astype(np.float32).reshape(*halves.shape[:-1], 2 * halves.shape[-1])
 
 
 def _of_8_bits(numbers: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from matese.errors import InputError, one_of
+from msgspec import Meta
 
 LearnedMix = Literal["softmax", "sparsemax"]
 Mix = Literal["last", "sum-last-4", "softmax", "sparsemax"]
@@ -30,28 +30,12 @@ class LayerSettings:
 
     mix: int | Mix = "last"
     mix_norm: bool = False
-    mix_dropout: float = 0.0
-    extra: int = 2
-    extra_heads: int = 8
-    dropout: float = 0.1
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.mix, int) and self.mix not in get_args(Mix):
-            raise InputError(f"mix {self.mix!r}: must be {one_of(get_args(Mix))}, or the number of a layer")
-        for name, lowest in (("extra", 0), ("extra_heads", 1)):
-            if getattr(self, name) < lowest:
-                raise InputError(f"{name} {getattr(self, name)}: must be {lowest} or more")
-        for rate in ("dropout", "mix_dropout"):
-            if not 0 <= getattr(self, rate) < 1:
-                raise InputError(f"{rate} {getattr(self, rate)}: must be at least 0 and less than 1")
+    mix_dropout: Annotated[float, Meta(ge=0, lt=1)] = 0.0
+    extra: Annotated[int, Meta(ge=0)] = 2
+    extra_heads: Annotated[int, Meta(ge=1)] = 8
+    dropout: Annotated[float, Meta(ge=0, lt=1)] = 0.1
 
     @property
     def has_learned_mix(self) -> bool:
         """Whether the layers of the encoder are mixed with learned weights."""
         return self.mix in get_args(LearnedMix)
-
-
-def check_pooling(pooling: str) -> None:
-    """Raises an InputError unless a pooling is one of `Pooling`."""
-    if pooling not in get_args(Pooling):
-        raise InputError(f"pooling {pooling!r}: must be {one_of(get_args(Pooling))}")

@@ -76,7 +76,7 @@ class BatchEngine:
         budget = self.lowered_batch_tokens or self.batch_tokens
         for places in by_length([encodings[number] for number in numbers], budget):
             chosen = [numbers[place] for place in places]
-            batch = collate([encodings[number] for number in chosen], pad_id=self._pad_id, share_contexts=True)
+            batch = collate([encodings[number] for number in chosen], pad_id=self._pad_id)
             batches.append((chosen, batch))
         return batches
 

@@ -62,7 +62,6 @@ class Head(ABC):
         n_layers: number of transformer layers of its own.
         has_numpy: whether `layers` computes the head in numpy.
         is_main: whether it makes the kind of the model, so that a training cannot start from a model without it.
-        is_calibrated: whether the settings that are fitted after training (`decoding.FITTED`) depend on the head.
         finds_errors: whether the head marks error spans.
         reads_special_tokens: whether the special tokens around the hypothesis count as its tokens, as in unbabel-comet,
             whose scores depend on that.
@@ -77,7 +76,6 @@ class Head(ABC):
     n_layers: ClassVar[int] = 0
     has_numpy: ClassVar[bool] = True
     is_main: ClassVar[bool] = False
-    is_calibrated: ClassVar[bool] = False
     finds_errors: ClassVar[bool] = False
     reads_special_tokens: ClassVar[bool] = False
     has_overrides: ClassVar[bool] = False

@@ -1,12 +1,13 @@
 """The heads that a network can have, in the order in which they are computed and mark.
 
 Each is a folder: `settings` has its settings, `decoding` has no torch, `network` has the layers, and `targets` has what
-the head learns. A new head is a row in each table, and a field of `HeadSettings` in `settings` beside this module.
+the head learns. A new head is one of `HEADS`, and a field of `HeadSettings` in `settings` beside this module.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from matese.model.heads.categories.decoding import Categories
 from matese.model.heads.meaning.decoding import Meaning
@@ -34,44 +35,20 @@ def heads(config: ModelConfig) -> tuple[Head, ...]:
 
 def networks() -> dict[str, type[HeadNetwork]]:
     """Returns the layers of each head, by its name."""
-    from matese.model.heads.categories.network import CategoryHead
-    from matese.model.heads.meaning.network import MeaningHead
-    from matese.model.heads.omissions.network import OmissionHead
-    from matese.model.heads.preference.network import PreferenceHead
-    from matese.model.heads.quality.network import QualityHead
-    from matese.model.heads.ranking.network import RankingHead
-    from matese.model.heads.score.network import ScoreHead
-    from matese.model.heads.tags.network import TagHead
-    from matese.model.heads.word_labels.network import WordLabelHead
+    from matese.model.heads.networks import HeadNetwork
 
-    return {
-        "tags": TagHead,
-        "score": ScoreHead,
-        "omissions": OmissionHead,
-        "categories": CategoryHead,
-        "meaning": MeaningHead,
-        "word_labels": WordLabelHead,
-        "quality": QualityHead,
-        "ranking": RankingHead,
-        "preference": PreferenceHead,
-    }
+    return {head.name: _class(head, "network", HeadNetwork) for head in HEADS}
 
 
 def targets(config: ModelConfig) -> tuple[HeadTargets, ...]:
     """Returns what the heads of a model with these settings learn."""
-    from matese.model.heads.categories.targets import CategoryTargets
-    from matese.model.heads.meaning.targets import MeaningTargets
-    from matese.model.heads.omissions.targets import OmissionTargets
-    from matese.model.heads.preference.targets import PreferenceTargets
-    from matese.model.heads.quality.targets import QualityTargets
-    from matese.model.heads.ranking.targets import RankingTargets
-    from matese.model.heads.score.targets import ScoreTargets
-    from matese.model.heads.tags.targets import TagTargets
-    from matese.model.heads.word_labels.targets import WordLabelTargets
+    from matese.model.heads.learning import HeadTargets
 
-    kinds = (
-        *(TagTargets, ScoreTargets, OmissionTargets, CategoryTargets, MeaningTargets),
-        *(WordLabelTargets, QualityTargets, RankingTargets, PreferenceTargets),
-    )
-    names = {head.name for head in heads(config)}
-    return tuple(kind(config) for kind in kinds if kind.name in names)
+    return tuple(_class(head, "targets", HeadTargets)(config) for head in HEADS if head.is_in(config))
+
+
+def _class(head: type[Head], module: str, kind: type) -> Any:  # noqa: ANN401  (a class of this kind)
+    """Returns the class of this kind that a module in a head's folder defines."""
+    loaded = importlib.import_module(f"matese.model.heads.{head.name}.{module}")
+    classes = (value for value in vars(loaded).values() if isinstance(value, type) and issubclass(value, kind))
+    return next(found for found in classes if found.__module__ == loaded.__name__)

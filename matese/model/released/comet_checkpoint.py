@@ -9,30 +9,22 @@ not part of a checkpoint: `pretrained_model` names them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor
 
-from matese.annotation import Severity
 from matese.errors import InputError, ModelError, one_of, unknown
 from matese.model.config import ModelConfig
-from matese.model.decoding import Decoding
-from matese.model.encoder.settings import LayerSettings, Mix, Pooling
-from matese.model.heads.preference.settings import PreferenceSettings
-from matese.model.heads.quality.settings import ACTIVATIONS, QualitySettings
-from matese.model.heads.ranking.settings import RankingSettings
-from matese.model.heads.settings import HeadSettings
-from matese.model.heads.word_labels.settings import WordLabelSettings
+from matese.model.encoder.settings import Pooling
+from matese.model.heads.quality.settings import Activation
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
 from matese.model.storage.checkpoint import StoredModel
 from matese.model.texts.encoding import InputKind
-from matese.model.texts.settings import TextSettings
-from matese.validation import settings
+from matese.validation import plain_values, settings
 
 _HPARAMS, _CHECKPOINT = checkpoint.RELEASED
 _DEFAULTS: dict[str, Any] = {
@@ -198,6 +190,7 @@ def _read_hparams(path: Path) -> dict[str, Any]:
 
 
 def _config(identifier: str, hparams: Mapping[str, Any]) -> ModelConfig:
+    """Returns the settings of a model; their types say what is allowed."""
     if identifier == _PEAR:
         return _pairwise_config(hparams)
     layer = hparams["sent_layer" if "sent_layer" in hparams else "layer"]
@@ -206,39 +199,37 @@ def _config(identifier: str, hparams: Mapping[str, Any]) -> ModelConfig:
     if hparams["pool"] not in _POOLS:
         raise InputError(f"pool {hparams['pool']!r}: must be {one_of(list(_POOLS))}")
     pooling = _POOLS[hparams["pool"]]
-    learned: Mix = "sparsemax" if hparams["layer_transformation"] == "sparsemax" else "softmax"
-    layers = LayerSettings(
-        mix=learned if layer == "mix" else layer,
-        mix_norm=bool(hparams["layer_norm"]),
-        extra=0,
-        dropout=0.0,
-    )
-    decoding = Decoding(min_confidence=None)
+    learned = "sparsemax" if hparams["layer_transformation"] == "sparsemax" else "softmax"
+    layers: dict[str, Any] = {
+        "mix": learned if layer == "mix" else layer,
+        "mix_norm": bool(hparams["layer_norm"]),
+        "extra": 0,
+        "dropout": 0.0,
+    }
     if identifier == "ranking_metric":
-        texts = TextSettings(("source+reference",), "alone")
-        return ModelConfig(texts, layers, HeadSettings(ranking=RankingSettings(pooling)), decoding)
-    layers = replace(layers, dropout=float(hparams.get("dropout", 0)))
+        return _model("alone", ["source+reference"], layers, {"ranking": {"pooling": pooling}})
+    layers["dropout"] = float(hparams.get("dropout", 0))
     final = hparams["final_activation"]
-    quality = QualitySettings(
-        pooling=pooling,
-        hidden_sizes=tuple(hparams["hidden_sizes"]),
-        activation=str(hparams["activations"]).title(),
-        final_activation=None if final is None else str(final).title(),
-    )
+    quality: dict[str, Any] = {
+        "pooling": pooling,
+        "hidden_sizes": list(hparams["hidden_sizes"]),
+        "activation": str(hparams["activations"]).title(),
+        "final_activation": None if final is None else str(final).title(),
+    }
     if identifier != "unified_metric" and identifier != "xcomet_metric":
-        inputs: InputKind = "source+reference" if identifier == "regression_metric" else "source"
-        return ModelConfig(TextSettings((inputs,), "alone"), layers, HeadSettings(quality=quality), decoding)
+        inputs = "source+reference" if identifier == "regression_metric" else "source"
+        return _model("alone", [inputs], layers, {"quality": quality})
     is_xcomet = identifier == "xcomet_metric"
     segments = ("mt", "ref", "src") if is_xcomet else tuple(sorted(hparams["input_segments"]))
     if segments not in _INPUTS:
         raise InputError(f"input_segments {list(hparams['input_segments'])}: must be mt with src, ref or both")
     words = None
     if is_xcomet or hparams["word_level_training"]:
-        severities = tuple(Severity(label) for label in hparams["error_labels"])
-        words = WordLabelSettings(severities, int(hparams["word_layer"]))
-    texts = TextSettings(_INPUTS[segments], "combinations", has_token_types=hparams["encoder_model"] == "BERT")
-    quality = replace(quality, pooling="cls", score_weights=_SCORE_WEIGHTS if is_xcomet else None)
-    return ModelConfig(texts, layers, HeadSettings(word_labels=words, quality=quality), decoding)
+        words = {"severities": list(hparams["error_labels"]), "layer": int(hparams["word_layer"])}
+    quality |= {"pooling": "cls", "score_weights": _SCORE_WEIGHTS if is_xcomet else None}
+    heads = {"word_labels": words, "quality": quality}
+    has_types = hparams["encoder_model"] == "BERT"
+    return _model("combinations", list(_INPUTS[segments]), layers, heads, has_token_types=has_types)
 
 
 def _pairwise_config(hparams: Mapping[str, Any]) -> ModelConfig:
@@ -246,17 +237,29 @@ def _pairwise_config(hparams: Mapping[str, Any]) -> ModelConfig:
         if hparams[name] != only:
             raise InputError(f"{name} {hparams[name]!r}: must be {only!r}, as pear-mt needs it")
     final = hparams["final_activation"]
-    head = PreferenceSettings(
-        hidden_sizes=tuple(hparams["hidden_sizes"] or (512, 256, 128)),
-        activation=_activation(hparams["activations"]),
-        final_activation=None if final is None else _activation(final),
-    )
-    texts = TextSettings(("source+reference",), "source-first")
-    layers = LayerSettings(mix="last", extra=0, dropout=0.0)
-    return ModelConfig(texts, layers, HeadSettings(preference=head), Decoding(min_confidence=None))
+    head = {
+        "hidden_sizes": list(hparams["hidden_sizes"] or (512, 256, 128)),
+        "activation": _activation(hparams["activations"]),
+        "final_activation": None if final is None else _activation(final),
+    }
+    layers = {"mix": "last", "extra": 0, "dropout": 0.0}
+    return _model("source-first", ["source+reference"], layers, {"preference": head})
+
+
+def _model(
+    layout: str,
+    inputs: Sequence[str],
+    layers: Mapping[str, object],
+    heads: Mapping[str, object],
+    *,
+    has_token_types: bool = False,
+) -> ModelConfig:
+    texts = {"inputs": inputs, "layout": layout, "has_token_types": has_token_types}
+    settings = {"texts": texts, "layers": layers, "heads": heads, "decoding": {"min_confidence": None}}
+    return plain_values.convert(settings, ModelConfig)
 
 
 def _activation(name: object) -> str:
     """Returns torch's name of an activation, which pear-mt takes in any case; "swish" is another name of SiLU."""
     wanted = str(name).strip().lower().replace("swish", "silu")
-    return next((known for known in ACTIVATIONS if known.lower() == wanted), str(name))
+    return next((known for known in get_args(Activation) if known.lower() == wanted), str(name))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -73,16 +76,18 @@ def unpack(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
             if scales is None:
                 tensors[name] = tensor.float()
             elif tensor.dtype == torch.uint8:
-                tensors[name] = _of_4_bits(tensor, scales)
+                tensors[name] = torch.from_numpy(of_4_bits(tensor.numpy(), scales.numpy()))
             else:
                 tensors[name] = tensor.float() * scales
     return tensors
 
 
-def _of_4_bits(halves: Tensor, scales: Tensor) -> Tensor:
-    """Returns the inverse of `_in_4_bits`; `numpy_layers.StoredTensors` does the same for arrays."""
-    import torch
-
-    numbers = torch.stack([halves % 16, halves // 16], -1).flatten(-2).float() + _LOWEST_INT4
-    blocks = numbers.view(*scales.shape, BLOCK) * scales.float().unsqueeze(-1)
-    return blocks.half().float().flatten(-2)
+def of_4_bits(halves: npt.NDArray[Any], scales: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Returns the numbers of a tensor that `pack` stores in 4 bits."""
+    numbers = np.empty((*halves.shape, 2), np.float32)
+    numbers[..., 0] = halves & 15
+    numbers[..., 1] = halves >> 4
+    numbers += _LOWEST_INT4
+    blocks = numbers.reshape(*scales.shape, BLOCK)
+    blocks *= scales.astype(np.float32)[..., None]
+    return blocks.astype(np.float16).astype(np.float32).reshape(*halves.shape[:-1], 2 * halves.shape[-1])

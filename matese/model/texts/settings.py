@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from matese.errors import InputError, one_of
 from matese.model.texts.encoding import InputKind
@@ -37,23 +39,15 @@ class TextSettings:
             0: all layers read all texts together.
     """
 
-    inputs: tuple[InputKind, ...] = ("reference",)
+    inputs: Annotated[tuple[InputKind, ...], Meta(min_length=1)] = ("reference",)
     layout: Layout = "together"
-    max_tokens: int = 512
+    max_tokens: Annotated[int, Meta(ge=16)] = 512
     reads_pieces: bool = True
     row_format: RowFormat = "special-tokens"
     has_token_types: bool = False
-    separate_layers: int = 0
+    separate_layers: Annotated[int, Meta(ge=0)] = 0
 
     def __post_init__(self) -> None:
-        if not self.inputs or not set(self.inputs) <= set(get_args(InputKind)):
-            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(InputKind))}")
-        for name, kind in (("layout", Layout), ("row_format", RowFormat)):
-            if getattr(self, name) not in get_args(kind):
-                raise InputError(f"{name} {getattr(self, name)!r}: must be {one_of(get_args(kind))}")
-        for name, lowest in (("separate_layers", 0), ("max_tokens", 16)):
-            if getattr(self, name) < lowest:
-                raise InputError(f"{name} {getattr(self, name)}: must be {lowest} or more")
         if self.layout == "alone" and len(self.inputs) > 1:
             raise InputError(f"inputs {list(self.inputs)}: must be one of {one_of(_READ_ALONE)} if layout is alone")
         if self.separate_layers and self.has_token_types:

@@ -1,4 +1,4 @@
-"""What the batch engine leaves out: padding, and contexts that were read before."""
+"""What the batch engine leaves out: padding."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 import matese
-from matese.annotation import Segment
 from matese.model.annotator import Annotator
-from matese.model.engines import batch_engine, runners
+from matese.model.engines import runners
 from matese.model.engines.batch_engine import BatchEngine
 from matese.model.engines.runners import TorchRunner
-from matese.model.inputs import collate
 from matese.model.interpreter import Interpreter
 from matese.model.loading import load_tagger
 from matese.model.network import Network
@@ -70,41 +68,3 @@ def test_weights_that_are_rounded_once_say_what_autocast_says(
     once = list(matese.load(directory, precision="bf16").annotate_tokens(segments))
     monkeypatch.setattr(runners, "_round_weights", lambda tagger: None)
     assert once == list(matese.load(directory, precision="bf16").annotate_tokens(segments))
-
-
-def of_systems(n_systems: int) -> list[Segment]:
-    """The same texts translated by several systems, system after system."""
-    sources = [f"the good thing {'a' * number}" for number in range(8)]
-    return [Segment(f"Das ist {system} {source[5:]}", source) for system in range(n_systems) for source in sources]
-
-
-def test_an_encoder_reads_the_context_of_several_systems_once(
-    tiny_model_factory: TinyModelFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory = tiny_model_factory(kind="mbart", inputs=("source",), score={})
-    tagger = load_tagger(directory)[0]
-    read: list[list[tuple[int, ...]]] = []
-    hypotheses: list[int] = []
-
-    def note(_: object, __: object, given: dict[str, Any]) -> None:
-        read.append([tuple(row[row != 1].tolist()) for row in given["input_ids"]])
-
-    tagger.encoder.get_encoder().register_forward_pre_hook(note, with_kwargs=True)
-    tagger.encoder.get_decoder().register_forward_pre_hook(
-        lambda _, __, given: hypotheses.append(len(given["input_ids"])), with_kwargs=True
-    )
-    segments = of_systems(5)
-    shared = list(annotator_of(directory, TorchRunner(tagger, "float32")).annotate_segments(segments))
-    assert all(len(set(rows)) == len(rows) for rows in read)
-    assert len(read) > 1, "several batches"
-    assert sum(hypotheses) == len(segments)
-    # Contexts meet: besides the 8 at most one more is read again for each border of two batches.
-    assert 8 <= sum(map(len, read)) <= 8 + len(read) - 1
-
-    monkeypatch.setattr(batch_engine, "collate", lambda *args, **options: collate(*args, pad_id=options["pad_id"]))
-    read.clear()
-    apart = list(annotator_of(directory, TorchRunner(tagger, "float32")).annotate_segments(segments))
-    assert sum(map(len, read)) == len(segments)
-    assert places(shared) == places(apart)
-    assert [one.estimate for one in shared] == [one.estimate for one in apart]
-    assert sum(map(len, places(shared))) > 10

@@ -62,9 +62,7 @@ class CategoryTargets(TokenTargets):
 
     def losses(self, output: CategoryLogits, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
         """Returns the cross-entropy of the errors."""
-        chosen = batch.training.category_weights
-        weights = torch.tensor(chosen, device=output.logits.device) if chosen else None
-        return {"category": cross_entropy(output.logits, targets["category_ids"], weights)}
+        return {"category": cross_entropy(output.logits, targets["category_ids"])}
 
 
 def _renumbered(labels: Ints) -> Ints:
@@ -77,11 +75,10 @@ def _renumbered(labels: Ints) -> Ints:
     return changed
 
 
-def cross_entropy(logits: Tensor, gold: Tensor, weights: Tensor | None = None) -> Tensor:
+def cross_entropy(logits: Tensor, gold: Tensor) -> Tensor:
     """Returns the cross-entropy of the errors' categories; an error's logits are the mean over its tokens.
 
-    Logits are (batch, tokens, categories), gold is (batch, tokens), see `CategoryTargets`, and weights are
-    (categories,). It is 0 without any error.
+    Logits are (batch, tokens, categories), gold is (batch, tokens), see `CategoryTargets`. It is 0 without any error.
     """
     batch, length, n_categories = logits.shape
     known = gold != IGNORED
@@ -95,7 +92,5 @@ def cross_entropy(logits: Tensor, gold: Tensor, weights: Tensor | None = None) -
     categories = torch.where(known, gold % n_categories, IGNORED).flatten()
     labels = torch.full_like(places, IGNORED).scatter_reduce(0, places, categories, "amax")
     means = totals / counts.clamp(min=1).unsqueeze(1)
-    total = functional.cross_entropy(means, labels, weights, ignore_index=IGNORED, reduction="sum")
-    is_error = labels != IGNORED
-    weight = is_error.sum() if weights is None else (weights[labels.clamp(min=0)] * is_error).sum()
-    return total / weight.clamp(min=torch.finfo(logits.dtype).tiny)
+    total = functional.cross_entropy(means, labels, ignore_index=IGNORED, reduction="sum")
+    return total / (labels != IGNORED).sum().clamp(min=1)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from matese.errors import InputError
-from matese.model.heads.quality.settings import check_layers
+from matese.model.heads.quality.settings import Activation, Widths
 from matese.model.texts.settings import TextSettings
 
 
@@ -20,12 +20,9 @@ class PreferenceSettings:
         final_activation: activation after the last layer; null for none.
     """
 
-    hidden_sizes: tuple[int, ...] = (512, 256, 128)
-    activation: str = "GELU"
-    final_activation: str | None = None
-
-    def __post_init__(self) -> None:
-        check_layers(self.hidden_sizes, self.activation, self.final_activation)
+    hidden_sizes: Widths = (512, 256, 128)
+    activation: Activation = "GELU"
+    final_activation: Activation | None = None
 
     def check(self, texts: TextSettings, heads: Collection[str]) -> None:
         """Raises an InputError unless the source is the first of three texts in a row."""

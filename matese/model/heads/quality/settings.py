@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from matese.errors import InputError, one_of
-from matese.model.encoder.settings import Pooling, check_pooling
+from msgspec import Meta
+
+from matese.errors import InputError
+from matese.model.encoder.settings import Pooling
 from matese.model.texts.settings import TextSettings
 
-ACTIVATIONS = ("GELU", "ReLU", "SiLU", "Identity", "Tanh", "Sigmoid", "Softplus", "Softsign", "Hardtanh", "Mish")
+Activation = Literal["GELU", "ReLU", "SiLU", "Identity", "Tanh", "Sigmoid", "Softplus", "Softsign", "Hardtanh", "Mish"]
 """Activations of torch. Of these, COMET finds those in title case, and PEAR the first five."""
-
-
-def check_layers(hidden_sizes: Collection[int], activation: str, final_activation: str | None) -> None:
-    """Raises an InputError unless feed-forward layers have these widths and activations."""
-    if min(hidden_sizes, default=1) < 1:
-        raise InputError(f"hidden_sizes {list(hidden_sizes)}: must be integers of 1 or more")
-    for name, given in (("activation", activation), ("final_activation", final_activation)):
-        if given not in ACTIVATIONS and not (given is None and name == "final_activation"):
-            raise InputError(f"{name} {given!r}: must be {one_of(ACTIVATIONS)}")
+Widths = tuple[Annotated[int, Meta(ge=1)], ...]
 
 
 @dataclass(frozen=True)
@@ -39,14 +34,10 @@ class QualitySettings:
     """
 
     pooling: Pooling = "avg"
-    hidden_sizes: tuple[int, ...] = ()
-    activation: str = "Tanh"
-    final_activation: str | None = None
+    hidden_sizes: Widths = ()
+    activation: Activation = "Tanh"
+    final_activation: Activation | None = None
     score_weights: tuple[float, float, float, float] | None = None
-
-    def __post_init__(self) -> None:
-        check_pooling(self.pooling)
-        check_layers(self.hidden_sizes, self.activation, self.final_activation)
 
     def check(self, texts: TextSettings, heads: Collection[str]) -> None:
         """Raises an InputError for weights of errors that the model does not mark."""

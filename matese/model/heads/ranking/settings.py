@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from matese.errors import InputError
-from matese.model.encoder.settings import Pooling, check_pooling
+from matese.model.encoder.settings import Pooling
 from matese.model.texts.settings import TextSettings
 
 
@@ -19,9 +19,6 @@ class RankingSettings:
     """
 
     pooling: Pooling = "avg"
-
-    def __post_init__(self) -> None:
-        check_pooling(self.pooling)
 
     def check(self, texts: TextSettings, heads: Collection[str]) -> None:
         """Raises an InputError unless source, hypothesis and reference are read alone."""

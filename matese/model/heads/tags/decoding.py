@@ -34,7 +34,6 @@ class Tags(TokenHead):
     name = "tags"
     part = "tag_head"
     output = TagProbabilities
-    is_calibrated = True
     finds_errors = True
     is_main = True
     has_overrides = True

@@ -43,7 +43,6 @@ class WordLabels(TokenHead):
     name = "word_labels"
     part = "word_head"
     output = LabelProbabilities
-    is_calibrated = True
     finds_errors = True
     reads_special_tokens = True
     has_numpy = False

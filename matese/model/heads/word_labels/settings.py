@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
 
 from matese.annotation import Severity
 from matese.errors import InputError
@@ -20,13 +23,9 @@ class WordLabelSettings:
         input_weights: weights of a segment's three rows (source, reference, both) in their probabilities.
     """
 
-    severities: tuple[Severity, ...]
+    severities: Annotated[tuple[Severity, ...], Meta(min_length=1)]
     layer: int
     input_weights: tuple[float, float, float] = (0.1667, 0.3333, 0.5)
-
-    def __post_init__(self) -> None:
-        if not self.severities:
-            raise InputError("severities []: must be one or more")
 
     def check(self, texts: TextSettings, heads: Collection[str]) -> None:
         """Raises an InputError except beside a quality head on rows of several texts."""
