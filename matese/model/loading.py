@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -33,8 +33,6 @@ from matese.model.texts.tokenizer import FileTokenizer
 from matese.model.training_data import UNKNOWN, TrainingData
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
     from matese.model.texts.tokenizer import Tokenizer
 
 AnyNetwork = Network | MetricX
@@ -66,41 +64,30 @@ def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine, TextEncode
     return engine, text_encoder, network.config
 
 
-@overload
-def load_tagger(
-    directory: Path, *, is_trainable: Literal[True], attention: str | None = None
-) -> tuple[Network, PreTrainedTokenizerBase]: ...
-@overload
-def load_tagger(
-    directory: Path, *, is_trainable: bool = False, attention: str | None = None
-) -> tuple[Network, Tokenizer]: ...
-def load_tagger(
-    directory: Path, *, is_trainable: bool = False, attention: str | None = None
-) -> tuple[Network, Tokenizer]:
+def load_tagger(directory: Path, *, is_trainable: bool = False) -> tuple[Network, Tokenizer]:
     """Returns a tagger in float32 and its tokenizer, as `load` does.
 
     Raises:
         ModelError: also if the model is of another kind.
     """
-    network, tokenizer = load(directory, is_trainable=is_trainable, attention=attention)
+    network, tokenizer = load(directory, is_trainable=is_trainable)
     if not isinstance(network, Network) or network.config.heads.tags is None:
         raise ModelError(f"{directory} is a {network.config.architecture} model: must be a tagger")
     return network, tokenizer
 
 
-def load(directory: Path, *, is_trainable: bool = False, attention: str | None = None) -> tuple[AnyNetwork, Tokenizer]:
+def load(directory: Path, *, is_trainable: bool = False) -> tuple[AnyNetwork, Tokenizer]:
     """Returns a model in float32 and its tokenizer.
 
     Args:
         directory: a model directory, or a model of COMET, MetricX or the authors of MaTESe as released.
         is_trainable: load the encoder and the tokenizer of transformers, to train, change or save it. Otherwise
             transformers is imported only for encoders that this package does not implement.
-        attention: implementation of attention, see `load_encoder`.
 
     Raises:
         ModelError: if the directory holds no model, or is incomplete, corrupt or of another format version.
     """
-    return _load(directory, _read(directory), is_trainable=is_trainable, attention=attention)
+    return _load(directory, _read(directory), is_trainable=is_trainable)
 
 
 def convert(source: Path, target: Path, *, name: str) -> None:
@@ -126,13 +113,11 @@ def convert(source: Path, target: Path, *, name: str) -> None:
     save(target, network, tokenizer, card=card, encoder=stored.encoder)
 
 
-def _load(
-    directory: Path, stored: StoredModel, *, is_trainable: bool = False, attention: str | None = None
-) -> tuple[AnyNetwork, Tokenizer]:
+def _load(directory: Path, stored: StoredModel, *, is_trainable: bool = False) -> tuple[AnyNetwork, Tokenizer]:
     if is_trainable and stored.is_released:
         raise ModelError(f"{directory} is a released model; convert it first with matese export")
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a model"):
-        network = _build(stored, is_trainable=is_trainable, attention=attention)
+        network = _build(stored, is_trainable=is_trainable)
         network.eval()
         if isinstance(network, Network) and not isinstance(network.encoder, Roberta):
             _probe(network)
@@ -164,7 +149,7 @@ def _read(directory: Path) -> StoredModel:
     return comet_checkpoint.read(directory)
 
 
-def _build(stored: StoredModel, *, is_trainable: bool, attention: str | None) -> AnyNetwork:
+def _build(stored: StoredModel, *, is_trainable: bool) -> AnyNetwork:
     """Returns the network with the stored weights."""
     config = stored.config
     # BERT in this package lacks token types.
@@ -172,10 +157,7 @@ def _build(stored: StoredModel, *, is_trainable: bool, attention: str | None) ->
     if is_trainable and not config.texts.separate_layers:
         is_own = False
     with NoRandomWeights():
-        if is_own:
-            encoder: Any = Roberta(stored.encoder, attention=attention)
-        else:
-            encoder = load_encoder(stored.encoder, attention=attention)
+        encoder: Any = Roberta(stored.encoder) if is_own else load_encoder(stored.encoder)
         if config.texts.row_format == "special-tokens":
             network: AnyNetwork = Network(config, encoder, _extra_width(stored.tensors))
         else:

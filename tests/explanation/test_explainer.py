@@ -159,7 +159,8 @@ def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory)
     assert isinstance(text_encoder, TextEncoder)
     tokens = text_encoder.tokenize(["Das ist gut.", "der Hund"])
     (row,) = text_encoder.join(tokens[0], tokens[1:], "reference")
-    tagger, _ = load_tagger(model, is_trainable=True, attention="eager")
+    tagger, _ = load_tagger(model, is_trainable=True)
+    tagger.encoder.set_attn_implementation("eager")
     with torch.inference_mode():
         ids = torch.from_numpy(row.ids.astype(np.int64))[None]
         attention = tagger.encoder(input_ids=ids, output_attentions=True).attentions[1][0]

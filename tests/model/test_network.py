@@ -120,7 +120,8 @@ def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
 def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any) -> None:
     tagger = Network(make_config(extra_heads=2, score={}, inputs=("source",)), make_encoder(kind)).eval()
     loading.save(tmp_path / "m", tagger, tokenizer, card="# Card\n", training={"seed": 1})
-    loaded, loaded_tokenizer = loading.load_tagger(tmp_path / "m", is_trainable=True)
+    loaded, read_tokenizer = loading.load_tagger(tmp_path / "m", is_trainable=True)
+    loaded_tokenizer: Any = read_tokenizer
     assert loaded.config == tagger.config
     batch = make_batch(kind, 4)
     with torch.inference_mode():

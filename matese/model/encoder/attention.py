@@ -25,13 +25,13 @@ def padding_mask(is_token: Tensor, dtype: torch.dtype) -> Tensor:
     return torch.zeros_like(is_token, dtype=dtype).masked_fill(is_token == 0, lowest)[:, None, None]
 
 
-def padded(mask: Tensor, *, is_eager: bool, record: Callable[[Tensor, Tensor], None] | None = None) -> Attention:
-    """Returns the attention of padded rows, fused by torch or, if it is eager, as plain matrix products.
+def padded(mask: Tensor, *, record: Callable[[Tensor, Tensor], None] | None = None) -> Attention:
+    """Returns the attention of padded rows, fused by torch or, if it is recorded, as plain matrix products.
 
     The gradient of fused attention is slow on a CPU in other types than float32: there, training computes attention in
     float32 or, of short rows, as plain products (`python -m benchmarks.engines --parts`).
 
-    The mask, (batch, 1, 1, tokens), is added to the products of queries and keys. Eager attention can be recorded: the
+    The mask, (batch, 1, 1, tokens), is added to the products of queries and keys. What is recorded are the
     shares that a token reads of each token, (batch, heads, tokens, tokens), and the values, (batch, heads, tokens,
     width).
     """
@@ -39,7 +39,7 @@ def padded(mask: Tensor, *, is_eager: bool, record: Callable[[Tensor, Tensor], N
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         query, key, value = (heads.transpose(1, 2) for heads in (query, key, value))  # (batch, heads, tokens, width)
         has_slow_gradient = query.requires_grad and query.device.type == "cpu" and query.dtype != torch.float32
-        if is_eager or (has_slow_gradient and query.shape[2] < _LONG):
+        if record is not None or (has_slow_gradient and query.shape[2] < _LONG):
             shares = (query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask).softmax(-1)
             if record is not None:
                 record(shares, value)
@@ -77,7 +77,7 @@ def packed(offsets: Tensor, longest: int) -> Attention:
             is_token = steps < lengths.unsqueeze(1)  # (rows, tokens of the longest row)
             places = (firsts.unsqueeze(1) + steps).clamp(max=len(query) - 1)
             mask = padding_mask(is_token, query.dtype)
-            result = padded(mask, is_eager=False)(*(part[places] for part in (query, key, value)))
+            result = padded(mask)(*(part[places] for part in (query, key, value)))
             attended[places[is_token]] = result[is_token]
         return attended
 

@@ -34,7 +34,7 @@ class ExtraLayer(nn.TransformerEncoderLayer):
         attention_layer = self.self_attn
         projected = functional.linear(states, attention_layer.in_proj_weight, attention_layer.in_proj_bias)
         query, key, value = projected.view(*projected.shape[:-1], 3, attention_layer.num_heads, -1).unbind(-3)
-        attend = attention.padded(attention.padding_mask(mask, projected.dtype), is_eager=False)
+        attend = attention.padded(attention.padding_mask(mask, projected.dtype))
         attended = attend(query, key, value).flatten(-2)
         states = self.norm1(states + attention_layer.out_proj(attended))
         normed: Tensor = self.norm2(states + self.linear2(functional.gelu(self.linear1(states))))

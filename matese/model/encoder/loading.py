@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
-def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | None = None) -> PreTrainedModel:
+def load_encoder(source: str | Path | Mapping[str, object]) -> PreTrainedModel:
     """Returns an encoder, or an encoder-decoder, in float32.
 
     Args:
         source: a hub id or a directory for a pretrained encoder, or a configuration with `model_type` for an encoder
             with random weights.
-        attention: an attention implementation of transformers, such as "sdpa"; None for the library's choice.
 
     Raises:
         ValueError: if a configuration has no known `model_type` or is inconsistent.
@@ -33,15 +32,14 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
     """
     from transformers import AutoConfig, AutoModel
 
-    chosen: dict[str, Any] = {} if attention is None else {"attn_implementation": attention}
     if isinstance(source, Mapping):
         values = {name: value for name, value in source.items() if name != "model_type"}
         config = AutoConfig.for_model(str(source.get("model_type")), **values)
-        model: Any = AutoModel.from_config(config, **chosen)  # type: ignore[no-untyped-call]
+        model: Any = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
     else:
-        chosen |= {"local_files_only": Path(source).is_dir(), "trust_remote_code": False}
+        options: dict[str, Any] = {"local_files_only": Path(source).is_dir(), "trust_remote_code": False}
         with _quiet():
-            model, report = AutoModel.from_pretrained(str(source), output_loading_info=True, **chosen)
+            model, report = AutoModel.from_pretrained(str(source), output_loading_info=True, **options)
         if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
             raise ModelError(f"{len(missing)} tensors are missing, such as {missing[0]}")
     # The pooler is unused: its weights would be saved, and training on several devices would wait for its gradients.

@@ -37,11 +37,8 @@ class Roberta(nn.Module):
         observer: records the next passes, which must not be packed; None to record nothing.
     """
 
-    def __init__(self, settings: Mapping[str, object], *, attention: str | None = None) -> None:
-        """Initialises the weights at random from a configuration for which `roberta_config.is_roberta` is true.
-
-        Attention is "eager" for plain matrix products; otherwise torch's fused attention is used.
-        """
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        """Initialises the weights at random from a configuration for which `roberta_config.is_roberta` is true."""
         super().__init__()
         self.config = config = roberta_config.read(settings)
         width = config.hidden_size
@@ -54,7 +51,6 @@ class Roberta(nn.Module):
                 "LayerNorm": nn.LayerNorm(width, eps),
             }
         )
-        self._is_eager = attention == "eager"
         self.observer: Observer | None = None
         layers = [_Layer(config) for _ in range(config.num_hidden_layers)]
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
@@ -133,9 +129,8 @@ class Roberta(nn.Module):
 
     def attention(self, mask: Tensor) -> Attention:
         """Returns the attention of padded rows, from a mask that is (batch, 1, 1 or tokens, tokens)."""
-        if self.observer is not None:
-            return attentions.padded(mask, is_eager=True, record=self.observer.record)
-        return attentions.padded(mask, is_eager=self._is_eager)
+        observer = self.observer
+        return attentions.padded(mask, record=None if observer is None else observer.record)
 
     def _attention(self, attention_mask: Tensor, dtype: torch.dtype, *, is_packed: bool) -> Attention:
         if is_packed:  # the mask width is an upper bound: only the device knows the longest row

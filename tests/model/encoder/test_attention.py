@@ -14,12 +14,16 @@ def numbers(n_tokens: int) -> list[torch.Tensor]:
     return [torch.randn(n_tokens, 2, 64) for _ in range(3)]
 
 
+def ignored(*_: torch.Tensor) -> None:
+    """Is recorded, so that attention is plain products."""
+
+
 def test_rows_do_not_see_one_another() -> None:
     query, key, value = numbers(9)
     together = attention.packed(torch.tensor([0, 1, 5, 9], dtype=torch.int32), 5)(query, key, value)
     for start, end in ((0, 1), (1, 5), (5, 9)):
         rows = [one[start:end] for one in (query, key, value)]
-        alone = attention.padded(torch.zeros(1, 1, 1, end - start), is_eager=True)(*(row[None] for row in rows))
+        alone = attention.padded(torch.zeros(1, 1, 1, end - start), record=ignored)(*(row[None] for row in rows))
         torch.testing.assert_close(together[start:end], alone[0])
     torch.testing.assert_close(together[:1], value[:1])  # one token attends to itself alone
 
@@ -30,10 +34,10 @@ def test_gradients_are_those_of_plain_products(dtype: torch.dtype, tolerance: fl
     is_token = torch.arange(n_tokens) < torch.tensor([[n_tokens], [4], [1]])
     mask = attention.padding_mask(is_token, torch.float32)
     gradients = []
-    for is_eager, used in ((True, torch.float32), (False, dtype)):
+    for record, used in ((ignored, torch.float32), (None, dtype)):
         leaves = [one.view(3, n_tokens, 2, 64).requires_grad_() for one in numbers(3 * n_tokens)]
         with torch.autocast("cpu", torch.bfloat16, enabled=used == torch.bfloat16):
-            attended = attention.padded(mask, is_eager=is_eager)(*(leaf.to(used) for leaf in leaves))
+            attended = attention.padded(mask, record=record)(*(leaf.to(used) for leaf in leaves))
         assert attended.dtype == used
         torch.autograd.backward(attended.float()[is_token].square().sum())
         gradients.append([leaf.grad for leaf in leaves])
@@ -60,7 +64,7 @@ def test_a_cpu_trains_with_the_quicker_attention(
 
     monkeypatch.setattr(functional, "scaled_dot_product_attention", noted)
     query, key, value = (one[None].to(dtype).requires_grad_() for one in numbers(n_tokens))
-    attention.padded(torch.zeros(1, 1, 1, n_tokens, dtype=dtype), is_eager=False)(query, key, value)
+    attention.padded(torch.zeros(1, 1, 1, n_tokens, dtype=dtype))(query, key, value)
     assert fused == expected
 
 

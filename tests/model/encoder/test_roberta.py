@@ -28,11 +28,10 @@ def theirs(model_type: str, **settings: Any) -> Any:
 
 
 @pytest.mark.parametrize("model_type", ["xlm-roberta", "roberta", "bert"])
-@pytest.mark.parametrize("attention", ["eager", None])
 @torch.inference_mode()
-def test_the_states_are_those_of_transformers(model_type: str, attention: str | None) -> None:
+def test_the_states_are_those_of_transformers(model_type: str) -> None:
     encoder = theirs(model_type)
-    ours = Roberta(settings_of(encoder), attention=attention).eval()
+    ours = Roberta(settings_of(encoder)).eval()
     assert ours.state_dict().keys() == encoder.state_dict().keys()
     ours.load_state_dict(encoder.state_dict())
     ids = torch.tensor([[0, 7, 9, 7, 2], [0, 8, 2, 1, 1]])
@@ -47,11 +46,10 @@ def test_the_states_are_those_of_transformers(model_type: str, attention: str | 
 
 
 @pytest.mark.parametrize("model_type", ["xlm-roberta", "roberta", "bert"])
-@pytest.mark.parametrize("attention", ["eager", None])
 @torch.inference_mode()
-def test_without_padding_the_same_comes_out(model_type: str, attention: str | None) -> None:
+def test_without_padding_the_same_comes_out(model_type: str) -> None:
     encoder = theirs(model_type)
-    ours = Roberta(settings_of(encoder), attention=attention).eval()
+    ours = Roberta(settings_of(encoder)).eval()
     ours.load_state_dict(encoder.state_dict())
     ids = torch.tensor([[0, 7, 9, 7, 2], [0, 8, 2, 1, 1], [0, 2, 1, 1, 1]])
     mask = (ids != 1).long()

@@ -93,7 +93,7 @@ def test_layer_of_the_encoder(attention_width: int) -> None:
     )
     module, tensors = with_random_weights(roberta._Layer(config), "layer")
     given = states(1)
-    attend = attention.padded(attention.padding_mask(BATCH.mask, given.dtype), is_eager=False)
+    attend = attention.padded(attention.padding_mask(BATCH.mask, given.dtype))
     check_states(module(given, attend), numpy_engine._encoder_layer(tensors, "layer", config), given)
     assert not tensors.left
 
