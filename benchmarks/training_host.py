@@ -21,6 +21,7 @@ import torch
 from benchmarks import markdown
 from matese.annotation import Rating
 from matese.formats import detection
+from matese.model.heads import registry
 from matese.training import batching, config, corpus_building, run_setup
 from matese.training.batching import BatchLimits, BatchStream
 from matese.training.corpus import Corpus, Draw
@@ -53,7 +54,7 @@ def measure(ratings: Iterable[Rating]) -> dict[str, float]:
     tokenizer = run_setup.make_tokenizer(chosen)
     network = run_setup.make_model(chosen, tokenizer)
     texts = network.text_encoder(tokenizer)
-    corpus = corpus_building.build(ratings, texts, chosen.model.texts.inputs, run_setup.targets(chosen))
+    corpus = corpus_building.build(ratings, texts, chosen.model.texts.inputs, registry.targets(chosen.model))
     module = TrainingModule(network, chosen.training, Steps(1000), n_rater_groups=len(chosen.data.raters))
     module.train()
     optimizer = module.configure_optimizers()["optimizer"]

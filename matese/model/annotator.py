@@ -26,7 +26,6 @@ from matese.model.model_input import ModelInput, usable_inputs
 from matese.model.operating_point import OperatingPoint
 from matese.model.prediction import TagProbabilities
 from matese.model.predictor import PredictedRating, Predictor
-from matese.model.recall import Recall
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind, LanguageCodes
 from matese.model.trained_languages import Doubt
@@ -89,38 +88,6 @@ class Counts:
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
         return [*self.warnings, *batches, *special, *mixed]
-
-
-class _Tally:
-    """Counts segments one by one."""
-
-    def __init__(self, config: ModelConfig, found: Recall | None) -> None:
-        self._config = config
-        self._found = found
-        self._n_segments = 0
-        self._special = Counter[str]()
-        self._read = Counter[str]()
-        self._doubts = dict[Doubt, None]()
-
-    def add(self, read: ModelInput, special: Iterable[str]) -> None:
-        """Counts what was read of a segment, and in which special ways (`_SPECIAL`)."""
-        segment = read.segment
-        self._n_segments += 1
-        self._special.update(special)
-        self._read[_read_texts(read.inputs, len(segment.references))] += 1
-        doubt = trained_languages.doubt(segment, read.inputs, self._config.lang_pairs, self._found)
-        if doubt is not None:
-            self._doubts[doubt] = None
-
-    def counts(self, lowered_batch_tokens: int | None) -> Counts:
-        """Returns the counts so far."""
-        return Counts(
-            n_segments=self._n_segments,
-            **{name: self._special[name] for name in _SPECIAL},
-            read=dict(self._read),
-            doubts=tuple(self._doubts),
-            lowered_batch_tokens=lowered_batch_tokens,
-        )
 
 
 @cache
@@ -420,7 +387,9 @@ class Annotator:
         self._options = options
         is_alone = options is not None and len(options.models) == 1
         self.recall = recall.read(checkpoint.resolve(options.models[0])) if options and is_alone else None
-        self._tally = _Tally(self.config, self.recall)
+        self._special = Counter[str]()
+        self._read = Counter[str]()
+        self._doubts = dict[Doubt, None]()
 
     def __repr__(self) -> str:
         return f"<Annotator {self.name}, reads {' or '.join(self.config.texts.inputs)}>"
@@ -433,7 +402,22 @@ class Annotator:
     @property
     def counts(self) -> Counts:
         """How many segments were handled in a special way so far."""
-        return self._tally.counts(self.predictor.lowered_batch_tokens)
+        return Counts(
+            n_segments=self._read.total(),
+            **{name: self._special[name] for name in _SPECIAL},
+            read=dict(self._read),
+            doubts=tuple(self._doubts),
+            lowered_batch_tokens=self.predictor.lowered_batch_tokens,
+        )
+
+    def _count(self, read: ModelInput, special: Iterable[str]) -> None:
+        """Counts what was read of a segment, and in which special ways (`_SPECIAL`)."""
+        segment = read.segment
+        self._special.update(special)
+        self._read[_read_texts(read.inputs, len(segment.references))] += 1
+        doubt = trained_languages.doubt(segment, read.inputs, self.config.lang_pairs, self.recall)
+        if doubt is not None:
+            self._doubts[doubt] = None
 
     def with_decoding(self, decoding: Decoding) -> Annotator:
         """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""
@@ -586,7 +570,7 @@ class Annotator:
             if read is None or known is None:
                 return None
             special, _, line = known.partition("\n")
-            self._tally.add(read, special.split())
+            self._count(read, special.split())
             return replace(jsonl.loads(line), segment=read.segment), jsonl.token_scores(line)
 
         def make(segments: Iterator[Segment]) -> Iterator[tuple[Rating, TokenScores | None]]:
@@ -625,7 +609,7 @@ class Annotator:
                 "without_code": any(None in (reading.languages or ()) for reading in read.readings),
             }
             special = [name for name, is_so in is_special.items() if is_so]
-            self._tally.add(read, special)
+            self._count(read, special)
             yield result, special
 
     def _input(self, segment: Segment, signature: Callable[..., str], number: int | None = None) -> ModelInput:

@@ -14,11 +14,11 @@ from matese.model.heads import registry
 from matese.model.heads.learning import LossInputs
 from matese.model.heads.networks import NetworkOutput
 from matese.model.network import Network
-from matese.training import freezing, validation
+from matese.training import validation
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.dev_metrics import DevMetrics
-from matese.training.optimisation import Steps, dev_figures, encoder_depths, learning_rate_factor
+from matese.training.optimisation import Steps, dev_figures, encoder_depths, freeze, learning_rate_factor
 from matese.training.rater_bias import RaterBias
 from matese.training.targets import Batch
 
@@ -65,7 +65,7 @@ class TrainingModule(pl.LightningModule):
         self._logged: Tensor | None = None
         self._heads = [head for head in registry.targets(network.config) if head.name not in kept]
         self._weights = {name: weight for head in self._heads for name, weight in head.weights(training).items()}
-        freezing.freeze(network, training, tuple(kept))
+        freeze(network, training, tuple(kept))
 
     def configure_optimizers(self) -> Any:  # noqa: ANN401  (Lightning's own type is not exported)
         """Returns the optimizer and its schedule; each parameter group has one learning rate and weight decay."""

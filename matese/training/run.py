@@ -22,6 +22,7 @@ from matese.errors import InputError, counted
 from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
 from matese.model import loading
+from matese.model.heads import registry
 from matese.model.network import Network
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import TextEncoder
@@ -197,7 +198,7 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
     """Reads the data and reports what is skipped."""
     data = config.data
     inputs = config.model.texts.inputs
-    heads = run_setup.targets(config)
+    heads = registry.targets(config.model)
     of_train = IssueCounts()
     of_dev = IssueCounts()
     joined = [

@@ -15,7 +15,6 @@ from matese.errors import InputError, ModelError
 from matese.model import loading
 from matese.model.encoder.loading import encoder_of_model, load_encoder
 from matese.model.heads import registry
-from matese.model.heads.learning import HeadTargets
 from matese.model.network import Network
 from matese.model.storage import checkpoint
 from matese.model.texts.tokenizer import load_tokenizer
@@ -81,11 +80,6 @@ def _name(encoder: str | Mapping[str, object]) -> str:
 
 
 _MAY_BE_NEW = tuple(f"{head.part}." for head in registry.HEADS if not head.is_main)
-
-
-def targets(config: Config) -> tuple[HeadTargets, ...]:
-    """Returns what the model of the settings learns."""
-    return registry.targets(config.model)
 
 
 def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str) -> None:

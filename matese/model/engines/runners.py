@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
@@ -24,22 +24,10 @@ from matese.model.heads.networks import NetworkOutput
 from matese.model.inputs import Inputs
 
 
-class TorchModel(Protocol):
-    """A torch module that computes batches with an encoder of this package or of transformers."""
-
-    encoder: Any
-
-    def body(self) -> tuple[nn.Module, ...]:
-        """Returns the parts before the heads, which are computed in the precision of the runner."""
-
-    def __call__(self, batch: Inputs) -> NetworkOutput:
-        """Returns the output of a batch."""
-
-
 class TorchRunner:
     """A model on its device, in one precision; `module` is the model."""
 
-    def __init__(self, model: TorchModel, precision: str, *, packs: bool | None = None) -> None:
+    def __init__(self, model: Any, precision: str, *, packs: bool | None = None) -> None:  # noqa: ANN401  (of any kind)
         """Prepares a model for inference; bf16 changes its weights.
 
         `packs` is whether to skip padding, which needs an encoder of this package; None to skip it if a GPU has a
@@ -86,7 +74,7 @@ class TorchRunner:
         return attention.has_kernel(self._device, dtype, config.num_attention_heads, head_width)
 
 
-def _round_weights(model: TorchModel) -> None:
+def _round_weights(model: Any) -> None:  # noqa: ANN401
     """Rounds the weights of all products before the heads, as autocast would do in each batch."""
     for part in (module for root in model.body() for module in root.modules()):
         if isinstance(part, nn.Linear | nn.MultiheadAttention):

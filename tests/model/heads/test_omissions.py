@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from matese.annotation import Segment, Severity
-from matese.model.heads.omissions.decoding import OmissionProbabilities, closest, decode, join_missing
+from matese.model.heads.omissions.decoding import OmissionProbabilities, Omissions, decode, join_missing
+from matese.model.model_input import ModelInput
 from matese.model.prediction import Outputs, Prediction
 from matese.model.texts.encoding import ContextPart, Encoding
+from tests.conftest import make_config
 
 
 def window(start: int, n_tokens: int, *, reference: int | None = 0) -> Encoding:
@@ -41,9 +43,13 @@ def test_what_pieces_say_counts_for_their_words() -> None:
 
 def test_the_closest_reference_is_the_one_from_which_least_is_missing() -> None:
     ranges = np.array([[0, 1]], np.int32)
-    found = [OmissionProbabilities(number, ranges, np.array([value])) for number, value in enumerate((0.7, 0.2, 0.4))]
-    assert closest(found) is found[1]
-    assert closest([]) is None
+    found = [OmissionProbabilities(0, ranges, np.array([value])) for value in (0.7, 0.2, 0.4)]
+    model_input = ModelInput.of(Segment("a", None, ("b", "c", "d")), "reference")
+    head = Omissions(make_config(omissions={}))
+    nearest = head.over_readings(model_input, found)
+    assert nearest is not None
+    assert (nearest.reference, nearest.probabilities.tolist()) == (1, [0.2])
+    assert head.over_readings(model_input, [None, None, None]) is None
 
 
 def missing(text: str, *tokens: tuple[str, float], reference: int | None = 0) -> OmissionProbabilities:

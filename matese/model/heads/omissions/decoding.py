@@ -81,13 +81,16 @@ class Omissions(Head):
     def over_readings(
         self, model_input: ModelInput, outputs: Sequence[OmissionProbabilities | None]
     ) -> OmissionProbabilities | None:
-        """Returns the probabilities for the reference of which least is missing."""
+        """Returns the probabilities for the reference of which least is missing.
+
+        A word of only one of the references may be a choice of wording.
+        """
         missing = [
             OmissionProbabilities(None if reading.reference is None else number, output.ranges, output.probabilities)
             for number, (reading, output) in enumerate(zip(model_input.readings, outputs, strict=True))
             if output is not None
         ]
-        return closest(missing)
+        return min(missing, key=lambda one: float(one.probabilities.sum()), default=None)
 
     def over_models(self, outputs: Sequence[OmissionProbabilities | None]) -> OmissionProbabilities | None:
         """Returns the mean probabilities; None if the models found words of different references."""
@@ -138,14 +141,6 @@ def _least(windows: Said[OmissionProbabilities], n_tokens: int) -> Floats:
             place = slice(encoding.context.start, encoding.context.start + len(said.probabilities))
             least[place] = np.minimum(least[place], said.probabilities)
     return least
-
-
-def closest(candidates: Sequence[OmissionProbabilities]) -> OmissionProbabilities | None:
-    """Returns the probabilities for the reference of which least is missing; None without any.
-
-    A word of only one of the references may be a choice of wording.
-    """
-    return min(candidates, key=lambda candidate: float(candidate.probabilities.sum()), default=None)
 
 
 def decode(
