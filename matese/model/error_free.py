@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -74,7 +74,7 @@ class ErrorFreeRule:
         >>> [round(rule.probability(Features(2.0, errors, -1.0, 0, 0)), 2) for errors in (0.0, 1.0, 3.0)]
         [0.73, 0.5, 0.12]
         """
-        odds = self.offset + math.fsum(map(operator.mul, astuple(self.weights), astuple(features)))
+        odds = self.offset + math.fsum(map(operator.mul, vars(self.weights).values(), vars(features).values()))
         return 1 / (1 + math.exp(-min(max(odds, -700.0), 700.0)))
 
 

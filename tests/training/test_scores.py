@@ -170,7 +170,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         ("unified-words", ["training.label_weights=[1, 2]"], "must be 3 numbers, for no error and each severity"),
         ("unified-words", ["model.heads.word_labels.layer=7"], "layer 7"),
         ("estimator-reference", ["training.mix_with_encoder=true"], "mix_with_encoder"),
-        ("estimator", ["model.layers.mix_dropout=1"], "mix_dropout 1.0"),
+        ("estimator", ["model.layers.mix_dropout=1"], "mix_dropout"),
         ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
         ("estimator", ["start=nowhere"], "no model nowhere: no such directory"),
     ],
