@@ -387,6 +387,8 @@ class Annotator:
         self._options = options
         is_alone = options is not None and len(options.models) == 1
         self.recall = recall.read(checkpoint.resolve(options.models[0])) if options and is_alone else None
+        measured = () if self.recall is None else self.recall.languages
+        self._lang_pairs = tuple(f"{name}-{name}" for name in measured) or self.config.lang_pairs
         self._special = Counter[str]()
         self._read = Counter[str]()
         self._doubts = dict[Doubt, None]()
@@ -415,7 +417,7 @@ class Annotator:
         segment = read.segment
         self._special.update(special)
         self._read[_read_texts(read.inputs, len(segment.references))] += 1
-        doubt = trained_languages.doubt(segment, read.inputs, self.config.lang_pairs, self.recall)
+        doubt = trained_languages.doubt(segment, read.inputs, self._lang_pairs, self.recall)
         if doubt is not None:
             self._doubts[doubt] = None
 
@@ -631,7 +633,7 @@ class Annotator:
     def doubt(self, segment: Segment) -> Doubt | None:
         """Returns why the model may be unreliable for a segment that it can read; None if nothing speaks against it."""
         inputs = self._inputs(segment.without_blanks())
-        return trained_languages.doubt(segment, inputs, self.config.lang_pairs, self.recall)
+        return trained_languages.doubt(segment, inputs, self._lang_pairs, self.recall)
 
     def can_read(self, segment: Segment) -> bool:
         """Whether a segment has the texts that the model needs."""

@@ -60,24 +60,22 @@ def doubt(segment: Segment, inputs: str, lang_pairs: tuple[str, ...], recall: Re
     Args:
         segment: what is rated.
         inputs: the texts that the model reads besides the hypothesis.
-        lang_pairs: that the model was trained on; empty if unknown.
-        recall: what it was measured to find, by target language, in place of these pairs; None if that is unknown.
+        lang_pairs: that the model was trained on, or measured for; empty if unknown.
+        recall: what it was measured to find, by target language; None if that is unknown.
 
     >>> doubt(Segment("가게는 닫혀 있습니다."), "source", ("en-de",))
     Doubt(reason='untrained', language='the Hangul script')
     """
     pair = segment.key.lang_pair if segment.key else None
+    if pair is None:
+        return _by_script(segment, lang_pairs)
     if recall is not None:
-        if pair is None:
-            return _by_script(segment, tuple(f"{language}-{language}" for language in recall.languages))
         target = languages_of(segment.key)[1]
         is_weak = recall.is_weak(target, inputs)
         if is_weak is None:
             return Doubt("unmeasured", target)
         return Doubt("weak", f"{target} from the {inputs}") if is_weak else None
-    if pair is None or not lang_pairs:
-        return _by_script(segment, lang_pairs)
-    return None if _is_one_of(pair, lang_pairs) else Doubt("untrained", pair)
+    return Doubt("untrained", pair) if lang_pairs and not _is_one_of(pair, lang_pairs) else None
 
 
 def _by_script(segment: Segment, lang_pairs: tuple[str, ...]) -> Doubt | None:

@@ -105,8 +105,11 @@ class Omissions(Head):
     def mark(self, model_input: ModelInput, prediction: Prediction, marks: Marks, decoding: Decoding) -> Marks:
         """Adds the omissions, and the words of the hypothesis that replace missing ones."""
         omissions, substitutes = decode(prediction, model_input.segment, decoding.min_omission_confidence)
-        least = decoding.least_confidence(model_input, prediction.n_pieces)
-        sure = [error for error in substitutes if (error.confidence or 0.0) >= least]
+        sure = [
+            error
+            for error in substitutes
+            if (error.confidence or 0.0) >= decoding.least_confidence(model_input, prediction.n_pieces)
+        ]
         return Marks((*marks.errors, *sure), (*marks.omissions, *omissions))
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
