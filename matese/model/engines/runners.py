@@ -54,7 +54,8 @@ class TorchRunner:
         if self._device.type == "cuda":
             batch = batch.pin_memory()  # for asynchronous copying
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self.precision == "bf16"):
-            return self.module(batch.to(self._device))
+            output: NetworkOutput = self.module(batch.to(self._device))
+            return output
 
     @torch.inference_mode()
     def combine(self, texts: Mapping[str, Floats]) -> Floats:
