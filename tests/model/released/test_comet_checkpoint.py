@@ -191,7 +191,7 @@ BROKEN: dict[str, tuple[Breaker, str]] = {
     "layer that is none": (change_hparams(layer="best"), "layer 'best'"),
     "one layer instead of the mix": (change_hparams(layer=2), "2 tensors are missing .* mix.gamma"),
     "unknown pooling": (change_hparams(pool="sum"), "pool 'sum'"),
-    "unknown activation": (change_hparams(activations="Softmax"), "activation 'Softmax'"),
+    "unknown activation": (change_hparams(activations="Softmax"), "activation: Invalid enum value 'Softmax'"),
     "unknown encoder": (change_hparams(encoder_model="T5"), "encoder_model 'T5'"),
     "other encoder": (change_hparams(encoder_model="BERT"), "model_type 'xlm-roberta'; must be 'bert'"),
     "a path of Windows": (

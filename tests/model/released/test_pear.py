@@ -140,7 +140,7 @@ def test_a_checkpoint_alone_and_a_fixed_scale(model: Path, tmp_path: Path) -> No
     [
         ({"use_antisymmetric_head": False}, "use_antisymmetric_head False: must be True"),
         ({"blend": "mix"}, "blend 'mix'"),
-        ({"activations": "Mexican"}, "activation 'Mexican'"),
+        ({"activations": "Mexican"}, "activation: Invalid enum value 'Mexican'"),
         ({"hidden_sizes": [0]}, "hidden_sizes"),
     ],
 )
