@@ -24,11 +24,9 @@ what is optional::
     place  = " [" START ".." END "]"
     comment = ("Comment: " | "Correction: ") (TEXT | JSON string)
 
-FORM is the number of a plural form, RATER a JSON string or null, CATEGORY a JSON string unless it is plain. Older
-versions wrote no "form" before the number, and no "no errors". SEVERITY and SIDE are the words of `_SEVERITIES` and
-`_SIDES`; older versions wrote them in German, Spanish and French, too.
-START and END are offsets in code points. If they are missing or do not fit, the error is where its words are, which
-the text must then have only once.
+FORM is the number of a plural form, RATER a JSON string or null, CATEGORY a JSON string unless it is plain. SEVERITY
+and SIDE are the words of `_SEVERITIES` and `_SIDES`. START and END are offsets in code points; if they are missing or
+do not fit, the error is where its words are, which the text must then have only once.
 
 If one rater has rated every text of a file, the rater is named once, in the header of the file::
 
@@ -43,8 +41,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
-from typing import TypeVar
+from typing import Any, Literal
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError, severities
@@ -56,68 +53,37 @@ from matese.formats.tables.headings import COMMENT
 from matese.validation import plain_values
 
 ORIGIN = "matese"
-T = TypeVar("T")
-
-
-class _Side(Enum):
-    """Where an error is, as the field of a Rating that holds it."""
-
-    ERRORS = "errors"
-    SOURCE_ERRORS = "source_errors"
-    OMISSIONS = "omissions"
-    UNPLACED = "unplaced"
-
-
-# In English, which is written, then in German, Spanish and French, which older versions wrote.
-_SEVERITIES: Mapping[Severity | None, Sequence[str]] = {
-    **{severity: (f"{severities.label(severity)} error",) for severity in Severity},
-    None: ("Error", "Fehler", "Error", "Erreur"),
-    Severity.NEUTRAL: ("Remark", "Hinweis", "Observación", "Remarque"),
-    Severity.MINOR: ("Minor error", "Leichter Fehler", "Error leve", "Erreur mineure"),
-    Severity.MAJOR: ("Major error", "Schwerer Fehler", "Error grave", "Erreur majeure"),
-    Severity.CRITICAL: ("Critical error", "Kritischer Fehler", "Error crítico", "Erreur critique"),
+_Side = Literal["errors", "source_errors", "omissions", "unplaced"]
+"""Where an error is: the field of a Rating that holds it."""
+_SIDES: Mapping[_Side, str] = {
+    "errors": "",
+    "source_errors": " in the source",
+    "omissions": ", missing in the translation",
+    "unplaced": " without a place",
 }
-_SIDES: Mapping[_Side, Sequence[str]] = {
-    _Side.ERRORS: ("",),
-    _Side.SOURCE_ERRORS: (" in the source", " im Ausgangstext", " en el original", " dans le texte source"),
-    _Side.OMISSIONS: (
-        ", missing in the translation",
-        ", fehlt in der Übersetzung",
-        ", falta en la traducción",
-        ", absent de la traduction",
-    ),
-    _Side.UNPLACED: (" without a place", " ohne Stelle", " sin lugar", " sans emplacement"),
+_SEVERITIES: Mapping[Severity | None, str] = {
+    **{severity: f"{severities.label(severity)} error" for severity in Severity},
+    None: "Error",
+    Severity.NEUTRAL: "Remark",
 }
-# Whether a line of this kind quotes words; of some it may.
-_HAS_WORDS: Mapping[_Side, Sequence[bool]] = {
-    _Side.ERRORS: (True, False),
-    _Side.SOURCE_ERRORS: (True,),
-    _Side.OMISSIONS: (True, False),
-    _Side.UNPLACED: (True, False),
-}
-_CONFIDENCES = ("confidence", "Konfidenz", "confianza", "confiance")
-
-
-def _meanings(words: Mapping[T, Sequence[str]]) -> Mapping[str, T]:
-    return {word: meaning for meaning, by_language in words.items() for word in by_language}
+_SIDE_OF = {words: side for side, words in _SIDES.items()}
+_SEVERITY_OF = {words: severity for severity, words in _SEVERITIES.items()}
 
 
 def _any(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, words))
 
 
-_SEVERITY_OF = _meanings(_SEVERITIES)
-_SIDE_OF = _meanings(_SIDES)
 _NO_ERRORS = ": no errors"
-_HEADER = re.compile(rf"\[{ORIGIN}(?: (?:form )?(?P<form>\d{{1,9}}))?\](?: (?P<rater>.*?))?(?:{_NO_ERRORS})?")
-_OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \((?:translations|texts) without a note have no errors\)")
+_HEADER = re.compile(rf"\[{ORIGIN}(?: form (?P<form>\d{{1,9}}))?\](?: (?P<rater>.*?))?(?:{_NO_ERRORS})?")
+_OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \(translations without a note have no errors\)")
 _JSON = r'"(?:[^"\\]|\\.)*"'
 _LINE = re.compile(
     rf"(?P<severity>{_any(_SEVERITY_OF)})"
     rf"(?P<side>{_any(_SIDE_OF)})"
-    r'(?: \((?P<category>"(?:[^"\\]|\\.)*"|[^"()]+)\))?'
-    rf"(?P<place>: »(?P<words>.+)«"
-    rf"(?: \((?:{_any(_CONFIDENCES)}) (?P<percent>\d{{1,3}}) %\))?"
+    rf'(?: \((?P<category>{_JSON}|[^"()]+)\))?'
+    r"(?P<place>: »(?P<words>.+)«"
+    r"(?: \(confidence (?P<percent>\d{1,3}) %\))?"
     r"(?: \[(?P<start>\d{1,18})\.\.(?P<end>\d{1,18})\])?)?"
     r"(?:, rule (?P<rule>[\w-]+))?"
     rf"(?:, better (?P<correction>{_JSON}))?(?:, because (?P<reason>{_JSON}))?"
@@ -148,7 +114,7 @@ class Note:
 
 def of_file(rater: str | None) -> str:
     """Returns the note in the header of a file whose texts one rater has rated."""
-    return f"[{ORIGIN}] {_name(rater)} (translations without a note have no errors)"
+    return f"[{ORIGIN}] {_json(rater)} (translations without a note have no errors)"
 
 
 def raters_of_file(lines: Iterable[str], issues: RowIssues) -> list[str | None]:
@@ -172,10 +138,10 @@ def write(rating: Rating, form: int | None = None, *, names_rater: bool = True) 
     """
     number = "" if form is None else f" form {form}"
     free = "" if rating.all_errors else _NO_ERRORS
-    lines = [f"[{ORIGIN}{number}]{f' {_name(rating.rater)}' if names_rater else ''}{free}"]
-    for side in _Side:
+    lines = [f"[{ORIGIN}{number}]{f' {_json(rating.rater)}' if names_rater else ''}{free}"]
+    for side in _SIDES:
         text = _text(rating.segment, side)
-        lines += [_line(error, side, text) for error in getattr(rating, side.value) or ()]
+        lines += [_line(error, side, text) for error in getattr(rating, side) or ()]
     if comment := comment_of(rating.segment):
         lines += [f"Comment: {_one_line(text)}" for text in comment.splitlines()]
     if rating.correction is not None:
@@ -185,27 +151,23 @@ def write(rating: Rating, form: int | None = None, *, names_rater: bool = True) 
 
 def _one_line(text: str) -> str:
     is_plain = text == text.strip() != "" and text.isprintable() and not text.startswith('"')
-    return text if is_plain else json.dumps(text, ensure_ascii=not text.isprintable())
+    return text if is_plain else _json(text)
 
 
 def _line(error: AnyError, side: _Side, text: str) -> str:
-    label = f"{_SEVERITIES[error.severity][0]}{_SIDES[side][0]}"
+    label = f"{_SEVERITIES[error.severity]}{_SIDES[side]}"
     if error.category is not None:
         is_plain = _PLAIN_CATEGORY.fullmatch(error.category) is not None
         label += f" ({error.category if is_plain else json.dumps(error.category)})"
     said = "" if error.rule is None else f", rule {error.rule}"
     if isinstance(error, ErrorSpan) and error.correction is not None:
-        said += f", better {_quoted(error.correction)}"
+        said += f", better {_json(error.correction)}"
     if error.reason is not None:
-        said += f", because {_quoted(error.reason)}"
+        said += f", because {_json(error.reason)}"
     if isinstance(error, UnplacedError):
         return f"{label}{'' if error.words is None else f': »{_shown(error.words)}«'}{said}"
-    sure = "" if error.confidence is None else f" ({_CONFIDENCES[0]} {round(100 * error.confidence)} %)"
+    sure = "" if error.confidence is None else f" (confidence {round(100 * error.confidence)} %)"
     return f"{label}: »{_shown(text)[error.start : error.end]}«{sure} [{error.start}..{error.end}]{said}"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def split(lines: Iterable[str]) -> Iterator[Note]:
@@ -275,30 +237,16 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
     correction = None
     for line in note.lines:
         if of_correction := _CORRECTION_LINE.fullmatch(line):
-            correction = _comment_line(of_correction[1])
-            continue
-        if of_comment := _COMMENT_LINE.fullmatch(line):
-            comment.append(_comment_line(of_comment[1]))
-            continue
-        match = _LINE.fullmatch(line)
-        if match is None or not _fits_its_side(match):
+            correction = _read_text(of_correction[1])
+        elif of_comment := _COMMENT_LINE.fullmatch(line):
+            comment.append(_read_text(of_comment[1]))
+        elif (match := _LINE.fullmatch(line)) is None or not _fits_its_side(match):
             issues.ignore("line of a note", f"{line!r} must be an error, or set apart by an empty line")
             n_ignored += 1
-            continue
-        side = _SIDE_OF[match["side"]]
-        if not match["place"] or side is _Side.UNPLACED:
-            severity = _SEVERITY_OF[match["severity"]]
-            errors.append(
-                UnplacedError(severity, _category(match), match["words"], match["rule"], _said(match, "reason"))
-            )
-        elif side is _Side.ERRORS:
-            errors.append(_span(match, segment.hypothesis, issues))
-        elif side is _Side.SOURCE_ERRORS:
+        elif _SIDE_OF[match["side"]] == "source_errors":
             source_errors.append(_span(match, segment.source or "", issues))
         else:
-            words = _span(match, segment.source or "", issues)
-            of_words = words.severity, words.category, words.confidence, words.rule, words.reason
-            errors.append(Omission("source", None, words.start, words.end, *of_words))
+            errors.append(_error(match, segment, issues))
     if comment:
         segment = replace(segment, extra={**(segment.extra or {}), COMMENT: "\n".join(comment)})
     rating = rating_of(segment, _rater(note.rater) if note.rater else of_file, errors, source_errors)
@@ -309,46 +257,52 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
 def _fits_its_side(match: re.Match[str]) -> bool:
     """Whether a line has words where its side needs them, and no offsets where it can have none."""
     side = _SIDE_OF[match["side"]]
-    return bool(match["place"]) in _HAS_WORDS[side] and not (side is _Side.UNPLACED and match["start"])
+    return bool(match["place"] or side != "source_errors") and not (side == "unplaced" and match["start"])
 
 
-def _comment_line(text: str) -> str:
+def _read_text(text: str) -> str:
+    """Returns a text that may be written as JSON."""
     try:
         return plain_values.from_json(text, str) if text.startswith('"') else text
     except InputError:  # a person wrote it, and not as JSON
         return text
 
 
+def _error(match: re.Match[str], segment: Segment, issues: RowIssues) -> AnyError:
+    """Returns the error of a line that is not in the source."""
+    side = _SIDE_OF[match["side"]]
+    if not match["place"] or side == "unplaced":
+        return UnplacedError(words=match["words"], **_details(match))
+    if side == "errors":
+        return _span(match, segment.hypothesis, issues)
+    start, end = _place(match, segment.source or "", issues)
+    return Omission("source", None, start, end, confidence=_confidence(match), **_details(match))
+
+
 def _span(match: re.Match[str], text: str, issues: RowIssues) -> ErrorSpan:
     """Returns the error of a line with words, which are in `text`."""
-    start, end = _place(match, _shown(text), issues)
-    confidence = int(match["percent"]) / 100 if match["percent"] else None
-    return ErrorSpan(
-        start,
-        end,
-        _SEVERITY_OF[match["severity"]],
-        _category(match),
-        confidence,
-        rule=match["rule"],
-        reason=_said(match, "reason"),
-        correction=_said(match, "correction"),
-    )
+    start, end = _place(match, text, issues)
+    correction = None if match["correction"] is None else _read_text(match["correction"])
+    return ErrorSpan(start, end, confidence=_confidence(match), correction=correction, **_details(match))
 
 
-def _said(match: re.Match[str], name: str) -> str | None:
-    text: str | None = match[name]
-    return None if text is None else plain_values.from_json(text, str)
+def _confidence(match: re.Match[str]) -> float | None:
+    return int(match["percent"]) / 100 if match["percent"] else None
 
 
-def _place(match: re.Match[str], shown: str, issues: RowIssues) -> tuple[int, int]:
-    """Returns where the words of a line are: at its offsets, or else at the only place that has them."""
+def _details(match: re.Match[str]) -> dict[str, Any]:
+    """Returns what a line says of an error of any kind."""
+    texts = {name: match[name] and _read_text(match[name]) for name in ("category", "rule", "reason")}
+    return {"severity": _SEVERITY_OF[match["severity"]], **texts}
+
+
+def _place(match: re.Match[str], text: str, issues: RowIssues) -> tuple[int, int]:
+    """Returns where the words of a line are in a text: at its offsets, or else at the only place that has them."""
     words = match["words"]
+    shown = _shown(text)
     has_offsets = match["start"] is not None
-    if (
-        has_offsets
-        and shown.startswith(words, start := int(match["start"]))
-        and int(match["end"]) == start + len(words)
-    ):
+    start = int(match["start"] or 0)
+    if has_offsets and shown.startswith(words, start) and int(match["end"]) == start + len(words):
         return start, start + len(words)
     start = shown.find(words)
     if start < 0 or shown.find(words, start + 1) >= 0:
@@ -360,18 +314,13 @@ def _place(match: re.Match[str], shown: str, issues: RowIssues) -> tuple[int, in
     return start, start + len(words)
 
 
-def _category(match: re.Match[str]) -> str | None:
-    category: str | None = match["category"]
-    return plain_values.from_json(category, str) if category and category.startswith('"') else category
-
-
 def _text(segment: Segment, side: _Side) -> str:
-    return segment.hypothesis if side is _Side.ERRORS else segment.source or ""
+    return segment.hypothesis if side == "errors" else segment.source or ""
 
 
-def _name(rater: str | None) -> str:
+def _json(text: str | None) -> str:
     # What XML cannot hold is never printable.
-    return json.dumps(rater, ensure_ascii=not (rater is None or rater.isprintable()))
+    return json.dumps(text, ensure_ascii=not (text is None or text.isprintable()))
 
 
 def _rater(name: str) -> str | None:

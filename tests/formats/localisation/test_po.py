@@ -84,7 +84,7 @@ def test_the_only_form_must_have_the_number(tmp_path: Path) -> None:
 
 def test_notes_are_of_the_form_with_their_number(tmp_path: Path) -> None:
     forms = 'msgid "one"\nmsgid_plural "many"\nmsgstr[1] "viele"\nmsgstr[0] "eins"\n'
-    note = '# [matese 1] "ann"\n# Major error: »viele« [0..5]\n'
+    note = '# [matese form 1] "ann"\n# Major error: »viele« [0..5]\n'
     ratings, issues = read(tmp_path, note + forms)
     assert ([rating.errors for rating in ratings], issues) == ([None, (ErrorSpan(0, 5, MAJOR),)], [])
 
@@ -140,7 +140,7 @@ def test_a_fuzzy_entry_has_no_finished_translation(tmp_path: Path) -> None:
     assert issues == ["5: skipped, unit whose translation is not finished"]
     (blank, _), _ = read(tmp_path, f"{HEADER}\n{FUZZY}", untranslated=True)
     assert (blank.segment.source, blank.segment.hypothesis) == ("Delete", "")
-    rated = f'# [matese] "ann" (texts without a note have no errors)\n{HEADER}\n{FUZZY}'
+    rated = f'# [matese] "ann" (translations without a note have no errors)\n{HEADER}\n{FUZZY}'
     (blank, free), _ = read(tmp_path, rated, untranslated=True)
     assert (blank.unplaced, free.all_errors) == ((UnplacedError(MAJOR, "Non-translation"),), ())
     translation_files.save([free], tmp_path / "noted.po", WriteOptions(template=tmp_path / "texts.po"))
@@ -156,7 +156,7 @@ def test_notes_of_an_obsolete_entry(tmp_path: Path, flags: str) -> None:
     assert read(tmp_path, f"{OPEN}\n# old\n{flags}{gone}")[1] == []
 
 
-FREE = '# [matese] "ann" (texts without a note have no errors)\n'
+FREE = '# [matese] "ann" (translations without a note have no errors)\n'
 FORMS = 'msgid "one"\nmsgid_plural "many"\nmsgstr[0] "eins"\n'
 
 
@@ -166,9 +166,9 @@ FORMS = 'msgid "one"\nmsgid_plural "many"\nmsgstr[0] "eins"\n'
     [
         ('# [matese] "ann"\n# Majr error: »Offen«\n' + OPEN, "line of a note"),
         ('# [matese: "ann"]\n' + OPEN, "line of a note"),
-        ('# [matese 0] "ann"\n# Major error: »Offen«\n' + OPEN, "note of another plural form"),
+        ('# [matese form 0] "ann"\n# Major error: »Offen«\n' + OPEN, "note of another plural form"),
         ('# [matese] "ann"\n# Major error: »eins«\n' + FORMS, "note of another plural form"),
-        ('# [matese 1] "ann"\n# Major error: »eins«\n' + FORMS, "note of another plural form"),
+        ('# [matese form 1] "ann"\n# Major error: »eins«\n' + FORMS, "note of another plural form"),
     ],
 )
 def test_what_is_not_understood_is_never_free_of_errors(tmp_path: Path, header: str, text: str, reason: str) -> None:

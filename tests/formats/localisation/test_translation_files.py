@@ -202,7 +202,7 @@ def test_placeholders_are_not_marked() -> None:
         (XLIFF_1.partition("<target>")[0] + "<target/></tra", "not XML \\(unclosed token"),
         (XLIFF_1.replace("?>", ' encoding="UTF\0-8"?>', 1), "cannot be decoded"),
         (XLIFF_1.replace("<source>B</source>", "<source>&a; &lt;</source>"), "not XML \\(undefined entity"),
-        (f"# [matese] 1 (texts without a note have no errors)\n{PO}", "note '1'"),
+        (f"# [matese] 1 (translations without a note have no errors)\n{PO}", "note '1'"),
         (PO + "x", "line 13 is 'x': must be a comment or a text"),
         ('msgid "a"\nmsgstr "b"\nmsgstr "c"\n', "line 3 is a second msgstr: must be one for each msgid"),
         (PO + '\nmsgid "cut off"\n', "the entry from line 14 has no msgstr"),

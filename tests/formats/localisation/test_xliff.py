@@ -17,7 +17,7 @@ from tests.formats.localisation.noting import noted
 
 MAJOR = Severity.MAJOR
 NOTE = '[matese] "ann"\nMajor error: »offen« [14..19]'
-FREE = '[matese] "ann" (texts without a note have no errors)'
+FREE = '[matese] "ann" (translations without a note have no errors)'
 SHOP = "<source>The shop is closed.</source><target>Der Laden ist offen.</target>"
 
 
