@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Overall, Rating, Segment, UnplacedError
@@ -165,21 +165,18 @@ class Format:
     """A format of rating files: what is known of it before its module is imported, and what the module has.
 
     A module has `CAPABILITIES`, and as far as the format is read or written, the functions that are properties here.
-    Where a module has several formats, `kind` follows the names of what they do not share.
+    What the formats of a module do not share has their names at its end: `read_parquet`.
 
     Attributes:
         name: for `--to`, `--from` and `--format`.
         title: a few words for help texts.
-        module: where it is read and written.
+        module: where it is read and written: a module in a folder of this package.
         matches: whether the beginning of a file is that of this format.
-        kind: such as "_tsv", if the module has several formats.
         endings: of names of files that are written in it.
         reads: whether it can be read.
         writes: in what form it is written; None if it is not.
-        is_for_people: whether people correct what is written, so that too many marks are better than too few.
         needs_other_files: whether other files than the given one are read with it.
         stands_for_lines: whether its segments can stand for the lines of a text file, as the cues of subtitles do.
-        is_for_localisation: whether translators' tools make and read it; rules check such files by default.
         is_for_large_jobs: whether files of any length are read and written row by row, as a cluster does.
         first_segment: number of the first segment of a test set or document in files of this format, and in what
             `read` yields and `write` and `save` take. `detection.read` and `writing.write` convert from and to 0.
@@ -189,46 +186,48 @@ class Format:
     title: str
     module: str
     matches: Callable[[FileHead], bool] = lambda head: False
-    kind: str = ""
     endings: tuple[str, ...] = ()
     reads: bool = True
     writes: Written | None = "text"
-    is_for_people: bool = False
     needs_other_files: bool = False
     stands_for_lines: bool = False
-    is_for_localisation: bool = False
     is_for_large_jobs: bool = False
     first_segment: int = 0
 
     @property
+    def is_for_people(self) -> bool:
+        """Whether people correct what is written, so that too many marks are better than too few."""
+        return self.module.startswith("tools.")
+
+    @property
+    def is_for_localisation(self) -> bool:
+        """Whether translators' tools make and read it; rules check such files by default."""
+        return self.module.startswith("localisation.")
+
+    @property
     def capabilities(self) -> Capabilities:
         """What it can hold; ratings are reduced to that before they are written."""
-        capabilities: Capabilities = self._part("CAPABILITIES") or Capabilities()
-        return capabilities
+        return cast(Capabilities, self._part("CAPABILITIES") or Capabilities())
 
     @property
     def read(self) -> Reader | None:
         """Yields the ratings; None if they cannot be read back."""
-        reader: Reader | None = self._part("read") if self.reads else None
-        return reader
+        return cast(Reader | None, self._part("read") if self.reads else None)
 
     @property
     def write(self) -> TextWriter | None:
         """Yields the text of a file, piece by piece; None if it is written in another form."""
-        writer: TextWriter | None = self._part("write") if self.writes == "text" else None
-        return writer
+        return cast(TextWriter | None, self._part("write") if self.writes == "text" else None)
 
     @property
     def save(self) -> PathWriter | None:
         """Writes a folder, a binary file or a copy to a path that does not exist yet; None for texts."""
-        writer: PathWriter | None = self._part("save") if self.writes not in (None, "text") else None
-        return writer
+        return cast(PathWriter | None, self._part("save") if self.writes not in (None, "text") else None)
 
     @property
     def adapt(self) -> Adapter | None:
         """Reduces a rating further, in a way that `Capabilities` cannot express, and counts what is lost."""
-        adapter: Adapter | None = self._part("adapt")
-        return adapter
+        return cast(Adapter | None, self._part("adapt"))
 
     def style_of(self, other: Format, path: str | Path, chosen: Columns) -> TableStyle:
         """Returns how a table that comes from a file in another format is written.
@@ -236,7 +235,7 @@ class Format:
         If the two are of one kind (tables of texts, workbooks), the file's separator, mark and headings are kept.
         `chosen` are columns that the user has named.
         """
-        styled: Callable[[str | Path, Columns], TableStyle] | None = self._part("style_of")
+        styled = cast(Callable[[str | Path, Columns], TableStyle] | None, self._part("style_of"))
         return TableStyle() if styled is None or other.module != self.module else styled(path, chosen)
 
     @property
@@ -249,6 +248,6 @@ class Format:
         """Whether a copy of the file that the texts came from is written."""
         return self.writes in ("copy", "corrections")
 
-    def _part(self, name: str) -> Any:  # noqa: ANN401  (the properties have its types)
-        module = importlib.import_module(self.module)
-        return getattr(module, f"{name}{self.kind}", getattr(module, name, None))
+    def _part(self, name: str) -> object:
+        module = importlib.import_module(f"matese.formats.{self.module}")
+        return getattr(module, f"{name}_{self.name.replace('-', '_')}", getattr(module, name, None))

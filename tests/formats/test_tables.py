@@ -92,7 +92,7 @@ def test_our_files_are_loaded_by_datasets(kind: str, tmp_path: Path) -> None:
 
 def test_our_folders_are_loaded_by_datasets(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
-    parquet.save_dataset(MADE, tmp_path / "spans", WriteOptions())
+    parquet.save_hf_dataset(MADE, tmp_path / "spans", WriteOptions())
     loaded = datasets.load_from_disk(str(tmp_path / "spans"))
     assert loaded.column_names == parquet.schema().names
     assert Ratings.from_frame(loaded) == MADE

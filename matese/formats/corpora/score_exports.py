@@ -33,7 +33,7 @@ _Group = tuple[str, str]
 """Language pair and reference."""
 
 
-def save_wmt(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
+def save_wmt_scores(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     """Writes the folder of a submission."""
     scores: dict[tuple[_Group, str, str], dict[tuple[str, int], list[float]]] = {}
     for key, group, score in _scored(ratings, options):
@@ -52,7 +52,7 @@ def save_wmt(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> No
     write_lines(path / f"{options.method}.sys.score", systems)
 
 
-def save_mtme(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
+def save_mtme_scores(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     """Writes the folder of score files."""
     scores: dict[_Group, dict[str, dict[int, list[float]]]] = {}
     documents: dict[tuple[_Group, int], str | None] = {}

@@ -17,7 +17,7 @@ CAPABILITIES = EVERYTHING
 _HEAD_BYTES = 64
 
 
-def write_list(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
+def write_json(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the list, an object per line."""
     return json_stream.write_list(jsonl.dumps(rating, weights=options.weights) for rating in ratings)
 

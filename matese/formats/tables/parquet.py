@@ -49,7 +49,7 @@ def save_parquet(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -
             batch = list(islice(lines, _ROWS_AT_ONCE))
 
 
-def save_dataset(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
+def save_hf_dataset(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
     """Writes the folder."""
     check_installed("hf-dataset", "datasets", extra="tables")
     from datasets import Dataset, utils
@@ -73,7 +73,7 @@ def read_parquet(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Ra
     )
 
 
-def read_dataset(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
+def read_hf_dataset(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
     check_installed("hf-dataset", "datasets", extra="tables")
     if not is_data_set(FileHead("", files=tuple(os.listdir(path)))):

@@ -24,7 +24,7 @@ def rating(system: str, index: int, rater: str | None = None, *spans: ErrorSpan)
     return Rating(Segment("Ein 😀 Haus.", "A tree.", ("Ein Baum.",), key), rater, spans)
 
 
-def save_wmt(ratings: Sequence[Rating], path: Path) -> None:
+def save_wmt_scores(ratings: Sequence[Rating], path: Path) -> None:
     writing.write(ratings, path, "wmt-scores", HOW)
 
 
@@ -42,7 +42,7 @@ SYSTEMS = {"A": -2.75, "B": -3.0}
 
 
 def test_submissions_are_read_as_scores(tmp_path: Path) -> None:
-    save_wmt(RATINGS, tmp_path / "out")
+    save_wmt_scores(RATINGS, tmp_path / "out")
     assert (tmp_path / "out" / "mini.seg.score").read_text(encoding="utf-8").splitlines()[0] == (
         "mini\ten-de\twmt22\tall\tdoc\trefA\tA\t2\t-5"
     )
@@ -58,29 +58,29 @@ def test_submissions_may_number_the_segments_of_each_document(tmp_path: Path) ->
         replace(copied, segment=replace(copied.segment, key=replace(KEY, document="other", index=0)))
         for copied in ratings
     ]
-    save_wmt([*ratings, other[0]], tmp_path / "out")
+    save_wmt_scores([*ratings, other[0]], tmp_path / "out")
     (scores,) = score_files.read(tmp_path / "out" / "mini.seg.score")
     assert scores.segments == {"A": {"doc/0": 0.0, "doc/1": 0.0, "other/0": 0.0}, "B": {"doc/0": 0.0, "doc/1": 0.0}}
     with pytest.raises(ValueError, match="several documents of en-de have a segment 1: must be numbered through the"):
-        score_exports.save_mtme([*ratings, other[0]], tmp_path / "more", HOW)
+        score_exports.save_mtme_scores([*ratings, other[0]], tmp_path / "more", HOW)
 
 
 def test_scores_of_mt_metrics_eval_stand_in_the_order_of_the_segments(tmp_path: Path) -> None:
-    score_exports.save_mtme(RATINGS, tmp_path / "out", HOW)
+    score_exports.save_mtme_scores(RATINGS, tmp_path / "out", HOW)
     (segments,) = score_files.read(tmp_path / "out" / "en-de" / "mini-refA.seg.score")
     (systems,) = score_files.read(tmp_path / "out" / "en-de" / "mini-refA.sys.score")
     assert (segments.segments, systems.systems) == (SEGMENTS, SYSTEMS)
     with pytest.raises(ValueError, match="system B has no segment 2 of en-de: must have segments 1 to 2, as"):
-        score_exports.save_mtme(RATINGS[:-1], tmp_path / "more", HOW)
+        score_exports.save_mtme_scores(RATINGS[:-1], tmp_path / "more", HOW)
 
 
 def test_overall_judgements_are_scores_where_no_spans_were_asked_for(tmp_path: Path) -> None:
     segment = RATINGS[0].segment
-    save_wmt([Rating(segment, None, None, overall=Overall(80, "esa"))], tmp_path / "out")
+    save_wmt_scores([Rating(segment, None, None, overall=Overall(80, "esa"))], tmp_path / "out")
     (scores,) = score_files.read(tmp_path / "out" / "mini.sys.score")
     assert scores.systems == {"A": 80}
     with pytest.raises(ValueError, match="segment 2 of system A has neither errors nor an overall judgement"):
-        save_wmt([Rating(segment, None, None)], tmp_path / "more")
+        save_wmt_scores([Rating(segment, None, None)], tmp_path / "more")
 
 
 def test_ratings_of_mt_metrics_eval_come_back(tmp_path: Path) -> None:
