@@ -263,6 +263,8 @@ class Segment:
         ignored_rules: names of the rules that the file switches off for it, "all" for every one; only for checks, and
             not stored in files.
         file: that it comes from; only for messages and checks, and not stored in files.
+        placeholder_kinds: of placeholders that the file says it has: printf, braces, or "no-" before one of these; only
+            for checks, and not stored in files.
     """
 
     hypothesis: str
@@ -276,6 +278,7 @@ class Segment:
     codes: Codes | None = field(default=None, compare=False, repr=False)
     file: str | None = field(default=None, compare=False, repr=False)
     ignored_rules: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    placeholder_kinds: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.references, str):  # type: ignore[unreachable]

@@ -13,7 +13,7 @@ plural forms. With the extra "localisation", a message that ICU cannot read is a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import regex
@@ -66,8 +66,9 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
     """
     # The number of an argument counts where the source or the hypothesis states one.
     has_first = _QT_FIRST.search(texts.source)
-    ours = [code for code in _codes(texts.source) if has_first or not _QT.match(code.name)]
-    theirs = list(_codes(texts.hypothesis))
+    kinds = texts.segment.placeholder_kinds
+    ours = [code for code in _codes(texts.source, kinds) if has_first or not _QT.match(code.name)]
+    theirs = list(_codes(texts.hypothesis, kinds))
     if not ours and not theirs:
         return
     if any(code.number for code in ours) or any(code.number for code in theirs):
@@ -87,7 +88,7 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
     if is_message:
         yield from _other_options(texts)
     known = {(code.name, code.number) for code in ours}
-    has_printf = any(_PRINTF.match(name) for name, number in known if not number)
+    has_printf = "printf" in kinds or any(_PRINTF.match(name) for name, number in known if not number)
     for code in reversed(theirs):
         is_sure = code.name.startswith(("{", "${", "%{", "%(", "$t(")) and (code.name, code.number) not in known
         # "%5" may be per cent, and tags may be needed; one more "%s" reads an argument that is not there.
@@ -97,21 +98,21 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
             yield ErrorSpan(code.start, code.end, Severity.MAJOR, ADDED)
 
 
-def _codes(text: str) -> Iterator[_Code]:
-    """Yields the placeholders of a text that are compared."""
+def _codes(text: str, kinds: Collection[str]) -> Iterator[_Code]:
+    """Yields the placeholders of a text that are compared: not those that its file says it has none of."""
     places = placeholders(text)
     if not places:
         return
     arguments = iter(icu_arguments(text))
-    is_date = _OF_DATE.search(text) is not None
+    is_no_printf = "no-printf" in kinds or _OF_DATE.search(text) is not None
     for start, end in places:
         code = text[start:end]
         if code.startswith("{") and code.endswith("{"):  # a message's syntax
             yield _Code(start, end, next(arguments, ""))
         elif code.startswith("%") and (printf := _PRINTF.match(code)):
-            if not is_date:
+            if not is_no_printf:
                 yield _Code(start, end, f"%{printf['kind']}", int(printf["number"] or 0))
-        elif name := _name(code):
+        elif (name := _name(code)) and not ("no-braces" in kinds and name.startswith("{")):
             yield _Code(start, end, name)
 
 

@@ -38,9 +38,11 @@ def detect(path: str | Path) -> str:
     head = _head(path)
     if not head.text and not is_lasting:
         return "jsonl"
-    if not head.text and not head.files:
-        what = "folder" if os.path.isdir(path) else "file"
-        raise FormatError(name_of(path), None, f"{what} is empty; it must hold one or more ratings")
+    if not head.text.strip() and not head.files:
+        what = (
+            "folder is empty" if os.path.isdir(path) else "file has only blank lines" if head.text else "file is empty"
+        )
+        raise FormatError(name_of(path), None, f"{what}; it must hold one or more ratings")
     if other := signs.other_document(head):
         raise FormatError(name_of(path), None, f"{other[0]}, which matese cannot read: {other[1]}")
     if name := next((form.name for form in TABLE if form.matches(head)), None):

@@ -69,7 +69,9 @@ def test_neither(tmp_path: Path) -> None:
     for text in ("Das ist ein Satz.\n", "\n  ฉันชอบ|||", "0.5"):
         with pytest.raises(FormatError, match=r"ratings: a text file: give it with --hyp, --src or --ref; where"):
             detection.detect(write(tmp_path, text))
-    for text in ("\n", " <a>", "a\tb\n", "PNG\r\n\x00"):
+    with pytest.raises(FormatError, match="ratings: file has only blank lines"):
+        detection.detect(write(tmp_path, "\n \n"))
+    for text in (" <a>", "a\tb\n", "PNG\r\n\x00"):
         with pytest.raises(FormatError, match="ratings:1: format not recognised: must be mtme, mqm-tsv"):
             detection.detect(write(tmp_path, text))
     line = '{"hypothesis": "Das ist für alle."}\n'

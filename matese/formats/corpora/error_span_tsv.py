@@ -70,7 +70,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         for start, end, name in marks:
             if name not in severities.NAMES:
                 allowed = f"must be {one_of(severities.NAMES)}, or {NO_ERROR} alone"
-                issues.ignore("unknown severity", f"{name!r} {allowed}")
+                issues.ignore(f"unknown severity {name!r}", allowed)
                 continue
             severity = Severity(name)
             if not has_places:

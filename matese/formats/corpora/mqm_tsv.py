@@ -269,7 +269,7 @@ def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
     marked = _parse(source), _parse(target)
     is_understood = True
     if name != NO_ERROR and name not in severities.NAMES:
-        issues.skip("unknown severity", f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}")
+        issues.skip(f"unknown severity {severity!r}", f"must be {one_of((*severities.NAMES, NO_ERROR))}")
         is_understood = False
     elif name == NO_ERROR and any(text.marks != () for text in marked):
         issues.skip("marked words without an error", f"{severity!r} must be the severity of what is marked")

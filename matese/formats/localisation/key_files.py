@@ -45,6 +45,7 @@ class _Entry:
         end: the byte after it.
         encode: returns what stands for another text.
         context: what the file says to translators.
+        placeholder_kinds: see `Segment`.
     """
 
     key: tuple[str, ...]
@@ -54,6 +55,7 @@ class _Entry:
     end: int
     encode: Callable[[str], str]
     context: str = ""
+    placeholder_kinds: tuple[str, ...] = ()
 
     @property
     def form(self) -> str | None:
@@ -99,6 +101,7 @@ def _unit(entry: _Entry, source: _Entry | None, pair: str | None) -> Unit:
         is_for_one=entry.form in _FOR_ONE,
         context=(source.context if source else "") or entry.context,
         kind="text",
+        placeholder_kinds=entry.placeholder_kinds,
     )
 
 
@@ -176,7 +179,10 @@ def _of_android(raw: bytes) -> Iterator[_Entry]:
             n_items += 1
         content = raw[opening:last].decode()
         line = raw.count(b"\n", 0, opening) + 1
-        found.append(_Entry(key, _android_text(content), line, opening, last, _android_encoder(content)))
+        text = _android_text(content)
+        kind = "no-printf" if attributes.get("formatted") == "false" else "printf"
+        entry = _Entry(key, text, line, opening, last, _android_encoder(content), placeholder_kinds=(kind,))
+        found.append(entry)
 
     def refuse(*_: object) -> None:
         raise InputError("has a document type declaration: must be plain XML")
@@ -317,6 +323,7 @@ def _of_catalogue(raw: bytes) -> LocalisationFile:
             is_finished=state is None or state.text not in unit_states.UNFINISHED,
             context=entries[("strings", key[1], "comment")].text if ("strings", key[1], "comment") in entries else "",
             kind="text",
+            placeholder_kinds=("printf",),
         )
         found.append((unit, entry))
     return _file(found, raw)

@@ -36,6 +36,8 @@ _OF_WEBLATE = {
 }
 """Our rules by the checks of Weblate that say the same, https://docs.weblate.org/en/latest/user/checks.html; those of
 formats of placeholders end in -format."""
+_WITH_BRACES = ("python-brace", "perl-brace", "csharp", "java", "rust")
+"""Formats of gettext whose placeholders stand in braces; those of the others begin with a per cent sign."""
 _N_TRIED = 1001
 _OFTEN = 5
 """A form is for many numbers if it is for this many of those from 0 to 1,000: as `msgfmt --check` has it (gettext,
@@ -233,6 +235,7 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
             context=context,
             not_understood=foreign,
             ignored_rules=_ignored_rules(entry.flags),
+            placeholder_kinds=_placeholder_kinds(entry.flags),
         )
 
 
@@ -245,6 +248,21 @@ def _ignored_rules(flags: Iterable[str]) -> tuple[str, ...]:
     checks = [flag.removeprefix("ignore-") for flag in sorted(flags, reverse=True) if flag.startswith("ignore-")]
     of_checks = (("placeholders",) if check.endswith("-format") else _OF_WEBLATE.get(check, ()) for check in checks)
     return tuple(dict.fromkeys(rule for rules in of_checks for rule in rules))
+
+
+def _placeholder_kinds(flags: Iterable[str]) -> tuple[str, ...]:
+    """Returns the kinds of placeholders that flags of gettext say an entry has, as `Segment` names them.
+
+    >>> _placeholder_kinds(["c-format", "fuzzy", "no-python-brace-format"])
+    ('printf', 'no-braces')
+    """
+    names = [
+        flag.removesuffix("-format") for flag in sorted(flags) if re.fullmatch(r"(?!ignore-|possible-).*-format", flag)
+    ]
+    return tuple(
+        ("no-" if name.startswith("no-") else "") + ("braces" if name.removeprefix("no-") in _WITH_BRACES else "printf")
+        for name in names
+    )
 
 
 def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding: str) -> Iterator[_Entry]:

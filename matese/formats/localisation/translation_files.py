@@ -295,6 +295,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             extra={CONTEXT: unit.context} if unit.context else None,
             codes=unit.codes if unit.is_translated else None,
             ignored_rules=unit.ignored_rules,
+            placeholder_kinds=unit.placeholder_kinds,
         )
         if unit.is_translated:
             yield from _ratings(unit, segment, of_file, issues, only_texts=reading.only_texts)

@@ -32,6 +32,7 @@ class Unit:
         codes: the inline codes of source and target; None if there are none.
         kind: what the file calls it.
         ignored_rules: names of the rules that do not hold for it, "all" for every one.
+        placeholder_kinds: see `Segment`.
         not_understood: what the file says of the translation that the reader does not understand: for each, a reason
             and what is allowed, as `RowIssues.ignore` takes them.
     """
@@ -50,6 +51,7 @@ class Unit:
     kind: str = "unit"
     not_understood: Sequence[tuple[str, str]] = ()
     ignored_rules: tuple[str, ...] = ()
+    placeholder_kinds: tuple[str, ...] = ()
 
     @property
     def is_translated(self) -> bool:

@@ -3,8 +3,8 @@
 A column is recognised by its usual names (`headings.NAMES`; references: `ref`, `reference`, `refA`, `ref1`, ...)
 without regard to case, spaces, "_" and "-". All other columns are kept in `Segment.extra`; where one says that a
 translation is not finished (`unit_states`), its row is left out as its unit of XLIFF or PO is. A table that has the
-columns of our JSONL, among them `errors`, holds ratings, and is read as `jsonl.from_json` does; so is one whose texts have
-tags of translate5 (`mqm_tags`).
+columns of our JSONL, among them `errors`, holds ratings, and is read as `jsonl.from_json` does. Tags of translate5 in
+texts are errors (`mqm_tags`).
 
 A column `translation` of Hugging Face data sets holds texts by language. With a language pair, its text in the target
 language is the hypothesis, or the reference if another column holds the hypothesis.
@@ -28,7 +28,7 @@ from matese.files import name_of
 from matese.formats import quotes, unit_states
 from matese.formats.format import Columns, ReadOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tables import jsonl, mqm_tags
+from matese.formats.tables import jsonl
 from matese.formats.tables.headings import COMMENT, NAMES, REFERENCE, TRANSLATED_NAMES, plain, role_of
 from matese.text import languages
 from matese.text.whole_numbers import parse_whole_number
@@ -158,7 +158,7 @@ def ratings(
                     if not chosen:
                         _check_plain(rating.segment, naming)
                     if options is None:
-                        yield from mqm_tags.ratings(rating)
+                        yield from _marked(rating)
                         continue
                     issues = RowIssues(name_of(path), options.report, number)
                     if why := unit_states.why_left_out(rating.segment.hypothesis, rating.segment.extra or {}):
@@ -168,7 +168,16 @@ def ratings(
                         rating = replace(rating, segment=replace(rating.segment, hypothesis=""))
                     if not options.only_texts:
                         _report_unread(rating.segment, issues)
-                    yield from mqm_tags.ratings(rating)
+                    yield from _marked(rating)
+
+
+def _marked(rating: Rating) -> Iterable[Rating]:
+    """Returns the ratings of a row in whose texts translate5 has put tags; without tags, that of the row."""
+    if "<mqm:" not in rating.segment.hypothesis + (rating.segment.source or ""):
+        return (rating,)
+    from matese.formats.tables import mqm_tags  # which few tables need
+
+    return mqm_tags.ratings(rating)
 
 
 def _rated(row: Mapping[str, Any], path: str | Path, number: int, options: ReadOptions | None) -> Rating:

@@ -1,9 +1,9 @@
 """Errors as translate5 exports them in the cells of a table: empty tags of MQM in the text, two for each error.
 
-    The <mqm:startIssue type="Agreement" severity="minor" note="" agent="anna" id="7"/>cats<mqm:endIssue id="7"/> sleeps.
+    Two <mqm:startIssue type="Number" severity="minor" note="" agent="anna" id="7"/>cat<mqm:endIssue id="7"/> sleep.
 
-The type is the category, the note a reason, and the agent the rater. Tags without text between them are an error without
-a place. A text without tags is not taken for one without errors: the file does not say who has read it.
+The type is the category, the note a reason, and the agent the rater. Tags without text between them are an error
+without a place. A text without tags is not taken for one without errors: the file does not say who has read it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 
 
 def ratings(plain: Rating) -> Iterator[Rating]:
-    """Yields the rating of each agent whose tags are in the texts of a rating; the rating itself if there are none.
+    """Yields the rating of each agent whose tags are in the texts of a rating; the rating itself without tags.
 
     Raises:
         InputError: if a tag has no counterpart, or a severity is not known.

@@ -84,8 +84,8 @@ EMPTY = "span is empty or reversed"
         (row("", "", ""), None, "skipped, lists of different length"),
         (row("x", "8"), None, "skipped, offset is not a number"),
         (row("4", "8.0"), None, "skipped, offset is not a number"),
-        (row(errors="bad"), "no spans", "ignored, unknown severity"),
-        (row("4 -1", "8 -1", "major no-error"), "4-8 major", "ignored, unknown severity"),
+        (row(errors="bad"), "no spans", "ignored, unknown severity 'bad'"),
+        (row("4 -1", "8 -1", "major no-error"), "4-8 major", "ignored, unknown severity 'no-error'"),
         (row("4", "8", "no-error"), None, "skipped, place without an error"),
     ],
 )

@@ -115,7 +115,7 @@ MOVED = "repaired, target differs from other rows, span moved"
         ([row(), row() + "\tmore"], [f"{HOUSE}4-8 major c"], ["!3: skipped, 10 fields instead of 9"]),
         *(([row(), row(index=index)], [f"{HOUSE}4-8 major c"], ["!3: skipped, seg_id is not a number"])
           for index in ("x", "", "²", "٣", "-1")),
-        *(([row(), row(severity=severity)], [f"{HOUSE}4-8 major c"], ["!3: skipped, unknown severity"])
+        *(([row(), row(severity=severity)], [f"{HOUSE}4-8 major c"], [f"!3: skipped, unknown severity {severity!r}"])
           for severity in ("bad", "")),
     ],
 )  # fmt: skip
@@ -210,7 +210,7 @@ def test_words_that_the_target_lacks_are_written_and_count(write: Write) -> None
 @pytest.mark.parametrize(
     ("faulty", "reason"),
     [
-        (row(severity="Severe"), "unknown severity"),
+        (row(severity="Severe"), "unknown severity 'Severe'"),
         (row("<v>Ein</v> Haus.", severity="No-error"), "marked words without an error"),
         (row("<v>Ein Haus.", severity="No-error"), "marked words without an error"),
         (row("Ein Haus.", severity="No-error", category="Style"), "category without an error"),

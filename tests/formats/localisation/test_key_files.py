@@ -205,3 +205,10 @@ def test_the_source_is_found_by_names(tmp_path: Path, path: str, source: str | N
         put(tmp_path, {name: "{}"})
     found = source_files.source_of(tmp_path / path)
     assert found == (None if source is None else str(tmp_path / source))
+
+
+def test_strings_that_are_not_formatted(tmp_path: Path) -> None:
+    text = '<resources><string name="a">%d</string><string name="b" formatted="false">%d</string></resources>'
+    put(tmp_path, {"values/strings.xml": text, "values-de/strings.xml": text})
+    ratings = read(tmp_path / "values-de/strings.xml")
+    assert [rating.segment.placeholder_kinds for rating in ratings] == [("printf",), ("no-printf",)]

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
-from matese.checks import checker
+from matese.checks import checker, placeholders
+from matese.checks.rule import Texts
 from matese.errors import FormatError
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.localisation import translation_files
@@ -202,3 +203,20 @@ def test_limits_of_length_are_read(tmp_path: Path, line: str) -> None:
     (rating,), _ = read(tmp_path, f"{HEADER}\n{line}\n{OPEN}")
     (error,) = checker.check(rating.segment).errors or ()
     assert (error.start, error.end, error.rule) == (4, 5, "length")
+
+
+@pytest.mark.parametrize(
+    ("flag", "target", "found"),
+    [
+        ("", "Zu %d", []),
+        ("#, c-format\n", "Zu %d", ["Addition"]),
+        ("#, no-python-format\n", "Zu 1", []),
+        ("#, no-python-brace-format\n", "Zu {x}", []),
+        ("#, python-brace-format\n", "Zu {x}", ["Addition"]),
+    ],
+)
+def test_flags_say_which_placeholders_a_message_has(tmp_path: Path, flag: str, target: str, found: list[str]) -> None:
+    text = f'{flag}msgid "By one"\nmsgstr "{target}"\n'
+    (rating,), _ = read(tmp_path, text)
+    errors = placeholders.find(Texts(rating.segment))
+    assert [(error.category or "").split("/")[1] for error in errors] == found
