@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -245,7 +246,8 @@ def of_spans(
         pairs = [pair for pair in LANG_PAIRS if title.endswith(("both language pairs", pair))]
         if kept and all(_reads(_system(name), pair) for pair in pairs):
             figures = measure_spans([gold for gold, _ in kept], [rating for _, rating in kept], units[name])
-            rows.append([name, *(f"{100 * (figures[key] or 0):.2f}" for key in OF_SPANS)])
+            percent = [100 * (math.nan if (value := figures[key]) is None else value) for key in OF_SPANS]
+            rows.append([name, *("-" if math.isnan(value) else f"{value:.2f}" for value in percent)])
     return markdown.table(["", *OF_SPANS.values()], rows)
 
 
