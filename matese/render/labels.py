@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 
-from matese.annotation import AnyError, ErrorSpan, Segment, UnplacedError, severities
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError, severities
 
 _C0_PICTURES = 0x2400
 _DELETE_PICTURE = "\u2421"
@@ -70,6 +71,24 @@ def place_label(segment: Segment, fields: tuple[str, ...] = ("test_set", "lang_p
     'en-de, a, segment 5'
     """
     return ", ".join(filter(None, (*(getattr(segment.key, field, None) for field in fields), segment.label)))
+
+
+def marked_texts(rating: Rating) -> Iterator[tuple[str, str, list[ErrorSpan | Omission]]]:
+    """Yields the name of each text of a segment, the text, and its errors with the words that the hypothesis lacks.
+
+    Names are "source", "hypothesis" and "reference", or "reference 1", "reference 2", ... if there are several.
+    """
+    segment = rating.segment
+
+    def missing(reference: int | None) -> list[ErrorSpan | Omission]:
+        return [omission for omission in rating.omissions if omission.reference == reference]
+
+    if segment.source is not None:
+        yield "source", segment.source, [*rating.source_errors, *missing(None)]
+    yield "hypothesis", segment.hypothesis, list(rating.errors or ())
+    has_several = len(segment.references) > 1
+    for number, reference in enumerate(segment.references):
+        yield f"reference {number + 1}" if has_several else "reference", reference, missing(number)
 
 
 def short_number(value: float) -> str:

@@ -15,7 +15,7 @@ from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, severities
 from matese.annotation.severity_looks import LOOKS
 from matese.errors import counted
-from matese.render.labels import show
+from matese.render.labels import marked_texts, show
 from matese.text.ranges import covered_pieces
 
 if TYPE_CHECKING:
@@ -56,16 +56,7 @@ def _as_tables(result: Tabular) -> str:
 
 def html(rating: Rating, *, has_rater: bool = True) -> str:
     """Returns the texts of a rating with its errors marked, in one `div`, and its scores with the weights `matese`."""
-    segment = rating.segment
-    rows = []
-    if segment.source is not None:
-        missing = [omission for omission in rating.omissions if omission.reference is None]
-        rows.append(("source", _marked(segment.source, [*rating.source_errors, *missing])))
-    rows.append(("hypothesis", _marked(segment.hypothesis, rating.errors or ())))
-    for number, text in enumerate(segment.references):
-        rows.append(
-            ("reference", _marked(text, [omission for omission in rating.omissions if omission.reference == number]))
-        )
+    rows = [(kind, _marked(text, spans)) for kind, text, spans in marked_texts(rating)]
     if rating.errors is None:
         rows.append(("errors", "not annotated"))
     else:

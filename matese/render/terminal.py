@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Severity, severities
 from matese.annotation.severity_looks import LOOKS
-from matese.render.labels import error_label, place_label, short_number, show, unplaced_label, votes_label
+from matese.render.labels import error_label, marked_texts, place_label, short_number, show, unplaced_label, votes_label
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -32,6 +32,7 @@ class Mark:
     style: str
 
 
+_SHORT = {"source": "src", "hypothesis": "hyp", "reference": "ref"}
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _LEFT_TO_RIGHT = "\u2066"
 _RIGHT_TO_LEFT = "\u2067"
@@ -86,19 +87,11 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
     """Returns a rating as lines of at most `width` cells (a heading is never broken) and a final line feed."""
     from rich.text import Text
 
-    segment = rating.segment
-
-    def missing(reference: int | None) -> list[Omission]:
-        """Returns the omissions from one reference, or from the source."""
-        return [omission for omission in rating.omissions if omission.reference == reference]
-
     rows = []
-    if segment.source is not None:
-        rows.append(("src", mark_spans(segment.source, [*rating.source_errors, *missing(None)])))
-    rows.append(("hyp", _hypothesis(rating)))
-    for number, reference in enumerate(segment.references):
-        label = "ref" if len(segment.references) == 1 else f"ref {number + 1}"
-        rows.append((label, mark_spans(reference, missing(number))))
+    for name, marked, spans in marked_texts(rating):
+        kind, _, reference = name.partition(" ")
+        shown = _hypothesis(rating) if kind == "hypothesis" else mark_spans(marked, spans)
+        rows.append((f"{_SHORT[kind]} {reference}".strip(), shown))
     if details := _details(rating):
         rows.append(("err", Text(details)))
     if rating.correction is not None:
