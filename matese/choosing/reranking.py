@@ -36,12 +36,12 @@ _NEEDED = {
     "major": "must be a model that marks errors, or weights for other features",
     "model_score": "must be an n-best list with scores, or no weight for it",
 }
-Weights = Mapping[str, float]
+FeatureWeights = Mapping[str, float]
 """The weight of each feature in the score of a candidate; without any, the first candidate is chosen."""
-Rated = tuple[Candidates, Sequence[Sequence[Rating]]]
+RatedCandidates = tuple[Candidates, Sequence[Sequence[Rating]]]
 """Candidates, and by each model their ratings."""
-OF_EXPECTED_SCORE: Weights = {"expected_score": 1.0}
-OF_ERRORS: Weights = {"minor": -mqm.MATESE.minor, "major": -mqm.MATESE.major}
+OF_EXPECTED_SCORE: FeatureWeights = {"expected_score": 1.0}
+OF_ERRORS: FeatureWeights = {"minor": -mqm.MATESE.minor, "major": -mqm.MATESE.major}
 """The default for ratings without an expected score."""
 
 
@@ -65,7 +65,7 @@ def rerank(
     sources: Sequence[str],
     *,
     model: str | Path | Sequence[str | Path] = "mini",
-    weights: Weights | None = None,
+    weights: FeatureWeights | None = None,
     model_scores: Sequence[Sequence[float]] | None = None,
 ) -> list[Choice]:
     """Returns the best translation of each source, without a reference.
@@ -97,9 +97,9 @@ def tune_reranking(
     gold: Sequence[Sequence[float | None]],
     *,
     model: str | Path | Sequence[str | Path] = "mini",
-    weights: Weights | None = None,
+    weights: FeatureWeights | None = None,
     model_scores: Sequence[Sequence[float]] | None = None,
-) -> Weights:
+) -> FeatureWeights:
     """Returns the weights of the features that order the candidates of development data as `gold` does.
 
     Args:
@@ -129,7 +129,7 @@ def _load(model: str | Path | Sequence[str | Path], lists: Sequence[Candidates])
     return [load(name, n_segments=sum(len(candidates.texts) for candidates in lists)) for name in names]
 
 
-def make_weights(weights: Weights, n_models: int = 1) -> Weights:
+def make_weights(weights: FeatureWeights, n_models: int = 1) -> FeatureWeights:
     """Returns the weights that are not 0, in the order of the features.
 
     Raises:
@@ -145,7 +145,7 @@ def make_weights(weights: Weights, n_models: int = 1) -> Weights:
     return {name: weights[name] for name in names if weights.get(name)}
 
 
-def rated_by(lists: Sequence[Candidates], annotators: Sequence[Annotator]) -> Iterator[Rated]:
+def rated_by(lists: Sequence[Candidates], annotators: Sequence[Annotator]) -> Iterator[RatedCandidates]:
     """Yields each list of candidates with their ratings by each model."""
     for pairs in zip(*(rated(lists, annotator) for annotator in annotators), strict=True):
         yield pairs[0][0], [ratings for _, ratings in pairs]
@@ -161,7 +161,9 @@ def rated(lists: Iterable[Candidates], annotator: Annotator) -> Iterator[tuple[C
     yield from grouped(annotator.annotate_segments, ((candidates, candidates.segments()) for candidates in lists))
 
 
-def choose(candidates: Candidates, ratings: Sequence[Sequence[Rating]], weights: Weights | None = None) -> Choice:
+def choose(
+    candidates: Candidates, ratings: Sequence[Sequence[Rating]], weights: FeatureWeights | None = None
+) -> Choice:
     """Returns the candidate with the highest weighted sum of features.
 
     Args:
@@ -185,7 +187,7 @@ def choose(candidates: Candidates, ratings: Sequence[Sequence[Rating]], weights:
     return choice.best(candidates, sums, of_candidates)
 
 
-def _default(features: Sequence[Sequence[Mapping[str, float]]]) -> Weights:
+def _default(features: Sequence[Sequence[Mapping[str, float]]]) -> FeatureWeights:
     has_expected = all("expected_score" in of_candidate for of_source in features for of_candidate in of_source)
     return OF_EXPECTED_SCORE if has_expected else OF_ERRORS
 
@@ -240,7 +242,7 @@ def scores_of(lists: Sequence[Candidates], ratings: Iterable[Rating]) -> list[li
 
 
 def mean_gold(
-    rated: Sequence[Rated], gold: Sequence[Sequence[float | None]], weights: Mapping[str, Weights]
+    rated: Sequence[RatedCandidates], gold: Sequence[Sequence[float | None]], weights: Mapping[str, FeatureWeights]
 ) -> tuple[int, dict[str, float]]:
     """Returns the number of sources, and the mean gold value of the candidates chosen by each weights, and of the best.
 
@@ -256,8 +258,11 @@ def mean_gold(
 
 
 def keep_best(
-    rated: Sequence[Rated], gold: Sequence[Sequence[float | None]], tuned: Weights, given: Weights | None = None
-) -> tuple[str, Weights, int, dict[str, float]]:
+    rated: Sequence[RatedCandidates],
+    gold: Sequence[Sequence[float | None]],
+    tuned: FeatureWeights,
+    given: FeatureWeights | None = None,
+) -> tuple[str, FeatureWeights, int, dict[str, float]]:
     """Returns what chooses best on the development data, its weights, and the figures of `mean_gold`.
 
     Fitted weights order pairs of candidates, and may yet choose worse ("tuned") than the given weights ("given"), or
@@ -270,7 +275,7 @@ def keep_best(
     return best, known[best], n_sources, means
 
 
-def features(rated: Iterable[Rated]) -> list[list[dict[str, float]]]:
+def features(rated: Iterable[RatedCandidates]) -> list[list[dict[str, float]]]:
     """Returns the features of each candidate of each source."""
     return [
         [
@@ -285,7 +290,7 @@ def features(rated: Iterable[Rated]) -> list[list[dict[str, float]]]:
 
 def tune(
     features: Sequence[Sequence[Mapping[str, float]]], gold: Sequence[Sequence[float | None]], *, seed: int = 0
-) -> Weights:
+) -> FeatureWeights:
     """Returns weights with which the better of two candidates of a source has the higher sum.
 
     A logistic regression of the differences between two candidates, as in PRO (Hopkins and May 2011, "Tuning as

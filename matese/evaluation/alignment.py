@@ -9,7 +9,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, counted, shortened
 
 _PLACE = ("test_set", "lang_pair", "document", "index")
-Place = tuple[object, ...]
+StatedPlace = tuple[object, ...]
 """What all keys state of where a segment stands."""
 Mismatch = tuple[str, object, object]
 """The name and both values of what two segments differ in."""
@@ -96,7 +96,7 @@ def match(
 
 def places_of(
     sides: Sequence[Sequence[Rating]], place: Sequence[str] = (*_PLACE, "system")
-) -> list[list[Place]] | None:
+) -> list[list[StatedPlace]] | None:
     """Returns what all keys state of the place of each rating, by side; None if a key lacks the segment's number.
 
     Args:
@@ -128,7 +128,7 @@ def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
     shared = set.intersection(*map(set, places))
     if not shared:
         raise InputError("no segment is common to all files: they must have segments of the same place or text")
-    order: dict[Place, int] = {}
+    order: dict[StatedPlace, int] = {}
     for number, place in enumerate(places[0]):
         order.setdefault(place, number)
     return [
@@ -137,10 +137,10 @@ def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
     ]
 
 
-def _numbered(ratings: Sequence[Rating]) -> list[Place]:
+def _numbered(ratings: Sequence[Rating]) -> list[StatedPlace]:
     """Returns the hypothesis of each rating with the number of equal ones of its rater before it."""
     counts: Counter[tuple[str, str | None]] = Counter()
-    numbered: list[Place] = []
+    numbered: list[StatedPlace] = []
     for rating in ratings:
         text = rating.segment.hypothesis
         numbered.append((text, counts[text, rating.rater]))

@@ -16,7 +16,7 @@ from matese.tasks.values import File, Several, Text
 
 if TYPE_CHECKING:
     from matese.choosing.choice import Choice
-    from matese.choosing.reranking import Rated, Weights
+    from matese.choosing.reranking import FeatureWeights, RatedCandidates
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Request(CandidateTexts, Model, sinks.ChoiceOutput):
         return [*self.ratings, *self.candidate_files, *self.ref, *([self.gold] if self.gold else [])]
 
 
-def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | Weights:
+def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | FeatureWeights:
     """Chooses the best translation of each source; with `tune`, returns weights instead.
 
     The choices are written to `output` or `stream`, if there is one.
@@ -72,7 +72,7 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | 
 
 
 @contextmanager
-def _rated(request: Request) -> Iterator[tuple[Iterator[Rated], int, str]]:
+def _rated(request: Request) -> Iterator[tuple[Iterator[RatedCandidates], int, str]]:
     """Yields candidates with their ratings, the number of sources, and the signature of the ratings."""
     if request.ratings:
         is_alone = not any((request.nbest, request.hyp, request.src, request.input))
@@ -100,7 +100,7 @@ def _rated(request: Request) -> Iterator[tuple[Iterator[Rated], int, str]]:
             notices.info(*annotator.counts.notices)
 
 
-def _weights(request: Request) -> Weights | None:
+def _weights(request: Request) -> FeatureWeights | None:
     """Returns the weights in a file, or the weights given by name; None without either."""
     from matese.choosing.reranking import feature_names, make_weights
     from matese.validation import settings
@@ -110,7 +110,9 @@ def _weights(request: Request) -> Weights | None:
     if values is None:
         return None
     if len(values) == 1 and "=" not in values[0]:
-        of_file = make_dataclass("Weights", [(name, float, 0.0) for name in feature_names(n_models)], frozen=True)
+        of_file = make_dataclass(
+            "FeatureWeights", [(name, float, 0.0) for name in feature_names(n_models)], frozen=True
+        )
         return make_weights(asdict(settings.read(values[0], of_file)), n_models)
     weights = {}
     for item in values:
@@ -123,7 +125,7 @@ def _weights(request: Request) -> Weights | None:
     return make_weights(weights, n_models)
 
 
-def _tune(request: Request, path: str, stream: TextIO | None) -> Weights:
+def _tune(request: Request, path: str, stream: TextIO | None) -> FeatureWeights:
     require(bool(request.ref or request.gold), "--tune needs --ref FILE or --gold RATINGS")
     with sinks.opened(path, stream, "--tune") as results, _rated(request) as (rated, n_sources, _):
         from matese.choosing import reranking
