@@ -56,6 +56,8 @@ _N_PAIRS = 1000
 """Mined pairs by default."""
 _N_STRINGS = 600
 N_JOINED = {4: 120, 10: 60}
+_N_SENTENCES = {"sentences": 1} | {f"joined {n}": n for n in N_JOINED}
+"""Sentences of the texts of a set, of which one is wrong."""
 _N_NUMBERS = 64
 JOINED_NUMBERS = (1, 4, 8, 16)
 CHEATS = ("twice", "half", "copied source", "shuffled", "preamble", "another text")
@@ -110,7 +112,7 @@ def main() -> None:
     parser = markdown.parser(__doc__, "--every", "--json")
     parser.add_argument("models", nargs="+", metavar="MODEL", help="embedded models or directories")
     parser.add_argument("--sets", nargs="+", metavar="SET", help="measure only these sets")
-    text = "model directory: write what is found by kind of error and by target language to its recall.json"
+    text = "model directory: write what is found by kind of error, target language and length to its recall.json"
     parser.add_argument("--recall", type=Path, metavar="DIR", help=text)
     parser.add_argument("--data", type=Path, help="folder with the raw data; default: $MATESE_DATA")
     arguments = parser.parse_args()
@@ -162,11 +164,19 @@ def measure(judged: Mapping[InputKind, Sequence[Judged]]) -> dict[str, dict[str,
 
 
 def found_in(judged: Sequence[Judged]) -> OfInput:
-    """Returns what is found of the errors of meaning in written contrasts of sentences and of app strings."""
+    """Returns what is found of the errors of meaning in written contrasts of sentences and of app strings.
+
+    By the number of sentences of a text, it is what is found in sentences and in those that were joined.
+    """
     written = [one for one in judged if one.case.name in ("sentences", "app strings") and one.case.spans]
     return OfInput(
         kinds={kind: _found(part) for kind, part in _parts(written, lambda one: one.case.kind).items()},
         languages={name: _found(part) for name, part in _parts(written, lambda one: _language(one.case.right)).items()},
+        sentences={
+            str(_N_SENTENCES[name]): _found(part)
+            for name, part in _parts(judged, lambda one: one.case.name).items()
+            if name in _N_SENTENCES
+        },
     )
 
 

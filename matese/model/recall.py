@@ -1,4 +1,4 @@
-"""What a model finds of the errors in held-out texts, by kind of error and by language: `recall.json` beside it."""
+"""What a model finds of held-out errors, by kind of error, language and length: `recall.json` beside it."""
 
 from __future__ import annotations
 
@@ -44,10 +44,17 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class OfInput(msgspec.Struct, frozen=True):
-    """What is found from one kind of input, by kind of error ("number") and by target language ("de")."""
+    """What is found from one kind of input.
+
+    Attributes:
+        kinds: by kind of error, such as "number".
+        languages: by target language, such as "de".
+        sentences: by the number of sentences of a text, of which one is wrong.
+    """
 
     kinds: Mapping[str, Found]
     languages: Mapping[str, Found]
+    sentences: Mapping[str, Found] = msgspec.field(default_factory=dict)
 
     def hardly_found(self) -> list[str]:
         """Returns the kinds of errors that are hardly found."""

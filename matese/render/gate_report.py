@@ -14,7 +14,7 @@ import msgspec
 from matese import mqm
 from matese.annotation import AnyError, Omission, Segment
 from matese.errors import counted
-from matese.evaluation.systems.gate import FINDINGS, Check, GateResult
+from matese.evaluation.systems.gate import CONSISTENCY, FINDINGS, Check, GateResult
 from matese.formats.accepted_findings import digest
 from matese.render import json_objects, result_keys
 from matese.render.comparison_report import errors_label, score_label, segment_label
@@ -58,7 +58,7 @@ def _table(results: Sequence[GateResult]) -> list[str]:
     """Returns the lines of a table with a row for each system."""
     rows = [("system", "segments", "errors", "findings", "result")]
     for result in results:
-        errors = [error for rating in result.ratings for error in rating.all_errors]
+        errors = [error for rating in result.ratings for error in rating.all_errors if error.rule != CONSISTENCY]
         failed = ", ".join(check.name for check in result.checks if not check.passed)
         n_findings = sum(error.rule is not None for error in errors)
         outcome = f"FAIL {failed}" if failed else "PASS"
@@ -181,6 +181,7 @@ class _Finding:
     segment: Segment
     rule: str | None
     message: str
+    level: str = "error"
 
 
 def _findings(result: GateResult) -> list[_Finding]:
@@ -191,9 +192,20 @@ def _findings(result: GateResult) -> list[_Finding]:
     for number in sorted(of_rules | blamed):
         rating = result.ratings[number]
         for error, words in rating.errors_with_words():
-            if number in blamed or error.rule is not None:
+            if number in blamed or error.rule not in (None, CONSISTENCY):
                 found.append(_Finding(rating.segment, error.rule, _message(error, words, rating.segment)))
     return found
+
+
+def _notes(result: GateResult) -> list[_Finding]:
+    """Returns what is inconsistent in the set and breaks no limit."""
+    blamed = {number for check in result.checks if check.name != FINDINGS for number in check.segments}
+    return [
+        _Finding(rating.segment, error.rule, _message(error, error.words, rating.segment), "note")
+        for number, rating in enumerate(result.ratings)
+        for error in rating.unplaced
+        if error.rule == CONSISTENCY and number not in blamed
+    ]
 
 
 def _message(error: AnyError, words: str | None, segment: Segment) -> str:
@@ -230,8 +242,11 @@ def _place(segment: Segment) -> str:
 
 
 def sarif(results: Sequence[GateResult]) -> str:
-    """Returns the errors that break limits as SARIF 2.1.0, which GitHub, GitLab and Azure read."""
-    findings = [finding for result in results for finding in _findings(result)]
+    """Returns the errors that break limits as SARIF 2.1.0, which GitHub, GitLab and Azure read.
+
+    What is inconsistent in the set is a note where it breaks none.
+    """
+    findings = [finding for result in results for finding in (*_findings(result), *_notes(result))]
     rules = [{"id": name} for name in dict.fromkeys(finding.rule or "model" for finding in findings)]
     driver = {"name": "matese", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "results": list(map(_sarif_result, findings))}
@@ -247,7 +262,7 @@ def _sarif_result(finding: _Finding) -> dict[str, Any]:
         location["region"] = {"startLine": segment.line}
     return {
         "ruleId": finding.rule or "model",
-        "level": "error",
+        "level": finding.level,
         "message": {"text": finding.message},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"matese/v1": f"{digest(segment)}:{finding.rule or 'model'}"},

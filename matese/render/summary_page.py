@@ -90,6 +90,7 @@ def render(
     title: str,
     language: str = "en",
     weights: mqm.Weights = mqm.MATESE,
+    notes: Sequence[str] = (),
     day: datetime.date | None = None,
 ) -> str:
     """Returns the page as HTML.
@@ -99,6 +100,7 @@ def render(
         title: what was checked, such as the name of a file or a system.
         language: of the page, one of `LANGUAGES`.
         weights: what scores are computed with, which choose the worst segments.
+        notes: what cannot be told, and what is inconsistent.
         day: of the page; None for today.
 
     Raises:
@@ -115,7 +117,7 @@ def render(
         _Counts(words.text("Segments"), (), _segment_rows(checked, len(ratings), words)),
     ]
     shown = [_shown(rating, words) for rating in worst[:_N_WORST]]
-    return _page(checked, tables, words, title=title, weights=weights, day=day, worst=shown)
+    return _page(checked, tables, words, title=title, weights=weights, day=day, worst=shown, notes=notes)
 
 
 def render_several(
@@ -133,7 +135,7 @@ def render_several(
         title: what was checked.
         language: of the page, one of `LANGUAGES`.
         weights: what scores are computed with.
-        notes: what cannot be told.
+        notes: what cannot be told, and what is inconsistent.
 
     Raises:
         InputError: if nothing is marked or judged free of errors, or a segment has several ratings.

@@ -202,7 +202,7 @@ def _check(request: Request) -> list[GateResult]:
     to_accept: list[Acceptance] = []
     for name in names:
         ratings = found.systems[name]
-        if any(maximum.what == gates.CONSISTENCY for maximum in limits.maxima):
+        if request.sarif is not None or any(maximum.what == gates.CONSISTENCY for maximum in limits.maxima):
             ratings = _with_inconsistencies(ratings, every)
         if request.accept is not None:
             to_accept += _acceptances(ratings, accepted, request.accept)

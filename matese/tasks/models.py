@@ -44,12 +44,17 @@ def blind_spots(ratings: Iterable[Rating]) -> list[str]:
         except (OSError, FormatError, ModelError):
             continue
         of_input = None if found is None or found.model != model else found.inputs.get(fields.get("inputs", ""))
-        if of_input is not None and (kinds := of_input.hardly_found()):
+        if of_input is None:
+            continue
+        parts = []
+        if kinds := of_input.hardly_found():
+            parts.append(f"fewer than one in five of these errors: {', '.join(kinds)}")
+        if lengths := of_input.sentences:
+            shares = ", ".join(f"{100 * one.share:.0f} %" for one in lengths.values())
+            parts.append(f"{shares} of all errors in texts of {', '.join(lengths)} sentences")
+        if parts:
             given = "the source alone" if fields["inputs"] == "source" else f"the {fields['inputs']}"
-            notes.append(
-                f"from {given}, {model} finds fewer than one in five of these errors: {', '.join(kinds)}; "
-                "none found does not mean none made"
-            )
+            notes.append(f"from {given}, {model} finds {'; '.join(parts)}; none found does not mean none made")
     return list(dict.fromkeys(notes))
 
 

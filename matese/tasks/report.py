@@ -102,7 +102,7 @@ def _summary(request: Request, systems: Mapping[str, Sequence[Rating]]) -> str:
     language = request.lang or "en"
     every = [rating for ratings in systems.values() for rating in ratings]
     pairs = {rating.segment.key.lang_pair for rating in every if rating.segment.key is not None}
+    notes = [*_blind_spots(systems), *consistency.sentences(rating.segment for rating in every)]
     if len(systems) == 1 and len(pairs) < 2:
-        return summary_page.render(every, title=title, language=language, weights=request.penalties)
-    notes = _blind_spots(systems)
+        return summary_page.render(every, title=title, language=language, weights=request.penalties, notes=notes)
     return summary_page.render_several(systems, title=title, language=language, weights=request.penalties, notes=notes)

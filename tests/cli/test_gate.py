@@ -303,6 +303,11 @@ def test_what_is_translated_in_two_ways_in_the_set(run: Run, repository: Path) -
     (repository / "de" / "more.po").write_text(text.replace("17 Dateien", "17 Dateien sichern"), encoding="utf-8")
     command = ("gate", "de/app.po", "de/more.po", "--since", "HEAD", "--checks", "only,blank", "--lang-pair", "en-de")
     assert run(*command).code == 0
+    for limit, code, level in ((99, 0, "note"), (0, 1, "error")):
+        assert run(*command, "--system", "app", "--max", f"consistency={limit}", "--sarif", "g.sarif").code == code
+        (found,) = json.loads((repository / "g.sarif").read_text(encoding="utf-8"))["runs"]
+        shown = [(result["ruleId"], result["level"]) for result in found["results"]]
+        assert shown == 2 * [("consistency", level)]
     ran = run(*command, "--system", "app", "--max", "consistency=0", "--github")
     assert ran.code == 1
     lines = [line for line in ran.out.splitlines() if "Save 17 files: 17 Dateien, 17 Dateien sichern" in line]

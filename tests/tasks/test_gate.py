@@ -13,7 +13,7 @@ from matese import mqm
 from matese.annotation import Estimate, Rating, Segment
 from matese.errors import UsageError
 from matese.formats.tables import jsonl
-from matese.tasks import compare, gate
+from matese.tasks import compare, gate, report, tag
 from tests.evaluation.material import major
 from tests.tasks.conftest import do, refusal, write
 from tests.tasks.material.gate import write_files
@@ -152,3 +152,12 @@ def test_inconsistent_translations_of_a_file_are_told(folder: Path) -> None:
     ran = do(gate, input=["de.po"], max_findings=0, checks="only")
     assert f"""1 {told}, such as "Save" (unit 'Save' (line 4)): "Sichern", "Sicher"\n""" in ran.told
     assert ran.result.passed
+    do(tag, input=["de.po"], checks="only", format="jsonl", output="de.jsonl")
+    assert told in do(report, ratings=["de.jsonl"], summary=True, output="-").out
+
+
+def test_a_unit_without_an_answer_does_not_pass(folder: Path) -> None:
+    """What a language model failed on has no spans: unknown is not free of errors."""
+    write(folder / "asked.jsonl", '{"hypothesis": "Tag", "errors": []}', '{"hypothesis": "Nacht", "errors": null}')
+    for limit in ({"max": ["critical=0"]}, {"max_blank": 0}, {"max_findings": 0}):
+        assert "rating of line 2 ('Nacht') has no spans" in refusal(gate, ratings=["asked.jsonl"], **limit)

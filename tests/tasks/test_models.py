@@ -21,7 +21,7 @@ def signed(model: str, inputs: str = "source") -> list[Rating]:
 @pytest.mark.parametrize(
     ("model", "inputs", "kinds"),
     [
-        ("{}@1", "source", "tense, unit; "),
+        ("{}@1", "source", "tense, unit; 20 %, 10 % of all errors in texts of 1, 4 sentences; "),
         ("{}@1", "reference", ""),
         ("{}@1", "both", ""),
         ("{}@2", "source", ""),  # other weights
@@ -31,7 +31,8 @@ def signed(model: str, inputs: str = "source") -> list[Rating]:
 def test_kinds_of_errors_that_are_hardly_found(tmp_path: Path, model: str, inputs: str, kinds: str) -> None:
     name = str(tmp_path)
     kinds_of_source = {"tense": Found.of(100, 10), "name": Found.of(10, 1), "unit": Found.of(90, 0)}
-    of_inputs = {"source": OfInput(kinds_of_source, {}), "reference": OfInput({"tense": Found.of(2, 1)}, {})}
+    lengths = {"1": Found.of(50, 10), "4": Found.of(50, 5)}
+    of_inputs = {"source": OfInput(kinds_of_source, {}, lengths), "reference": OfInput({"tense": Found.of(2, 1)}, {})}
     (tmp_path / recall.FILE).write_bytes(msgspec.json.encode(Recall(f"{name}@1", of_inputs)))
     found = models.blind_spots([*signed(model.format(name), inputs), Rating(Segment("Ja"), "anna", ())])
     assert len(found) == bool(kinds)
