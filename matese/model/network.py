@@ -172,7 +172,7 @@ class Network(nn.Module):
         encoder = self.encoder
         n_separate = self.config.texts.separate_layers
         if batch.texts is None or batch.text_starts is None or batch.texts.is_cuda:
-            states = encoder.embed(input_ids=batch.ids, positions=batch.text_positions)
+            states = encoder.embed(batch.ids, batch.text_positions)
             texts = (batch.text_positions == 0).cumsum(1)
             is_read = batch.mask.unsqueeze(1) & (texts.unsqueeze(1) == texts.unsqueeze(2))  # (batch, tokens, tokens)
             mask = attention.padding_mask(is_read.flatten(0, 1), states.dtype).view(-1, 1, *is_read.shape[1:])
@@ -180,7 +180,7 @@ class Network(nn.Module):
         else:
             lengths = batch.text_starts.diff()
             positions = torch.arange(len(batch.texts)) - batch.text_starts[:-1].repeat_interleave(lengths)
-            states = encoder.embed(input_ids=batch.texts, positions=positions)  # (tokens of all texts, width)
+            states = encoder.embed(batch.texts, positions)  # (tokens of all texts, width)
             states = encoder.run(states, attention.packed(batch.text_starts, int(lengths.max())), 0, n_separate)
             states = states[batch.text_places]  # (batch, tokens, width)
         added, similarity = comparison(states, batch.ids, batch.roles)

@@ -36,7 +36,7 @@ def finetune(config: Config, *, resume: bool = False, reporter: Reporter = SILEN
         return result
     data = config.data
     output = Path(config.output)
-    ratings = read(data.dev_files, rater=data.rater, prepare=data.prepare, hashes=(data.least_dev_hash, 1))
+    ratings = read(data.dev_files, data, hashes=(data.least_dev_hash, 1))
     with_spans = [rating for rating in ratings if rating.errors is not None]
     if config.model.heads.tags is None or len(with_spans) < FEWEST:
         reporter.tell(f"not calibrated: {len(with_spans):,} held-out ratings with spans, {FEWEST} are needed")

@@ -19,7 +19,6 @@ from transformers import PreTrainedTokenizerBase
 from matese import files
 from matese.annotation import Rating
 from matese.errors import InputError, counted
-from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
 from matese.model import loading
 from matese.model.heads import registry
@@ -201,21 +200,10 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
     heads = registry.targets(config.model)
     of_train = IssueCounts()
     of_dev = IssueCounts()
-    joined = [
-        test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
-        for one in data.texts
-    ]
-    read_all = partial(
-        read,
-        rater=data.rater,
-        prepare=data.prepare,
-        lang_pair=data.lang_pair,
-        texts=[one for one in joined if one is not None],
-    )
     without_texts: list[str] = []
 
     def build() -> tuple[Corpus, list[str]]:
-        read_file = partial(read_all, report=of_train, notify=without_texts.append)
+        read_file = partial(read, data=data, report=of_train, notify=without_texts.append)
         corpus = corpus_building.build(_lessons(data, read_file), texts, inputs, heads)
         return corpus, [*of_train.messages(), *without_texts]
 
@@ -232,7 +220,8 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
     if len(kept) == len(heads):
         raise InputError(f"no head of the model can learn from {' '.join(data.files)}; add ratings of another kind")
     of_dev_texts: list[str] = []
-    dev_ratings = read_all(data.dev_files, report=of_dev, notify=of_dev_texts.append, hashes=(data.least_dev_hash, 1))
+    hashes = (data.least_dev_hash, 1)
+    dev_ratings = read(data.dev_files, data, report=of_dev, notify=of_dev_texts.append, hashes=hashes)
     dev = corpus_building.build(
         dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=config.model.heads.tags is not None
     )

@@ -72,8 +72,7 @@ class Roberta(nn.Module):
         self,
         *,
         attention_mask: Tensor,
-        input_ids: Tensor | None = None,
-        inputs_embeds: Tensor | None = None,
+        input_ids: Tensor,
         places: Tensor | None = None,
         output_hidden_states: bool = False,
         return_dict: bool = True,
@@ -83,13 +82,12 @@ class Roberta(nn.Module):
         Args:
             attention_mask: (batch, tokens), 1 for tokens, which come first, 0 for padding.
             input_ids: (batch, tokens).
-            inputs_embeds: (batch, tokens, width), instead of ids.
             places: (tokens of all rows,), positions of tokens in the flattened mask, to skip padding; the states of
                 padding are then 0.
             output_hidden_states: whether to return the states of all layers.
             return_dict: always True, as in transformers.
         """
-        states = self.embed(input_ids=input_ids, inputs_embeds=inputs_embeds)
+        states = self.embed(input_ids)
         attend = self._attention(attention_mask, states.dtype, is_packed=places is not None)
         kept = [states]
         shape = states.shape
@@ -102,14 +100,12 @@ class Roberta(nn.Module):
                 kept.append(states if places is None else _spread(states, places, shape))
         return States(kept[-1], tuple(kept))
 
-    def embed(
-        self, *, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None, positions: Tensor | None = None
-    ) -> Tensor:
-        """Returns the input of the first layer, (batch, tokens, width), from ids, (batch, tokens), or from embeddings.
+    def embed(self, input_ids: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Returns the input of the first layer, (batch, tokens, width), from ids, (batch, tokens).
 
         Positions are those of the tokens in their texts, (batch, tokens), from 0; None for those in their rows.
         """
-        states: Tensor = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
+        states: Tensor = self.get_input_embeddings()(input_ids)
         if positions is None:
             positions = torch.arange(states.shape[1], device=states.device)
         embeddings: Any = self.embeddings

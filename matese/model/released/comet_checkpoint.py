@@ -126,7 +126,7 @@ def read(directory: Path) -> StoredModel:
     if kind not in _MODEL_TYPES:
         raise ModelError(f"{path}: unknown encoder_model {kind!r}: must be {one_of(list(_MODEL_TYPES))}")
     place = foreign_checkpoint.encoder_directory(directory, pretrained, named_in=_HPARAMS)
-    encoder = foreign_checkpoint.read_config(place)
+    encoder = checkpoint.read_json(place / checkpoint.CONFIG)
     if (model_type := encoder.get("model_type")) != _MODEL_TYPES[kind]:
         problem = f"{place / checkpoint.CONFIG}: model_type {model_type!r}"
         raise ModelError(f"{problem}; must be {_MODEL_TYPES[kind]!r}, the encoder_model of {path}")

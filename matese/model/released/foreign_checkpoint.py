@@ -72,8 +72,3 @@ def encoder_directory(directory: Path, name: str, *, named_in: str, needed: str 
         return checkpoint.download(name, ("*.json", "*.model", "*.txt"))
     except ModelError as error:
         raise ModelError(f"{directory / named_in}: {error}; {allowed}") from error
-
-
-def read_config(directory: Path) -> dict[str, Any]:
-    """Returns the configuration of an encoder, as transformers writes it."""
-    return checkpoint.read_json(directory / checkpoint.CONFIG)

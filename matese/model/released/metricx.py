@@ -54,7 +54,7 @@ def read(directory: Path) -> StoredModel:
     Raises:
         ModelError: if it is incomplete or corrupt, or its path does not name the model.
     """
-    encoder = foreign_checkpoint.read_config(directory)
+    encoder = checkpoint.read_json(directory / checkpoint.CONFIG)
     config = _read_config(directory)
     return StoredModel(config, encoder, _read_tensors(directory), _tokenizer_directory(directory), is_released=True)
 

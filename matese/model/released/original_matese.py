@@ -67,7 +67,7 @@ def read(path: Path) -> StoredModel:
     place = foreign_checkpoint.encoder_directory(
         directory, str(settings.get("transformer_model_name")), named_in=named_in
     )
-    encoder = foreign_checkpoint.read_config(place)
+    encoder = checkpoint.read_json(place / checkpoint.CONFIG)
     tensors = _tensors(stored["state_dict"], [labels.index(tag) for tag in TAGS])
     is_source = bool(settings.get("reference_less"))
     tokenizer = _tokenizer(place, str(encoder.get("model_type")), is_source=is_source)

@@ -41,8 +41,6 @@ def test_the_states_are_those_of_transformers(model_type: str) -> None:
     for one, other in zip(states.hidden_states, expected.hidden_states, strict=True):
         torch.testing.assert_close(one[mask.bool()], other[mask.bool()], rtol=1e-5, atol=1e-5)
     assert states.last_hidden_state is states.hidden_states[-1]
-    embedded = ours(inputs_embeds=ours.get_input_embeddings()(ids), attention_mask=mask).last_hidden_state
-    torch.testing.assert_close(embedded, states.last_hidden_state)
 
 
 @pytest.mark.parametrize("model_type", ["xlm-roberta", "roberta", "bert"])
