@@ -44,7 +44,7 @@ class DevMetrics(ABC):
         """Returns the figures over all devices, without undefined ones, and resets them."""
         segments = self._segments
         self._segments = []
-        if torch.distributed.is_initialized():
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
             of_devices: list[Any] = [None] * torch.distributed.get_world_size()
             torch.distributed.all_gather_object(of_devices, segments)
             segments = list(itertools.chain.from_iterable(of_devices))
