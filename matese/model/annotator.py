@@ -26,6 +26,7 @@ from matese.model.model_input import ModelInput, usable_inputs
 from matese.model.operating_point import OperatingPoint
 from matese.model.prediction import TagProbabilities
 from matese.model.predictor import PredictedRating, Predictor
+from matese.model.recall import Recall
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind, LanguageCodes
 from matese.model.trained_languages import Doubt
@@ -150,7 +151,7 @@ def load(
         if engine == "numpy":
             raise UsageError(f"--engine numpy --uncertainty {uncertainty}: dropout is for torch to compute")
     options = LoadOptions(
-        models=tuple(map(_from_anywhere, names)),
+        models=tuple(names),
         hardware=Hardware(device, precision, batch_tokens, threads, engine),
         choice=_varied(choice or DecodingChoice(), min_confidence),
         weights=mqm.find_weights(weights),
@@ -158,9 +159,7 @@ def load(
         n_segments=n_segments,
         uncertainty=wanted,
     )
-    name = _name_of([str(name) for name in names])
-    predictor, decoding = _load(options)
-    return Annotator(predictor, decoding, weights=options.weights, name=name, options=options)
+    return _load(options)
 
 
 def _varied(choice: DecodingChoice, min_confidence: float | None) -> DecodingChoice:
@@ -173,10 +172,10 @@ def _varied(choice: DecodingChoice, min_confidence: float | None) -> DecodingCho
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """What is loaded, and how, so that another process can load it again; see `load`.
+    """What is loaded, and how; see `load`.
 
     Attributes:
-        models: names or absolute directories, of an ensemble several.
+        models: names or directories, of an ensemble several.
         hardware: as it is wanted.
         choice: what is decoded in another way.
         weights: penalties of errors.
@@ -194,41 +193,18 @@ class LoadOptions:
     uncertainty: Uncertainty | None
 
 
-def _load(options: LoadOptions) -> tuple[Predictor, Decoding]:
-    """Returns what predicts, and how it is decoded."""
-    predictors = [_load_predictor(checkpoint.resolve(model), options) for model in options.models]
+def _load(options: LoadOptions) -> Annotator:
+    directories = [checkpoint.resolve(model) for model in options.models]
+    name = _name_of([str(model) for model in options.models])
+    predictors = [_load_predictor(directory, options) for directory in directories]
     decodings = [predictor.config.decoding.varied(options.choice) for predictor in predictors]
-    if options.uncertainty is None:
-        return predictors[0], decodings[0]
-    from matese.model.uncertainty import Ensemble
+    found = recall.read(directories[0]) if len(directories) == 1 else None
+    predictor = predictors[0]
+    if options.uncertainty is not None:
+        from matese.model.uncertainty import Ensemble
 
-    return Ensemble(options.uncertainty, predictors, decodings, options.weights), decodings[0]
-
-
-def _from_anywhere(model: str | Path) -> str | Path:
-    """Returns a model's name, or its absolute directory: another process may have another working directory."""
-    is_name = isinstance(model, str) and model in checkpoint.embedded()
-    return Path(model).resolve() if not is_name and Path(model).is_dir() else model
-
-
-_load_again = lru_cache(maxsize=1)(_load)
-"""Another process sends an annotator with each piece of work."""
-
-
-def _again(options: LoadOptions, name: str, decoding: Decoding) -> Annotator:
-    """Returns an annotator that was pickled.
-
-    Raises:
-        ModelError: if the files of a model have changed.
-    """
-    found = _name_of([str(model) for model in options.models])
-    if _digests(found) != _digests(name):
-        raise ModelError(f"model {name} has other files now ({found}): load it again")
-    return Annotator(_load_again(options)[0], decoding, weights=options.weights, name=name, options=options)
-
-
-def _digests(name: str) -> list[str]:
-    return [title.rpartition("@")[2] for title in name.split("+")]
+        predictor = Ensemble(options.uncertainty, predictors, decodings, options.weights)
+    return Annotator(predictor, decodings[0], weights=options.weights, name=name, found=found)
 
 
 def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
@@ -357,9 +333,7 @@ def annotate(
 
 
 class Annotator:
-    """Judges translations with a model. `load` returns one.
-
-    It can be pickled, for `multiprocessing` or Spark: the model's files are read again where it is unpickled.
+    """Judges translations with a model. `load` returns one; a process of its own loads one of its own.
 
     Attributes:
         predictor: runs the model.
@@ -377,16 +351,14 @@ class Annotator:
         *,
         name: str,
         weights: mqm.Weights = mqm.MATESE,
-        options: LoadOptions | None = None,
+        found: Recall | None = None,
     ) -> None:
         self.predictor = predictor
         self.decoding = decoding
         self.weights = weights
         self.name = name
         self.config = predictor.config
-        self._options = options
-        is_alone = options is not None and len(options.models) == 1
-        self.recall = recall.read(checkpoint.resolve(options.models[0])) if options and is_alone else None
+        self.recall = found
         measured = () if self.recall is None else self.recall.languages
         self._lang_pairs = tuple(f"{name}-{name}" for name in measured) or self.config.lang_pairs
         self._special = Counter[str]()
@@ -395,11 +367,6 @@ class Annotator:
 
     def __repr__(self) -> str:
         return f"<Annotator {self.name}, reads {' or '.join(self.config.texts.inputs)}>"
-
-    def __reduce__(self) -> tuple[Callable[..., Annotator], tuple[LoadOptions, str, Decoding]]:
-        if self._options is None:
-            raise TypeError("only an annotator that matese.load has returned can be pickled")
-        return _again, (self._options, self.name, self.decoding)
 
     @property
     def counts(self) -> Counts:
@@ -423,7 +390,7 @@ class Annotator:
 
     def with_decoding(self, decoding: Decoding) -> Annotator:
         """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""
-        return Annotator(self.predictor, decoding, weights=self.weights, name=self.name, options=self._options)
+        return Annotator(self.predictor, decoding, weights=self.weights, name=self.name, found=self.recall)
 
     def signature(self, inputs: InputKind, n_references: int = 1, languages: LanguageCodes | None = None) -> str:
         """Returns a text that names everything that can change a prediction, in the manner of sacreBLEU."""

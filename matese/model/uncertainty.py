@@ -13,6 +13,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from typing import Any, Literal
 
@@ -276,11 +277,7 @@ def _with_dropout(predictor: Predictor, decoding: Decoding, uncertainty: Uncerta
     from matese.model.encoder.dropout import Dropout
 
     dropout = Dropout(predictor.module, uncertainty.p)
-
-    def passing(number: int) -> Callable[[], AbstractContextManager[None]]:
-        return lambda: dropout.passing(number)
-
-    return [(predictor, decoding, passing(number)) for number in range(uncertainty.n_passes)]
+    return [(predictor, decoding, partial(dropout.passing, number)) for number in range(uncertainty.n_passes)]
 
 
 def _check_alike(names: Sequence[str], predictors: Sequence[Predictor]) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import random
 import shutil
 import threading
@@ -18,7 +17,6 @@ import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, TokenScores
 from matese.errors import ModelError, UsageError
-from matese.model import annotator as annotator_module
 from matese.model import recall
 from matese.model.decoding import Fitted
 from matese.model.engines.hardware import choose_batch_tokens, limit_kept_kernels, processors_granted
@@ -412,27 +410,6 @@ def test_a_container_grants_processors(text: str, expected: int | None, tmp_path
     (tmp_path / "cpu.max").write_text(text, encoding="ascii")
     assert processors_granted(tmp_path / "cpu.max") == expected
     assert processors_granted(tmp_path / "none") is None
-
-
-def test_an_annotator_is_pickled_without_its_weights(
-    tiny_model_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory = shutil.copytree(tiny_model_dir, tmp_path / "model")
-    monkeypatch.chdir(tmp_path)
-    choice = matese.DecodingChoice(min_confidence=0.2)
-    given = matese.load("model", precision="float32", choice=choice, weights="google", overrides=())
-    expected = given.annotate(HYPOTHESES, references=REFERENCES)
-    pickled = pickle.dumps(given)
-    assert len(pickled) < 2000
-    assert len(repr(given)) < 100
-    monkeypatch.chdir("/")  # another process may have another working directory
-    for _ in range(2):
-        assert pickle.loads(pickled).annotate(HYPOTHESES, references=REFERENCES) == expected
-    with open(directory / "config.json", "a", encoding="utf-8") as stream:
-        stream.write(" ")
-    annotator_module._load_again.cache_clear()
-    with pytest.raises(ModelError):
-        pickle.loads(pickled)
 
 
 def test_batches_are_chosen_by_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
