@@ -19,6 +19,7 @@ from matese.model.heads.tags.bio import B_MINOR, TAGS, O
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput
 from matese.model.prediction import Marks, Outputs, Prediction, TagProbabilities
+from matese.validation import plain_values
 from tests.conftest import make_config
 
 RULE = ErrorFreeRule(Features(0.0, -1.0, 0.0, 0.0, 0.0), offset=1.0, threshold=0.5)
@@ -101,11 +102,14 @@ def test_a_segment_that_lacks_words_of_a_major_omission_is_never_free_of_errors(
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"threshold": 1.5}, "threshold 1.5"), ({"weights": Features(0, 0.5, 0, 0, 0)}, "weight of errors 0.5")],
+    [
+        ({"threshold": 1.5}, "threshold: Expected `float` <= 1.0"),
+        ({"weights": Features(0, 0.5, 0, 0, 0)}, "weight of errors 0.5"),
+    ],
 )
 def test_impossible_rules_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        replace(RULE, **change)
+        plain_values.convert(plain_values.to_plain(replace(RULE, **change)), ErrorFreeRule)
 
 
 @pytest.mark.parametrize(
