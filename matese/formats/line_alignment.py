@@ -7,7 +7,7 @@ addition or an omission, is joined to its neighbour, so that whoever judges the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -38,11 +38,39 @@ class JoinedLines:
     n_added: int
     n_omitted: int
 
-    @property
-    def table(self) -> str:
-        """The alignment as a TSV: the numbers of the lines, from 1, in both files."""
-        rows = (f"{_numbers(bead.first)}\t{_numbers(bead.other)}\n" for bead in self.beads)
-        return "".join(["hypothesis\tother\n", *rows])
+
+def table(systems: Mapping[str, Sequence[Bead]]) -> str:
+    """Returns alignments as a TSV: the system, and the numbers of the lines, from 1, in both files."""
+    rows = [
+        f"{name}\t{_numbers(bead.first)}\t{_numbers(bead.other)}\n" for name, beads in systems.items() for bead in beads
+    ]
+    return "".join(["system\thypothesis\tother\n", *rows])
+
+
+def shared(systems: Sequence[Sequence[Bead]]) -> list[list[Bead]]:
+    """Returns the alignments of several texts with another one, joined so that all cut the other one alike.
+
+    >>> first = [Bead((0, 1), (0, 2)), Bead((1, 2), (2, 3)), Bead((2, 3), (3, 4))]
+    >>> other = [Bead((0, 2), (0, 3)), Bead((2, 3), (3, 4))]
+    >>> [[bead.first for bead in beads] for beads in shared([first, other])]
+    [[(0, 2), (2, 3)], [(0, 2), (2, 3)]]
+    """
+    ends = set.intersection(*({bead.other[1] for bead in beads} for beads in systems))
+    cut = []
+    for beads in systems:
+        parts: list[list[Bead]] = [[]]
+        for bead in beads:
+            parts[-1].append(bead)
+            if bead.other[1] in ends:
+                parts.append([])
+        cut.append(
+            [
+                Bead((part[0].first[0], part[-1].first[1]), (part[0].other[0], part[-1].other[1]))
+                for part in parts
+                if part
+            ]
+        )
+    return cut
 
 
 def join(hypotheses: Sequence[str], others: Sequence[str]) -> JoinedLines:

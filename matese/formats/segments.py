@@ -19,6 +19,7 @@ from matese.formats import detection
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.registry import BY_NAME
 from matese.text import languages
+from matese.text.ranges import Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ def from_texts(
     context = [_open(path) for path in (*references, *([] if source is None else [source]))]
     first = systems[0]
     alignment = ""
-    if report is not None and any(other.n_lines != first.n_lines for other in context):
+    if report is not None and context and any(other.n_lines != first.n_lines for other in (*systems, *context)):
         systems, context, alignment = _aligned(systems, context, report)
         first = systems[0]
     for other in (*systems, *context):
@@ -199,29 +200,34 @@ def _aligned(
 ) -> tuple[list[_TextFile], list[_TextFile], str]:
     """Returns files whose lines are joined so that they have equally many, and the alignment.
 
-    Source and references belong together line by line, and so do files with as many lines as the translations.
+    Source and references belong together line by line. Lines of several systems are joined until all are cut alike.
     """
     from matese.formats import line_alignment
 
-    (file, *others) = systems
-    different = [other for other in context if other.n_lines != file.n_lines]
-    anchor = different[0]
-    if others or any(other.n_lines != anchor.n_lines for other in context):
+    anchor = next(other for other in context if any(other.n_lines != file.n_lines for file in systems))
+    if any(other.n_lines != anchor.n_lines for other in context):
         counts = ", ".join(f"{name_of(other.path)} {other.n_lines:,}" for other in (*systems, *context))
-        allowed = "must be one system, whose source and references have equally many"
-        raise InputError(f"lines cannot be aligned ({counts}): {allowed}")
-    joined = line_alignment.join(list(file.read()), list(anchor.read()))
-    for n, of, what in ((joined.n_added, file, "additions"), (joined.n_omitted, anchor, "omissions")):
-        if n:
-            report(f"{name_of(of.path)}: {counted(n, 'line')} without a counterpart ({what}), read with a neighbour")
+        raise InputError(f"lines cannot be aligned ({counts}): source and references must have equally many")
+    lines = list(anchor.read())
+    joined = [line_alignment.join(list(file.read()), lines) for file in systems]
+    for file, one in zip(systems, joined, strict=True):
+        for n, of, what in ((one.n_added, file, "additions"), (one.n_omitted, anchor, "omissions")):
+            if n:
+                name = f"{name_of(file.path)}, {name_of(anchor.path)}" if len(systems) > 1 else name_of(of.path)
+                report(f"{name}: {counted(n, 'line')} without a counterpart ({what}), read with a neighbour")
+    beads = line_alignment.shared([one.beads for one in joined])
 
-    def rejoined(other: _TextFile) -> _TextFile:
-        lines = list(other.read())
-        texts = [" ".join(lines[slice(*bead.other)]) for bead in joined.beads]
-        return _TextFile(other.path, len(texts), texts, other.form)
+    def rejoined(file: _TextFile, ranges: Iterable[Range]) -> _TextFile:
+        lines = list(file.read())
+        texts = [" ".join(filter(str.strip, lines[slice(*of_text)])) for of_text in ranges]
+        return _TextFile(file.path, len(texts), texts, file.form)
 
-    rows = _TextFile(file.path, len(joined.hypotheses), joined.hypotheses, file.form)
-    return [rows], [rejoined(other) for other in context], joined.table
+    names = short_names([file.path for file in systems])
+    return (
+        [rejoined(file, (bead.first for bead in own)) for file, own in zip(systems, beads, strict=True)],
+        [rejoined(other, (bead.other for bead in beads[0])) for other in context],
+        line_alignment.table(dict(zip(names, beads, strict=True))),
+    )
 
 
 def _parallel(

@@ -86,7 +86,7 @@ class Translations(TextFiles):
         system: name of the system, in place of the name that the file has or states.
         skip_incomplete: leave out segments without the texts that the model needs, and report their number.
         ignore_references: leave out the references of --input, so that the model reads the source alone.
-        align: join the lines of a translation and of its source or references that differ in number.
+        align: join the lines of translations and of their source or references that differ in number.
     """
 
     ref: Sequence[str] = option((), Several(is_repeated=True))

@@ -92,6 +92,22 @@ def test_messages(source: str, hypothesis: str, lost: list[str], wrong: list[str
     assert found(source, hypothesis) == (lost, [hypothesis] if wrong is None else wrong)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "source", "hypothesis", "n_errors"),
+    [
+        ((), "Deleting all", "%s löschen", 0),  # may be text
+        (("printf",), "Deleting all", "%s löschen", 1),
+        (("printf",), "Deleting %d", "Löschen", 1),
+        (("no-printf",), "100 %d", "100", 0),
+        (("no-braces",), "Use {name} %d", "Nimm %d", 0),
+        (("braces",), "Use {name}", "Nimm es", 1),
+    ],
+)
+def test_kinds_that_the_file_declares(kinds: tuple[str, ...], source: str, hypothesis: str, n_errors: int) -> None:
+    segment = Segment(hypothesis, source, key=SegmentKey(lang_pair="en-de"), placeholder_kinds=kinds)
+    assert len(list(placeholders.find(Texts(segment)))) == n_errors
+
+
 def test_per_cent_signs_before_the_number_are_no_placeholders() -> None:
     assert found("%50 indirim", "50% off", "tr-en") == ([], [])
     assert found("50% off", "%50 indirim", "en-tr") == ([], [])

@@ -23,7 +23,7 @@ def test_one_line_of_two_sentences() -> None:
     assert joined.hypotheses == tuple(lines)
     assert joined.others == tuple(lines)
     assert (joined.n_added, joined.n_omitted) == (0, 0)
-    assert joined.table == "hypothesis\tother\n1\t1\n2\t2-3\n3\t4\n"
+    assert line_alignment.table({"a": joined.beads}) == "system\thypothesis\tother\na\t1\t1\na\t2\t2-3\na\t3\t4\n"
 
 
 def test_what_has_no_counterpart_stays_beside_its_neighbour_and_is_counted() -> None:
@@ -39,7 +39,7 @@ def test_documents_are_aligned_on_their_own() -> None:
     first = [SOURCE[0], "", SOURCE[0], SOURCE[1]]
     other = [f"{SOURCE[0]}", "", "", f"{SOURCE[0]} {SOURCE[1]}"]
     joined = line_alignment.join(first, other)
-    assert joined.table == "hypothesis\tother\n1\t1\n3-4\t4\n"
+    assert line_alignment.table({"a": joined.beads}) == "system\thypothesis\tother\na\t1\t1\na\t3-4\t4\n"
 
 
 @pytest.mark.parametrize(("lines", "others"), [([], ["a"]), (["a"], [" ", ""]), (["a"] * 6000, ["a"] * 5999)])

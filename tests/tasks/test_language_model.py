@@ -96,10 +96,17 @@ def test_lines_that_differ_in_number_are_aligned(folder: Path) -> None:
     do(tag, **options, align=True, output="out.jsonl")
     rows = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
     assert [row["source"] for row in rows] == ["It costs 15 euros. The house is old.", "Good."]
-    assert (folder / "out.jsonl.alignment.tsv").read_text("utf-8") == "hypothesis\tother\n1\t1-2\n2\t3\n"
+    assert (folder / "out.jsonl.alignment.tsv").read_text(
+        "utf-8"
+    ) == "system\thypothesis\tother\njoined\t1\t1-2\njoined\t2\t3\n"
     write(folder / "short.txt", "Es kostet 15 Euro.", "Gut.")
     write(folder / "src.txt", "It costs 15 euros.", "Nobody has lived there since the fire of 1963.", "Good.")
     told = do(tag, **{**options, "hyp": ["short.txt"]}, align=True).told
     assert "src.txt: 1 line without a counterpart (omissions)" in told
+    # Of several systems, the source is cut where all of them are.
+    write(folder / "two.txt", "Es kostet 15 Euro. Niemand hat dort seit dem Brand von 1963 gelebt.", "Gut.")
+    write(folder / "three.txt", "Es kostet 15 Euro.", "Niemand hat dort seit dem Brand von 1963 gelebt.", "Gut.")
+    several = do(compare, hyp=["two.txt", "three.txt"], src=["src.txt"], checks="only", align=True, bootstrap=0)
+    assert "2 segments " in several.out
     write(folder / "ref.txt", "Es kostet 15 Euro.")
     assert "cannot be aligned" in refusal(tag, **options, ref=["ref.txt"], align=True)
