@@ -17,7 +17,7 @@ import stat
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from typing import BinaryIO, TextIO, cast
@@ -108,31 +108,13 @@ def read_raw_lines(path: str | Path) -> Iterator[bytes]:
         FormatError: if the compressed data are damaged.
         OSError: if the file cannot be opened or read.
     """
-    name = name_of(path)
-    number = 0
     with open_binary(path) as stream:
-        try:
-            for number, raw in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1):
-                if len(raw) > LONGEST_LINE:
-                    raise FormatError(name, number, f"line is longer than {LONGEST_LINE:,} bytes: must be shorter")
-                if raw.endswith(b"\n"):
-                    raw = raw[:-1].removesuffix(b"\r")
-                yield raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise FormatError(
-                name, number + 1, f"gzip data are cut off or damaged ({error}); fetch or write the file again"
-            ) from None
-
-
-def repeatable_lines(path: str | Path) -> Callable[[], Iterator[str]]:
-    """Returns a function that yields the lines of a text file as often as it is called; see `read_lines`.
-
-    Lines that can be read only once, from a pipe, are kept in memory.
-    """
-    if str(path) != "-" and stat.S_ISREG(os.stat(path).st_mode):
-        return partial(read_lines, path)
-    lines = tuple(read_lines(path))
-    return lambda: iter(lines)
+        for number, raw in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1):
+            if len(raw) > LONGEST_LINE:
+                raise FormatError(name_of(path), number, f"line is longer than {LONGEST_LINE:,} bytes: must be shorter")
+            if raw.endswith(b"\n"):
+                raw = raw[:-1].removesuffix(b"\r")
+            yield raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
 
 
 @contextlib.contextmanager

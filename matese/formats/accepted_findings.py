@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import msgspec
@@ -110,36 +110,23 @@ class Accepted:
         return texts is not None and digest(segment) not in texts
 
 
-def add_to_file(path: str | Path, lines: Iterable[Acceptance]) -> int:
-    """Adds lines that a file lacks; returns their number."""
+def add_to_file(path: str | Path, lines: Iterable[Acceptance], *, instead_of: Collection[str] = ()) -> int:
+    """Adds lines that a file lacks, and returns their number; lines of the texts with the digests `instead_of` go."""
     file = Path(path)
-    before = file.read_text(encoding="utf-8") if file.exists() else ""
-    old = before.splitlines()
-    new = [line for line in dict.fromkeys(_encoded(lines)) if line not in old]
-    if new:
+    old = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    kept = [line for line in old if not instead_of or _text_of(line) not in instead_of]
+    encoded = (msgspec.json.encode(line).decode() for line in lines)
+    added = [line for line in dict.fromkeys(encoded) if line not in kept]
+    if added or kept != old:
         with replacing(file) as target:
-            start = before if before.endswith("\n") or not before else f"{before}\n"
-            target.write_text(start + "".join(f"{line}\n" for line in new), encoding="utf-8", newline="\n")
-    return len(new)
+            text = "".join(f"{line}\n" for line in (*kept, *added))
+            target.write_text(text, encoding="utf-8", newline="\n")
+    return len(added)
 
 
-def replace_in_file(path: Path, texts: Collection[str], lines: Sequence[Acceptance]) -> None:
-    """Replaces the lines of a file that are of some texts, given by their digests."""
-    old = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-
-    def is_of_texts(line: str) -> bool:
-        try:
-            accepted = msgspec.json.decode(line, type=Acceptance)
-        except msgspec.DecodeError:  # a rating, or what `Accepted.read` will refuse
-            return False
-        return accepted.text in texts
-
-    others = [line for line in old if not is_of_texts(line)]
-    new = [*others, *dict.fromkeys(_encoded(lines))]
-    if new != old:
-        with replacing(path) as target:
-            target.write_text("".join(f"{line}\n" for line in new), encoding="utf-8", newline="\n")
-
-
-def _encoded(lines: Iterable[Acceptance]) -> Iterator[str]:
-    yield from (msgspec.json.encode(line).decode() for line in lines)
+def _text_of(line: str) -> str | None:
+    """Returns the digest of the text that a line accepts; None for a rating, or what `Accepted.read` will refuse."""
+    try:
+        return msgspec.json.decode(line, type=Acceptance).text
+    except msgspec.DecodeError:
+        return None

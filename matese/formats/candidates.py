@@ -114,14 +114,17 @@ def from_systems(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candi
     Args:
         systems: name and segments of each system; segment i of each has the same source.
     """
-    names = tuple(name for name, _ in systems)
-    lists = []
-    for translations in zip(*(segments for _, segments in systems), strict=True):
-        first = translations[0]
-        key = None if first.key is None else replace(first.key, system=None)
-        texts = tuple(segment.hypothesis for segment in translations)
-        lists.append(Candidates(texts, first.source, first.references, (), names, key))
-    return lists
+    names = [name for name, _ in systems]
+    rows = zip(*(segments for _, segments in systems), strict=True)
+    return [_of_systems(names, translations) for translations in rows]
+
+
+def _of_systems(names: Sequence[str], translations: Sequence[Segment]) -> Candidates:
+    """Returns the translations of a source by these systems."""
+    first = translations[0]
+    key = None if first.key is None else replace(first.key, system=None)
+    texts = tuple(segment.hypothesis for segment in translations)
+    return Candidates(texts, first.source, first.references, (), tuple(names), key)
 
 
 def by_place(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candidates] | None:
@@ -138,13 +141,7 @@ def by_place(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candidate
             if segment.key is None or segment.key.index is None:
                 return None
             found.setdefault(replace(segment.key, system=None), []).append((name, segment))
-    lists = []
-    for key, translations in found.items():
-        names, segments = zip(*translations, strict=True)
-        first = segments[0]
-        texts = tuple(segment.hypothesis for segment in segments)
-        lists.append(Candidates(texts, first.source, first.references, (), names, key))
-    return lists
+    return [_of_systems(*zip(*translations, strict=True)) for translations in found.values()]
 
 
 def _from_moses(path: str, lines: Sequence[str]) -> list[Candidates]:

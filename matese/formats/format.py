@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Overall, Rating, Segment, UnplacedError
@@ -17,7 +17,6 @@ from matese.formats.row_issues import RowIssue
 from matese.formats.signs import FileHead
 from matese.text import languages
 
-T = TypeVar("T")
 Columns = Mapping[str, Sequence[str]]
 """Names of columns by what they hold; see `matese.formats.tables.columns.ROLES`."""
 
@@ -136,14 +135,16 @@ def rating_of(
 ) -> Rating:
     """Returns the rating with these errors, each in the field of its type, in their order."""
     marks = tuple(errors)
-
-    def of(kind: type[T]) -> tuple[T, ...]:
-        return tuple(mark for mark in marks if isinstance(mark, kind))
-
-    placed = of(ErrorSpan)
-    omissions = of(Omission)
-    unplaced = of(UnplacedError)
-    return Rating(segment, rater, placed, tuple(source_errors), omissions, unplaced, overall, estimate)
+    return Rating(
+        segment,
+        rater,
+        errors=tuple(mark for mark in marks if isinstance(mark, ErrorSpan)),
+        source_errors=tuple(source_errors),
+        omissions=tuple(mark for mark in marks if isinstance(mark, Omission)),
+        unplaced=tuple(mark for mark in marks if isinstance(mark, UnplacedError)),
+        overall=overall,
+        estimate=estimate,
+    )
 
 
 Reader = Callable[[str | Path, ReadOptions], Iterator[Rating]]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from matese.annotation import AnnotationError
-from matese.errors import FormatError, InputError, counted
+from matese.errors import FormatError, InputError, counted, one_of
 from matese.files import name_of, read_lines
 
 T = TypeVar("T")
@@ -108,6 +108,13 @@ class RowIssues:
         None.
         """
         self._handle("ignored", reason, allowed)
+
+    def ignore_unknown(self, keys: Iterable[str], known: Sequence[str], of: str = "an error") -> bool:
+        """Reports the keys of an annotation that are not known, and returns whether there are any."""
+        unknown = [key for key in keys if key not in known]
+        for key in unknown:
+            self.ignore(f"unknown key {key!r} of {of}", f"must be {one_of(known)}")
+        return bool(unknown)
 
     def assume(self, reason: str) -> None:
         """Reports what is assumed about a file; strict reading accepts that."""

@@ -169,9 +169,7 @@ def from_texts(
         InputError: if the files differ in length, a system is given twice, or a folder has no files.
     """
     hypotheses = [file for path in hypotheses for file in _files(path)]
-    for path, times in Counter(hypotheses).items():
-        if times > 1:
-            raise InputError(f"{path} is given {times} times: each system must be given once")
+    _check_distinct(hypotheses)
     systems = [_open(path) for path in hypotheses]
     context = [_open(path) for path in (*references, *([] if source is None else [source]))]
     first = systems[0]
@@ -333,9 +331,7 @@ def from_files(
         FormatError: if a file cannot be read.
         InputError: if a file is given twice, or the sources and references do not fit the text files.
     """
-    for path, times in Counter(paths).items():
-        if times > 1:
-            raise InputError(f"{path} is given {times} times; give it once")
+    _check_distinct(paths)
     forms = {path: _form_of(path) for path in paths}
     cues = [path for path, form in forms.items() if form is not None and BY_NAME[form].stands_for_lines]
     is_in_pairs = bool(sources or references)
@@ -351,7 +347,11 @@ def from_files(
     parts: dict[str, GivenSegments] = {}
     for path, form in forms.items():
         if path not in texts:
-            parts |= _unless_skipped(path, options, form, is_needed=path == paths[-1] and not parts)
+            try:
+                parts[path] = from_file(path, options, name=form)
+            except detection.SkippedError:  # of a file that is not translated yet, nothing is left
+                if path == paths[-1] and not parts:
+                    raise
             continue
         of_source = [files[other] for other in sources if files[other].n_lines == files[path].n_lines]
         of_reference = [files[other] for other in references if files[other].n_lines == files[path].n_lines]
@@ -365,16 +365,10 @@ def from_files(
     return next(iter(parts.values())) if len(parts) == 1 else _joined([*parts.values()], short_names([*parts]))
 
 
-def _unless_skipped(
-    path: str, options: ReadOptions | None, form: str | None, *, is_needed: bool
-) -> dict[str, GivenSegments]:
-    """Returns the segments of a file; nothing if all of its rows are skipped, as of one that is not translated yet."""
-    try:
-        return {path: from_file(path, options, name=form)}
-    except detection.SkippedError:
-        if is_needed:
-            raise
-        return {}
+def _check_distinct(paths: Sequence[str]) -> None:
+    for path, times in Counter(paths).items():
+        if times > 1:
+            raise InputError(f"{path} is given {times} times: must be given once")
 
 
 def _form_of(path: str) -> str | None:
@@ -433,15 +427,9 @@ def _number(segments: dict[tuple[str, object], Segment]) -> None:
 
 
 def _describe(key: SegmentKey, label: str) -> str:
-    names = {
-        "test_set": "test set ",
-        "lang_pair": "",
-        "system": "system ",
-        "document": "document ",
-    }
-    values = ((name, getattr(key, field)) for field, name in names.items())
-    stated = [f"{name}{value}" for name, value in values if value is not None]
-    return ", ".join([*stated, *filter(None, [label])])
+    names = {"test set": key.test_set, "": key.lang_pair, "system": key.system, "document": key.document}
+    stated = [f"{name} {value}".strip() for name, value in names.items() if value is not None]
+    return ", ".join(filter(None, [*stated, label]))
 
 
 def _files(path: str) -> list[str]:

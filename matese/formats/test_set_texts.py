@@ -205,12 +205,11 @@ def _of_files(source: str | None, references: Sequence[str]) -> TestSetTexts:
 
 
 def _of_directory(test_set: TestSet, lang_pair: str) -> TestSetTexts:
-    has_documents = (test_set.root / "documents" / f"{lang_pair}.docs").is_file()
     return TestSetTexts(
         f"{test_set.root} {lang_pair}",
         test_set.sources(lang_pair),
         {name: test_set.reference(lang_pair, name) for name in test_set.references(lang_pair)},
-        [document for _, document in test_set.documents(lang_pair)] if has_documents else None,
+        [document for _, document in test_set.documents(lang_pair)] if test_set.has_documents(lang_pair) else None,
     )
 
 

@@ -62,11 +62,8 @@ class EsaSpan(msgspec.Struct):
 
 def report_unknown(spans: object, issues: RowIssues) -> None:
     """Reports the keys of spans, as JSON has them, that are not understood."""
-    known = EsaSpan.__struct_fields__
     for span in spans if isinstance(spans, list) else ():
-        for name in span if isinstance(span, dict) else ():
-            if name not in known:
-                issues.ignore(f"unknown key {name!r} of an error", f"must be {one_of(known)}")
+        issues.ignore_unknown(span if isinstance(span, dict) else (), EsaSpan.__struct_fields__)
 
 
 def to_esa(rating: Rating, missing: int | str) -> Iterator[tuple[ErrorSpan | UnplacedError, int | str, int | str]]:

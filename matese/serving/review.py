@@ -118,7 +118,7 @@ class Review:
                 ]
         path = self._output.with_name(accepted_findings.USUAL_NAME)
         texts = set(map(accepted_findings.digest, shown))
-        accepted_findings.replace_in_file(path, texts, accepted)
+        accepted_findings.add_to_file(path, accepted, instead_of=texts)
 
     def _version(self) -> str:
         """Returns a digest of the output: pages that show another one must not replace it."""

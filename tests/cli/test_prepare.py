@@ -95,6 +95,13 @@ def test_one_rater_is_said_to_be_alone(run: Run, folder: Path) -> None:
     assert "no segment has several raters" in made.err
 
 
+def test_several_test_sets_are_named(run: Run, folder: Path) -> None:
+    rows = [{"hypothesis": f"Satz {n}", "source": f"s {n}", "errors": [], "test_set": f"wmt{n % 2}"} for n in range(4)]
+    (folder / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    made = run("prepare", "a.jsonl", "--output", "out")
+    assert (made.code, "a.jsonl: ratings of 2 test sets: wmt0, wmt1" in made.err) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -109,17 +109,6 @@ def largest(run: Callable[[], int], expected: int) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", ["mqm-tsv", "error-spans"])
-def test_files_whose_meaning_depends_on_all_rows_are_read_in_little_memory(tmp_path: Path, name: str) -> None:
-    n_ratings = 500
-    path = tmp_path / name
-    path.write_text("".join(islice(written(name), n_ratings + 1)).replace(" Haus", " Haus" * 20), encoding="utf-8")
-    read = BY_NAME[name].read
-    assert read is not None
-    peak = largest(lambda: sum(1 for _ in read(path, STRICT)), n_ratings)
-    assert peak < MOST < path.stat().st_size
-
-
 def test_word_tags_are_read_line_by_line(tmp_path: Path) -> None:
     text = "Ein Haus. " * 20
     tags = Pipe(tmp_path / "endless.tags", (" ".join(["OK", "BAD"] * 20) + "\n" for _ in count()))

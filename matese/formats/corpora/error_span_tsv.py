@@ -13,7 +13,7 @@ written. Which one a file is, is decided once, by the reading that puts more of 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Literal
 
 from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError, severities
 from matese.errors import FormatError, one_of
-from matese.files import name_of, repeatable_lines
+from matese.files import name_of, read_lines
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import csv_quoting
 from matese.formats.corpora.wmt_span_submission import NO_ERROR, span_lists
@@ -49,9 +49,9 @@ CAPABILITIES = Capabilities(
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields a Rating for each row, in the order of the file."""
-    lines = repeatable_lines(path)
+    lines = tuple(read_lines(path))
     quoting = _quoting(lines, name_of(path), options)
-    for number, written in _rows(lines(), name_of(path)):
+    for number, written in _rows(lines, name_of(path)):
         issues = RowIssues(name_of(path), options.report, number)
         fields = written if quoting == "none" else [csv_quoting.unquoted(field) for field in written]
         try:
@@ -94,7 +94,7 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
         yield "\t".join((*place, segment.source or "", segment.hypothesis, *span_lists(rating))) + "\n"
 
 
-def _rows(lines: Iterator[str], name: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(lines: Iterable[str], name: str) -> Iterator[tuple[int, list[str]]]:
     """Yields the line number and the fields of each row below the header, if there is one."""
     rows = ((number, line.split("\t")) for number, line in enumerate(lines, start=1))
     expected = f"the columns {' '.join(COLUMNS)}, separated by tabs"
@@ -109,15 +109,15 @@ def _rows(lines: Iterator[str], name: str) -> Iterator[tuple[int, list[str]]]:
     return rows
 
 
-def _quoting(lines: Callable[[], Iterator[str]], name: str, options: ReadOptions) -> _Quoting:
+def _quoting(lines: Sequence[str], name: str, options: ReadOptions) -> _Quoting:
     """Returns how the texts of a file are quoted, by where the ends of spans in quoted texts fall.
 
     Without a difference, as in a language without spaces, a file that a CSV writer has written as a whole is taken for
     one that was right before.
     """
-    is_csv = csv_quoting.is_csv(lines())
+    is_csv = csv_quoting.is_csv(lines)
     n_as_written = n_unquoted = 0
-    for _, fields in _rows(lines(), name):
+    for _, fields in _rows(lines, name):
         if len(fields) != len(COLUMNS) or not csv_quoting.is_quoted(fields[5]):
             continue
         if not is_csv and '""' not in fields[5][1:-1]:  # may be a text that stands between quotation marks

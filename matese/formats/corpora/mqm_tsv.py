@@ -5,8 +5,7 @@ columns (`comment`) are ignored. `<v>` and `</v>` mark the span in `target`, or 
 and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found no error has a row
 with severity `no-error`.
 
-The rows of a segment may stand anywhere. A file is read twice: first for the last row of each segment, so that in a
-sorted file only one segment is in memory.
+The rows of a segment may stand anywhere, so that a file is read as a whole.
 
 Nothing is quoted, unless a CSV writer has written the file (`csv_quoting`). This is decided once for the file, and each
 row with a quotation mark is then reported.
@@ -25,12 +24,11 @@ Several ratings of a segment by one rater are read as one.
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
 
 from matese.annotation import (
@@ -45,7 +43,7 @@ from matese.annotation import (
     severities,
 )
 from matese.errors import FormatError, one_of
-from matese.files import name_of, repeatable_lines
+from matese.files import name_of, read_lines
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import csv_quoting, omission_marks
 from matese.formats.format import STRICT, ReadOptions, WriteOptions, rating_of
@@ -106,24 +104,11 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
 
     Every row with an error is one error of its Rating, if necessary without a place. Categories are kept as written.
     """
-    table = _open(path, options)
-    last: dict[_SegmentId, int] = {}
-    for number, cells in table.rows():
-        columns = table.columns(cells)
-        if columns is not None and (segment := _segment_of(columns)) is not None:
-            last[segment] = number
-    pending: OrderedDict[_SegmentId, dict[str, list[_Row]]] = OrderedDict()
-
-    def complete(line: float) -> Iterator[Rating]:
-        """Yields the ratings of the first segments, up to one with a row in this line or below."""
-        while pending and last[next(iter(pending))] < line:
-            segment, by_rater = pending.popitem(last=False)
-            yield from _ratings(by_rater.values(), SegmentKey(options.test_set, options.lang_pair, *segment))
-
-    for row in _rows(table, options):
-        yield from complete(row.issues.line)
-        pending.setdefault(row.segment, {}).setdefault(row.rater, []).append(row)
-    yield from complete(math.inf)
+    by_segment: dict[_SegmentId, dict[str, list[_Row]]] = {}
+    for row in _rows(_open(path, options), options):
+        by_segment.setdefault(row.segment, {}).setdefault(row.rater, []).append(row)
+    for segment, by_rater in by_segment.items():
+        yield from _ratings(by_rater.values(), SegmentKey(options.test_set, options.lang_pair, *segment))
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -165,29 +150,23 @@ def _mark(text: str, span: ErrorSpan | Omission) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A file that can be read several times.
+    """A file.
 
     Attributes:
         name: of the file, in messages.
-        lines: returns its lines.
+        rows: the line number and the cells of each row below the header.
         is_csv: whether a CSV writer has quoted it.
-        delimiter: of its cells: a tab, or what a spreadsheet has put in its place.
         places: of `COLUMNS` among its columns.
         n_columns: how many it has.
         has_empty_numbers: whether a segment number of 0 says that segments are only numbered in their documents.
     """
 
     name: str
-    lines: Callable[[], Iterable[str]]
+    rows: Iterator[tuple[int, Sequence[str]]]
     is_csv: bool
-    delimiter: str
     places: Sequence[int]
     n_columns: int
     has_empty_numbers: bool
-
-    def rows(self) -> Iterator[tuple[int, Sequence[str]]]:
-        """Yields the line number and the cells of each row below the header."""
-        return islice(_cells(self.lines(), self.delimiter, is_csv=self.is_csv), 1, None)
 
     def columns(self, cells: Sequence[str]) -> Sequence[str] | None:
         """Returns the cells of a row in the order of `COLUMNS`; None if their number is not that of the header."""
@@ -197,26 +176,15 @@ class _Table:
         return _with_document_number(columns) if self.has_empty_numbers else columns
 
 
-def _segment_of(columns: Sequence[str]) -> _SegmentId | None:
-    """Returns the segment of a row; None if it has no number."""
-    system, document, _, number = columns[:4]
-    index = parse_whole_number(number)
-    return None if index is None else (system, document, index)
-
-
-def _cells(lines: Iterable[str], delimiter: str, *, is_csv: bool) -> Iterator[tuple[int, Sequence[str]]]:
-    if is_csv:
-        return csv_quoting.rows(lines, delimiter)
-    return ((number, line.split("\t")) for number, line in enumerate(lines, start=1))
-
-
 def _open(path: str | Path, options: ReadOptions) -> _Table:
     """Reads the header of a file and finds out whether it is quoted."""
-    lines = repeatable_lines(path)
-    delimiter, _ = headings.split(next(iter(lines()), "").removeprefix("\ufeff"))
-    is_csv = delimiter != "\t" or csv_quoting.is_csv(lines())
+    lines = tuple(read_lines(path))
+    delimiter, _ = headings.split(lines[0].removeprefix("\ufeff") if lines else "")
+    is_csv = delimiter != "\t" or csv_quoting.is_csv(lines)
     expected = f"must begin with the header line {' '.join(COLUMNS)} (separated by tabs)"
-    _, header = next(_cells(lines(), delimiter, is_csv=is_csv), (0, None))
+    rows: Iterator[tuple[int, Sequence[str]]]
+    rows = csv_quoting.rows(lines, delimiter) if is_csv else enumerate((line.split("\t") for line in lines), start=1)
+    _, header = next(rows, (0, None))
     if header is None:
         raise FormatError(name_of(path), None, f"file is empty: {expected}")
     names = mqm_names(header)
@@ -229,9 +197,8 @@ def _open(path: str | Path, options: ReadOptions) -> _Table:
         raise FormatError(name_of(path), 1, f"MQM TSV has several columns {several[0]}: {expected}")
     return _Table(
         name=name_of(path),
-        lines=lines,
+        rows=rows,
         is_csv=is_csv,
-        delimiter=delimiter,
         places=[names.index(name) for name in COLUMNS],
         n_columns=len(names),
         has_empty_numbers=options.first_segment != 0 and any(name.strip().lower() == "globalsegid" for name in header),
@@ -240,7 +207,7 @@ def _open(path: str | Path, options: ReadOptions) -> _Table:
 
 def _rows(table: _Table, options: ReadOptions) -> Iterator[_Row]:
     """Yields the usable rows."""
-    for number, cells in table.rows():
+    for number, cells in table.rows:
         issues = RowIssues(table.name, options.report, number)
         try:
             if (columns := table.columns(cells)) is None:
@@ -260,8 +227,8 @@ def _with_document_number(columns: Sequence[str]) -> Sequence[str]:
 
 
 def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
-    _, _, _, seg_id, rater, source, target, category, severity = columns
-    if (segment := _segment_of(columns)) is None:
+    system, document, _, seg_id, rater, source, target, category, severity = columns
+    if (index := parse_whole_number(seg_id)) is None:
         raise UnusableRowError("seg_id is not a number", f"{seg_id!r} must be digits")
     if not (severity or rater or category):
         raise UnusableRowError("row of metadata alone", None)
@@ -280,6 +247,7 @@ def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
     is_unmarked = all(text.marks == () for text in marked)
     if is_unmarked and (_OTHER_TAG.search(target) or _OTHER_TAG.search(source)):
         issues.repair("tags other than <v> and </v> taken as text", "marks must be <v> and </v>")
+    segment = system, document, index
     return _Row(issues, segment, rater, *marked, category, severities.MEANINGS.get(name), is_understood)
 
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -305,18 +305,9 @@ def _held_estimate(rating: Rating, losses: Counter[str]) -> Estimate | None:
     return held
 
 
-@dataclass(slots=True)
-class _Item:
-    """The predictions for a segment, by system."""
-
-    task1_pred: dict[str, object] = field(default_factory=dict)
-    task2_pred: dict[str, float] = field(default_factory=dict)
-    task3_pred: dict[str, int] = field(default_factory=dict)
-
-
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields a line for each segment, in the order of the first rating of each; all predictions are held in memory."""
-    items: dict[str, _Item] = {}
+    items: dict[str, dict[str, dict[str, object]]] = {}  # of each segment the predictions for each task, by system
     written: set[tuple[str, str]] = set()
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
@@ -327,15 +318,17 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
         if (name, system) in written:
             raise InputError(f"{name}: two ratings of {system!r}: must be one")
         written.add((name, system))
-        item = items.setdefault(name, _Item())
-        if rating.errors is not None:
-            item.task1_pred[system] = _task1(rating)
-        if rating.estimate is not None:
-            item.task2_pred[system] = rating.estimate.value
-        if rating.error_free is not None:
-            item.task3_pred[system] = int(rating.error_free.label)
+        item = items.setdefault(name, {task: {} for task in _PREDICTIONS})
+        predictions = (
+            None if rating.errors is None else _task1(rating),
+            None if rating.estimate is None else rating.estimate.value,
+            None if rating.error_free is None else int(rating.error_free.label),
+        )
+        for task, prediction in zip(_PREDICTIONS, predictions, strict=True):
+            if prediction is not None:
+                item[task][system] = prediction
     for name, item in items.items():
-        line = {"item_id": name} | {task: getattr(item, task) for task in _PREDICTIONS if getattr(item, task)}
+        line = {"item_id": name, **{task: by_system for task, by_system in item.items() if by_system}}
         yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 
 

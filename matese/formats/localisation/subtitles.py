@@ -21,7 +21,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from matese.errors import FormatError, InputError
@@ -52,7 +52,8 @@ def parse(raw: bytes, path: str | Path, *, as_srt: bool = False) -> Localisation
     except UnicodeDecodeError as error:
         raise FormatError(name, raw.count(b"\n", 0, error.start) + 1, not_utf8(error)) from None
     offset = len(codecs.BOM_UTF8) if raw.startswith(codecs.BOM_UTF8) else 0
-    file = _of_vtt(_Vtt(text, offset, raw)) if text.startswith("WEBVTT") else _of_srt(text, raw[:offset], as_srt=as_srt)
+    is_vtt = text.startswith("WEBVTT")
+    file = _Vtt(text, offset, raw).file() if is_vtt else _of_srt(text, raw[:offset], as_srt=as_srt)
     if not file.units:
         raise FormatError(
             name, None, "has no cue: must be SRT or VTT, with a line such as 00:00:01,000 --> 00:00:03,000"
@@ -104,8 +105,7 @@ def _of_srt(text: str, mark: bytes, *, as_srt: bool) -> LocalisationFile:
         return LocalisationFile(units, lambda notes_by_unit: raw, correct, lambda: raw, holds_notes=False)
 
     vtt = "".join(["WEBVTT\n", *cues])
-    copy = _Vtt(vtt, 0, vtt.encode())
-    return LocalisationFile(units, copy.add, copy.correct, copy.without_ours, has_header=copy.has_cues)
+    return replace(_Vtt(vtt, 0, vtt.encode()).file(), units=units)
 
 
 def _corrected(payload: str, words: str) -> str:
@@ -182,12 +182,6 @@ class _Block:
         return _NOTE.match(self.lines[0]) is not None
 
 
-def _of_vtt(vtt: _Vtt) -> LocalisationFile:
-    return LocalisationFile(
-        vtt.units, vtt.add, vtt.correct, vtt.without_ours, has_header=vtt.has_cues, header=vtt.header
-    )
-
-
 class _Vtt:
     """A VTT file: its blocks, cues and notes."""
 
@@ -213,10 +207,12 @@ class _Vtt:
             for number, ((block, times), of_cue) in enumerate(zip(self._cues, of_cues[:-1], strict=True))
         }
 
-    @property
-    def has_cues(self) -> bool:
-        """Whether there is a cue, before which notes can stand."""
-        return bool(self._cues)
+    def file(self) -> LocalisationFile:
+        """Returns the file; notes of the whole stand before its first cue, if it has one."""
+        has_header = bool(self._cues)
+        return LocalisationFile(
+            self.units, self.add, self.correct, self.without_ours, has_header=has_header, header=self.header
+        )
 
     def add(self, notes_by_unit: Mapping[int, Sequence[str]]) -> bytes:
         """Returns the file with notes; those of the whole file stand first."""

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import NoReturn
 from xml.parsers import expat
@@ -48,6 +49,48 @@ class _LetterPlace:
 
 
 @dataclass(slots=True)
+class _Text:
+    """The text of a source, a target or a note.
+
+    Attributes:
+        depth: number of open elements with its own.
+        note_id: the id of a note.
+        start: the first byte of its content.
+        parts: of it, without inline code: the first byte of each, the text, and whether it is in CDATA, where no
+            character is escaped.
+        codes: its inline codes.
+        left_out: depth of the inline code, or deleted text, in which the parser is; None if it is in none.
+        code_start: the first byte of the last code.
+        raw_codes: the bytes of codes without text, by their names.
+    """
+
+    depth: int = 0
+    note_id: str = ""
+    start: int = 0
+    parts: list[tuple[int, str, bool]] = field(default_factory=list)
+    codes: list[InlineCode] = field(default_factory=list)
+    left_out: int | None = None
+    code_start: int = 0
+    raw_codes: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def content(self) -> str:
+        """The text, without inline code."""
+        return "".join(text for _, text, _ in self.parts)
+
+    def places(self, raw: bytes) -> Iterator[_LetterPlace]:
+        """Yields where the code points are in a file."""
+        for at, text, is_literal in self.parts:
+            for letter in text:
+                if raw[at : at + 1] == b"&" and not is_literal:
+                    end = raw.index(b";", at) + 1
+                else:
+                    end = at + (2 if raw[at : at + 2] == b"\r\n" else len(letter.encode()))
+                yield _LetterPlace(at, end, is_literal)
+                at = end
+
+
+@dataclass(slots=True)
 class _Segment:
     """A source and its target.
 
@@ -55,13 +98,8 @@ class _Segment:
         index: it counts all in the file.
         line: in the file.
         is_to_translate: whether the file does not say `translate="no"`.
-        source: without inline code.
+        source: empty if there is none.
         target: likewise; the first, if there are several.
-        target_places: the first byte of each code point of the target, and the byte after it.
-        target_start: the first byte of the content of the target.
-        source_codes: the inline codes of the source.
-        target_codes: of that target.
-        raw_codes: the bytes of codes of the source that hold no text, by their names.
         n_targets: how many there are.
         state: of the translation; None if it is not stated.
         rejected: what says that a reviewer has rejected the translation, such as "rejected-grammar"; None if nothing.
@@ -70,13 +108,8 @@ class _Segment:
     index: int = 0
     line: int = 0
     is_to_translate: bool = True
-    source: str = ""
-    target: str = ""
-    target_places: Sequence[_LetterPlace] = ()
-    target_start: int = 0
-    source_codes: Sequence[InlineCode] = ()
-    target_codes: Sequence[InlineCode] = ()
-    raw_codes: Mapping[str, bytes] = field(default_factory=dict)
+    source: _Text = field(default_factory=_Text)
+    target: _Text = field(default_factory=_Text)
     n_targets: int = 0
     state: str | None = None
     rejected: str | None = None
@@ -131,31 +164,6 @@ class _Open:
     name: str
     translate: str
     start: int
-
-
-@dataclass(slots=True)
-class _Text:
-    """The text of a source, a target or a note that has begun and not ended.
-
-    Attributes:
-        depth: number of open elements with its own.
-        note_id: the id of a note.
-        pieces: what it holds so far.
-        places: of each of its code points.
-        codes: its inline codes so far.
-        left_out: depth of the inline code, or deleted text, in which the parser is; None if it is in none.
-        code_start: the first byte of the last code.
-        raw_codes: the bytes of codes without text, by their names.
-    """
-
-    depth: int
-    note_id: str
-    pieces: list[str] = field(default_factory=list)
-    places: list[_LetterPlace] = field(default_factory=list)
-    codes: list[InlineCode] = field(default_factory=list)
-    left_out: int | None = None
-    code_start: int = 0
-    raw_codes: dict[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +224,8 @@ class _Reader:
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._take
-        self._parser.StartCdataSectionHandler = self._start_literal
-        self._parser.EndCdataSectionHandler = self._end_literal
+        self._parser.StartCdataSectionHandler = partial(self._set_literal, True)
+        self._parser.EndCdataSectionHandler = partial(self._set_literal, False)
         self._parser.StartDoctypeDeclHandler = _refuse
         self._parser.Parse(raw, True)
 
@@ -240,7 +248,7 @@ class _Reader:
         elif self._text.left_out is None:
             is_deleted = _is_deleted(name, attributes)
             if local in (_CODE | _AROUND_TEXT) - _MARKS and not is_deleted and not _continues(attributes):
-                self._text.codes.append(_code(local, attributes, sum(map(len, self._text.pieces))))
+                self._text.codes.append(_code(local, attributes, len(self._text.content)))
                 self._text.code_start = at
             if local in _CODE or is_deleted:
                 self._text.left_out = len(self._open)
@@ -276,26 +284,10 @@ class _Reader:
 
     def _take(self, text: str) -> None:
         if self._text is not None and self._text.left_out is None:
-            self._text.pieces.append(text)
-            self._text.places += self._places_of(text, self._parser.CurrentByteIndex)
+            self._text.parts.append((self._parser.CurrentByteIndex, text, self._is_literal))
 
-    def _places_of(self, text: str, at: int) -> Iterator[_LetterPlace]:
-        """Yields where the code points of a text are that begins at a byte."""
-        for letter in text:
-            if self.raw[at : at + 1] == b"&" and not self._is_literal:
-                end = self.raw.index(b";", at) + 1
-            elif self.raw[at : at + 2] == b"\r\n":
-                end = at + 2
-            else:
-                end = at + len(letter.encode())
-            yield _LetterPlace(at, end, self._is_literal)
-            at = end
-
-    def _start_literal(self) -> None:
-        self._is_literal = True
-
-    def _end_literal(self) -> None:
-        self._is_literal = False
+    def _set_literal(self, is_literal: bool) -> None:
+        self._is_literal = is_literal
 
     def _end(self, name: str) -> None:
         depth = len(self._open)
@@ -333,27 +325,22 @@ class _Reader:
 
     def _end_text(self, ended: _Open, text: _Text) -> None:
         """Keeps the text of a source, target or note."""
-        local = ended.name
-        content = "".join(text.pieces)
-        if local == "note":
-            self._note_places.append(self._place(ended, content))
+        place = self._place(ended, text.content)
+        text.start = place.content_start
+        if ended.name == "note":
+            self._note_places.append(place)
         if self._parent == "header" or [element.name for element in self._open[-2:]] == ["file", "notes"]:
-            self.header += content.split("\n")
-        elif local == "note":
-            self._element.notes.append((text.note_id, content))
-        elif local == "source":
-            self._segment.source = content
-            self._segment.source_codes = text.codes
-            self._segment.raw_codes = text.raw_codes
+            self.header += text.content.split("\n")
+        elif ended.name == "note":
+            self._element.notes.append((text.note_id, text.content))
+        elif ended.name == "source":
+            self._segment.source = text
         else:
             self._segment.n_targets += 1
             if self._segment.n_targets == 1:
-                self._segment.target = content
-                self._segment.target_places = text.places
-                self._segment.target_start = self._place(ended).content_start
-                self._segment.target_codes = text.codes
+                self._segment.target = text
             if self._parent == "trans-unit":
-                self._element.place = self._place(ended).end
+                self._element.place = place.end
 
     def _place(self, ended: _Open, text: str = "") -> _Place:
         """Returns the place of the element that ends here."""
@@ -397,7 +384,9 @@ class _Reader:
             own_notes[element.segment_of(name)] += notes.split(text.split("\n"))
         foreign = [("note of no segment", f"must have an id such as {element.start_of_ids(0)}0")] * len(own_notes[None])
         for number, segment in enumerate(element.segments):
-            if not segment.is_to_translate or not (segment.source.strip() or segment.target.strip()):
+            source = segment.source.content
+            target = segment.target.content
+            if not segment.is_to_translate or not (source.strip() or target.strip()):
                 continue
             is_known = segment.state is None or segment.state in unit_states.FINISHED | unit_states.UNFINISHED
             states = [] if is_known else [("unknown state", f"{segment.state!r} must be one of XLIFF")]
@@ -409,8 +398,8 @@ class _Reader:
             self.units[segment.index] = Unit(
                 element.name,
                 segment.line,
-                segment.source,
-                segment.target,
+                source,
+                target,
                 "-".join(pair) if len(pair) == 2 else None,
                 own_notes[number],
                 is_finished=segment.state not in unit_states.UNFINISHED,
@@ -454,8 +443,9 @@ class _Reader:
         for index, text in translations.items():
             element, number = self.places[index]
             segment = element.segments[number]
-            for edit in corrections.edits(segment.target, text):
-                pieces += _spliced(segment, edit)
+            places = list(segment.target.places(self.raw))
+            for edit in corrections.edits(segment.target.content, text):
+                pieces += _spliced(segment, places, edit)
         return splice(self.raw, pieces)
 
     def without_ours(self) -> bytes:
@@ -502,28 +492,29 @@ def _not_ours(text: str) -> list[str]:
     return [line.strip() for number, line in enumerate(lines) if number not in ours and line.strip()]
 
 
-def _spliced(segment: _Segment, edit: corrections.Replacement) -> Iterator[tuple[int, int, str]]:
-    """Yields the pieces of the file that an edit of a target replaces, for `splice`.
+def _spliced(
+    segment: _Segment, places: Sequence[_LetterPlace], edit: corrections.Replacement
+) -> Iterator[tuple[int, int, str]]:
+    """Yields the pieces of the file that an edit of a target replaces, for `splice`; `places` are those of its text.
 
     Raises:
         InputError: if XML cannot hold the text.
     """
-    places = segment.target_places
     removed = places[edit.start : edit.end]
     before = places[edit.start - 1] if edit.start else None
     at = removed[0] if removed else before
     if _NOT_XML.search(edit.text) or (at and at.is_literal and "]]>" in edit.text):
         raise InputError(f"the correction {shortened(edit.text)} has characters that XML cannot hold: remove them")
     text = edit.text if at and at.is_literal else html.escape(edit.text, quote=False)
-    for code in Counter(segment.source_codes) - Counter(segment.target_codes):  # a correction may place these
-        raw = segment.raw_codes.get(code.name)
+    for code in Counter(segment.source.codes) - Counter(segment.target.codes):  # a correction may place these
+        raw = segment.source.raw_codes.get(code.name)
         if raw is not None and not (at and at.is_literal):
             text = text.replace(html.escape(code.name, quote=False), raw.decode(), 1)
     if removed:
         yield removed[0].start, removed[0].end, text
         yield from ((place.start, place.end, "") for place in removed[1:])
     else:
-        start = before.end if before else places[0].start if places else segment.target_start
+        start = before.end if before else places[0].start if places else segment.target.start
         yield start, start, text
 
 
@@ -545,15 +536,15 @@ def _codes(segment: _Segment) -> Codes | None:
     Translations that Trados has taken from an older version of the document ("PerfectMatch") have ids of that version:
     such a code is the first of its kind that the target lacks.
     """
-    target = list(segment.target_codes)
-    left = list((Counter(segment.source_codes) - Counter(target)).elements())
+    target = list(segment.target.codes)
+    left = list((Counter(segment.source.codes) - Counter(target)).elements())
     for place, code in enumerate(target):
         own = next((other for other in left if other.kind == code.kind), None)
         if own is not None and _OF_OLDER_VERSION.fullmatch(code.id):
             target[place] = own
             left.remove(own)
-    has_codes = segment.source_codes or target
-    return Codes(tuple(segment.source_codes), tuple(target)) if has_codes else None
+    has_codes = segment.source.codes or target
+    return Codes(tuple(segment.source.codes), tuple(target)) if has_codes else None
 
 
 def _limit(attributes: Mapping[str, str]) -> str:

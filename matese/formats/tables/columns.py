@@ -188,8 +188,7 @@ def _rated(row: Mapping[str, Any], path: str | Path, number: int, options: ReadO
     ignored = Counter[str]()
     found = quotes.rating(row["errors"], rating.segment, rating.rater, ignored)
     issues = RowIssues(name_of(path), options.report if options else None, number)
-    for name in ignored:
-        issues.ignore(f"unknown key {name!r} of an error", f"must be {one_of(quotes.KEYS)}")
+    issues.ignore_unknown(ignored, quotes.KEYS)
     return replace(rating, errors=found.errors, source_errors=found.source_errors, unplaced=found.unplaced)
 
 
@@ -266,10 +265,7 @@ def headings(names: Sequence[str], chosen: Columns, *, is_read_by_name: bool = T
     >>> headings(["a", "hypothesis", "ref1", "ref2"], {})
     {}
     """
-    try:
-        found = _layout_of(names, chosen, _OPTION).columns
-    except InputError:  # reported where the table is read
-        return {}
+    found = _columns_of(names, chosen)
     texts = [(role, key, found.get(role, ())) for role, key in _KEYS_OF_TEXTS.items()]
     return {
         key: held[0]
@@ -284,12 +280,16 @@ def with_roles(names: Sequence[str], chosen: Columns) -> list[tuple[str, str]]:
     >>> with_roles(["id", "mt", "note"], {})
     [('id', 'index'), ('mt', 'hypothesis'), ('note', '')]
     """
-    try:
-        found = _layout_of(names, chosen, _OPTION).columns
-    except InputError:  # reported where the table is read
-        return []
-    roles = {name: role for role, held in found.items() for name in held}
+    roles = {name: role for role, held in _columns_of(names, chosen).items() for name in held}
     return [(name, roles.get(name, "")) for name in names]
+
+
+def _columns_of(names: Sequence[str], chosen: Columns) -> Columns:
+    """Returns the columns of each role; none if they cannot be recognised, which is reported where they are read."""
+    try:
+        return _layout_of(names, chosen, _OPTION).columns
+    except InputError:
+        return {}
 
 
 def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:

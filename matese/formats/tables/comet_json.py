@@ -19,7 +19,6 @@ from pathlib import Path, PurePath
 import msgspec
 
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, severities
-from matese.errors import one_of
 from matese.files import name_of
 from matese.formats import json_stream
 from matese.formats.format import STRICT, ReadOptions
@@ -63,9 +62,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
 def _report_unknown(item: object, issues: RowIssues) -> None:
     """Reports the keys of errors that are not understood."""
     errors = item.get("errors") if isinstance(item, dict) else None
-    for name in (name for error in errors or () for name in error):
-        if name not in _KEYS:
-            issues.ignore(f"unknown key {name!r} of an error", f"must be {one_of(_KEYS)}")
+    issues.ignore_unknown((name for error in errors or () for name in error), _KEYS)
 
 
 def _rating(item: _Item, key: SegmentKey) -> Rating:

@@ -81,11 +81,6 @@ class _Judgement(msgspec.Struct):
 class _Data(msgspec.Struct):
     references: list[str] | None = None
     reference: str | None = None
-    test_set: str | None = None
-    lang_pair: str | None = None
-    system: str | None = None
-    document: str | None = None
-    index: int | None = None
 
 
 class _Task(msgspec.Struct):
@@ -102,7 +97,8 @@ class _Task(msgspec.Struct):
             raise InputError("task without text: data must have hypothesis or text")
         data = plain_values.convert(self.data, _Data)
         references = tuple(data.references or (() if data.reference is None else (data.reference,)))
-        key = SegmentKey(data.test_set, data.lang_pair, data.system, data.document, data.index)
+        stated = {name: value for name, value in self.data.items() if name in KEY_FIELDS}
+        key = plain_values.convert(stated, SegmentKey)
         return Segment(hypothesis, self._text(SOURCE, "source"), references, None if key == SegmentKey() else key)
 
     def _text(self, *names: str) -> str | None:
@@ -208,12 +204,6 @@ def _regions(
     if error.category is not None:
         category = {"start": start, "end": end, "text": [error.category]}
         yield {"id": region, "to_name": name, "from_name": f"category_{name}", "type": "textarea", "value": category}
-
-
-def _texts(segment: Segment) -> dict[str, str]:
-    """Returns the texts that the interface shows, by their names."""
-    shown = {"source": segment.source or "", "reference": "\n".join(segment.references)}
-    return {"hypothesis": segment.hypothesis, **shown}
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:

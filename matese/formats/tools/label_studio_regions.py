@@ -25,7 +25,7 @@ from typing import Any, Literal
 import msgspec
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Segment, Severity, severities
-from matese.errors import InputError, one_of
+from matese.errors import InputError
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.formats.tables import headings
@@ -107,10 +107,8 @@ def report_unknown(result: object, issues: RowIssues) -> None:
         return
     if result.get("type") not in _LABELS and (result.get("type") not in PER_REGION or value.get("start") is None):
         return
-    for keys, known in ((result, _KEYS), (value, _KEYS_OF_VALUE)):
-        for name in keys:
-            if name not in known:
-                issues.ignore(f"unknown key {name!r} of an error", f"must be {one_of(known)}")
+    issues.ignore_unknown(result, _KEYS)
+    issues.ignore_unknown(value, _KEYS_OF_VALUE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,7 @@ def _item(rating: Rating) -> dict[str, object]:
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of a campaign, or those of its annotations."""
-    last: dict[tuple[str | None, Segment, str | None], Rating] = {}
+    rated: dict[tuple[str | None, str | None, Segment], Rating] = {}  # by campaign, user and segment
     campaign = _Campaign()
     for element in json_stream.read(path, record=("annotation",)):
         entry = element.value
@@ -188,12 +188,14 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
                     yield from _ratings(item, None, _Row(campaign, None, issues))
             elif entry["annotation"] == _RESET:
                 reset = name, _user(entry)
-                last = {key: rating for key, rating in last.items() if (key[0], key[2]) != reset}
+                for place in [place for place in rated if place[:2] == reset]:
+                    del rated[place]
             else:
-                row = _Row(_Campaign(item_ids.lang_pair_of(name)), _user(entry), issues)
+                user = _user(entry)
+                row = _Row(_Campaign(item_ids.lang_pair_of(name)), user, issues)
                 # A user's later annotation of a segment replaces the earlier one.
-                last |= {(name, rating.segment, rating.rater): rating for rating in _log_entry(entry, row)}
-    yield from last.values()
+                rated |= {(name, user, rating.segment): rating for rating in _log_entry(entry, row)}
+    yield from rated.values()
 
 
 def _campaign(stated: Mapping[str, object], before: _Campaign, issues: RowIssues) -> _Campaign:
@@ -256,7 +258,7 @@ def _log_entry(entry: dict[str, Any], row: _Row) -> Iterator[Rating]:
                 shown: None if rated is None else plain_values.convert(rated, _Annotation)
                 for shown, rated in given.items()
             }
-            unknown = {shown for shown, rated in given.items() if _has_unknown(rated, _Annotation, issues)}
+            unknown = {shown for shown, rated in given.items() if _has_unknown(rated, issues)}
             if any(item.get(name) for name in _REMARKS):
                 issues.ignore("remark on an item", "must have error spans only")
                 unknown |= given.keys()
@@ -266,14 +268,13 @@ def _log_entry(entry: dict[str, Any], row: _Row) -> Iterator[Rating]:
                 yield replace(rating, errors=None) if is_unknown and not rating.all_errors else rating
 
 
-def _has_unknown(rated: object, kind: type[msgspec.Struct], issues: RowIssues) -> bool:
+def _has_unknown(rated: object, issues: RowIssues) -> bool:
     """Reports keys of an annotation that are not understood, and hold something."""
-    values = rated.items() if isinstance(rated, dict) else ()
-    names = [name for name, value in values if name not in kind.__struct_fields__ and value not in _NOTHING]
-    for name in names:
-        issues.ignore(f"unknown key {name!r} of an annotation", f"must be {one_of(kind.__struct_fields__)}")
-    report_unknown(rated.get("error_spans") if isinstance(rated, dict) else None, issues)
-    return bool(names)
+    if not isinstance(rated, dict):
+        return False
+    report_unknown(rated.get("error_spans"), issues)
+    names = [name for name, value in rated.items() if value not in _NOTHING]
+    return issues.ignore_unknown(names, _Annotation.__struct_fields__, "an annotation")
 
 
 def _ratings(item: _Item, annotation: Mapping[str, _Annotation | None] | None, row: _Row) -> Iterator[Rating]:
