@@ -11,10 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from matese.model.heads import registry
-from matese.model.heads.learning import LossInputs
+from matese.model.heads.learning import IGNORED, LossInputs
 from matese.model.heads.networks import NetworkOutput
+from matese.model.heads.tags.network import TagLogits
 from matese.model.network import Network
-from matese.training import validation
+from matese.training import span_validation, validation
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.dev_metrics import DevMetrics
@@ -55,6 +56,7 @@ class TrainingModule(pl.LightningModule):
         super().__init__()
         self.network = network
         self.rater_bias = RaterBias(n_rater_groups) if n_rater_groups else None
+        self.train_tags = None if network.config.heads.tags is None else span_validation.tag_metrics("train/")
         self.monitored = validation.monitored(network.config)
         self.shown = validation.shown(network.config)
         self.figures: dict[str, float] = {}
@@ -62,6 +64,8 @@ class TrainingModule(pl.LightningModule):
         self._steps = steps
         self._dev_metrics = dev_metrics
         self._sums: Tensor | None = None
+        # Counted when figures are logged: the metrics read values from the device.
+        self._tags: list[Tensor] = []
         self._logged: Tensor | None = None
         self._heads = [head for head in registry.targets(network.config) if head.name not in kept]
         self._weights = {name: weight for head in self._heads for name, weight in head.weights(training).items()}
@@ -118,6 +122,9 @@ class TrainingModule(pl.LightningModule):
         """Returns the loss of a batch, and stores its parts for the log."""
         output = self.network(batch.inputs)
         parts = self.losses(batch, output)
+        if self.train_tags is not None:
+            tags = torch.stack([output[TagLogits].logits.argmax(-1), batch.targets.labels["tag_ids"]]).flatten(1)
+            self._tags.append(tags.to(torch.int8))
         loss = torch.stack([self._weights[name] * value for name, value in parts.items()]).sum()
         # Summed on the device: reading a number from it at every step would make the host wait.
         counts = [batch.inputs.mask.sum().float(), loss.new_ones(())]
@@ -150,6 +157,12 @@ class TrainingModule(pl.LightningModule):
             "train/tokens_a_batch": n_tokens / n_batches,
             "train/learning_rate": max(rates),
         }
+        if self.train_tags is not None:
+            predicted, gold = torch.cat(self._tags, 1).long()
+            self._tags = []
+            macro = self.train_tags(predicted, gold.masked_fill(gold < 0, IGNORED))
+            figures |= {name: float(value) for name, value in macro.items()}
+            self.train_tags.reset()
         self._log(figures)
 
     def recent(self) -> tuple[float, float]:

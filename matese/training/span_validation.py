@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import torch
+from torchmetrics import MetricCollection
+from torchmetrics.classification import MulticlassF1Score, MulticlassPrecision, MulticlassRecall
 
 from matese import mqm
 from matese.evaluation.spans import score_agreement, span_hit, unit_tags
@@ -13,6 +17,7 @@ from matese.evaluation.spans.span_hit import SpanHitCounts
 from matese.evaluation.spans.unit_tags import UnitTags
 from matese.evaluation.statistics import bootstrap
 from matese.model.engines.batch_engine import BatchEngine
+from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.bio import TAGS
 from matese.model.interpreter import Interpreter
@@ -23,23 +28,30 @@ from matese.training.corpus import Draw
 from matese.training.dev_metrics import DevMetrics
 
 SHOWN = ("dev/macro_precision", "dev/macro_recall", "dev/exact_f1", "dev/hsh", "dev/tsh", "dev/pearson")
-_RATES = ("precision", "recall", "f1")
 _NAMES = {
-    **{f"tags.macro.{rate}": f"macro_{rate}" for rate in _RATES},
     **{f"tags.{tag}.f1": f"f1_{tag}" for tag in TAGS},
-    **{f"exact.{rate}": f"exact_{rate}" for rate in _RATES},
     "hsh": "hsh",
     "tsh": "tsh",
     "expected_score.pearson": "pearson",
 }
-"""The figures, by their names in `matese evaluate`, where the tags are those of the model's tokens."""
+"""The figures that are computed as in `matese evaluate`, by their names there."""
 _BATCH_TOKENS = 8192
 _Measured = tuple[UnitTags, SpanHitCounts, float, float]
 """Tags of a segment's tokens, hits of its spans, and its scores: gold and predicted."""
 
 
+def tag_metrics(prefix: str = "") -> MetricCollection:
+    """Returns macro precision, recall and F1 of the tags."""
+    macro = {"num_classes": len(TAGS), "average": "macro", "ignore_index": IGNORED, "validate_args": False}
+    kinds = {"precision": MulticlassPrecision, "recall": MulticlassRecall, "f1": MulticlassF1Score}
+    return MetricCollection({f"{prefix}macro_{name}": kind(**macro) for name, kind in kinds.items()})
+
+
 class SpanMetrics(DevMetrics):
-    """Computes the figures of a tagger, which reads and marks the segments as `matese tag` does."""
+    """Computes the figures of a tagger, which reads and marks the segments as `matese tag` does.
+
+    Those of tags are computed by torchmetrics, those of exact spans by seqeval, if it is installed.
+    """
 
     def measure(self, network: Network, draws: Sequence[Draw]) -> Iterator[_Measured]:
         """Yields what is measured of each segment."""
@@ -58,15 +70,33 @@ class SpanMetrics(DevMetrics):
             yield tags, hits, mqm.score(gold), result.prediction.score or 0.0
 
     def figures(self, segments: Sequence[_Measured]) -> Mapping[str, float]:
-        """Returns the figures of `_NAMES`."""
+        """Returns the figures by name."""
         tags, hits, golds, scores = zip(*segments, strict=True)
         by_sums, _ = score_agreement.statistics("expected_score", np.array(golds), np.array(scores))
-        statistics = (
-            unit_tags.tag_statistic(tags, TAGS),
-            unit_tags.exact_statistic(tags, TAGS),
-            span_hit.statistic(hits),
-            by_sums,
-        )
+        statistics = (unit_tags.tag_statistic(tags, TAGS), span_hit.statistic(hits), by_sums)
         whole = bootstrap.whole_sample(len(segments))
-        figures = {name: value for statistic in statistics for name, (value,) in statistic.figures(whole).items()}
-        return {name: float(figures[evaluated]) for evaluated, name in _NAMES.items()}
+        evaluated = {name: value for statistic in statistics for name, (value,) in statistic.figures(whole).items()}
+        gold, predicted = (torch.tensor([tag for text in tags for tag in text[side]]) for side in (0, 1))
+        return {
+            **{name: float(evaluated[other]) for other, name in _NAMES.items()},
+            **{name: float(value) for name, value in tag_metrics()(predicted, gold).items()},
+            **exact_spans(tags),
+        }
+
+
+def exact_spans(tags: Sequence[UnitTags]) -> dict[str, float]:
+    """Returns precision, recall and F1 of the spans of tags, by seqeval in strict mode; none without seqeval or spans.
+
+    Args:
+        tags: gold and predicted tags of each text.
+    """
+    if importlib.util.find_spec("seqeval") is None:
+        return {}
+    from seqeval.metrics.v1 import precision_recall_fscore_support
+    from seqeval.scheme import IOB2
+
+    gold, predicted = ([[TAGS[tag] for tag in text[side]] for text in tags] for side in (0, 1))
+    if not any(tag != TAGS[bio.O] for side in (gold, predicted) for text in side for tag in text):
+        return {}
+    rates = precision_recall_fscore_support(gold, predicted, average="micro", scheme=IOB2, zero_division=0)[:3]
+    return dict(zip(("exact_precision", "exact_recall", "exact_f1"), map(float, rates), strict=True))

@@ -3,8 +3,8 @@
 A unit is a word, a character or a token of a model; see `Tagging`. The figures of tags are those of TorchMetrics (per
 tag, macro average, Matthews' correlation coefficient), the figures of exact spans those of seqeval in strict mode.
 
-seqeval itself is only the oracle of the tests. It returns figures of a whole corpus, whereas the bootstrap and the
-groups need counts of each segment; it refuses a corpus without spans; and it needs scikit-learn.
+Validation in training calls both libraries. Here they are only the oracle of the tests: they return figures of a whole
+corpus, whereas the bootstrap and the groups need counts of each segment.
 """
 
 from __future__ import annotations
