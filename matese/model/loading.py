@@ -221,7 +221,6 @@ def save(
     """
     tensors = packing.pack({name: tensor.detach().cpu() for name, tensor in distinct(network).items()}, precision)
     config = StoredConfig(
-        format_version=checkpoint.FORMAT_VERSION,
         model=network.config,
         encoder=plain_config(network.encoder) if encoder is None else encoder,
         training=None if training is None else dict(training),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,22 +18,18 @@ from torch import Tensor, nn
 
 from matese.errors import ModelError
 from matese.model.config import ModelConfig
-from matese.model.encoder.settings import LayerSettings
 from matese.model.heads.networks import NetworkOutput
 from matese.model.heads.quality.network import RowVectors
-from matese.model.heads.quality.settings import QualitySettings
-from matese.model.heads.settings import HeadSettings
 from matese.model.inputs import Inputs
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
 from matese.model.storage.checkpoint import StoredModel
 from matese.model.texts.encoding import ROLES, Encoding, InputKind, LanguageCodes, TextEncoder, Tokens
-from matese.model.texts.settings import TextSettings
+from matese.validation import plain_values
 
 if TYPE_CHECKING:
     from matese.model.texts.tokenizer import Tokenizer
 
-Version = Literal["metricx-23", "metricx-24"]
 _SCORE_ID = 250_089
 """Id of <extra_id_10>, whose logit is the score: `metricx23/models.py`."""
 _WORST = 25.0
@@ -69,15 +65,12 @@ def _read_config(directory: Path) -> ModelConfig:
     if not matches:
         raise ModelError(f"{directory} is an mT5 model: its path must contain metricx-23, metricx-23-qe or metricx-24")
     number, is_qe = matches[-1]
-    version: Version = "metricx-23" if number == "23" else "metricx-24"
+    version = f"metricx-{number}"
     inputs: tuple[InputKind, ...] = ("source",) if is_qe else ("reference",)
     if version == "metricx-24":
         inputs = ("source+reference", "source")
-    return ModelConfig(
-        TextSettings(inputs, row_format=version, max_tokens=_MAX_TOKENS[version]),
-        LayerSettings(extra=0),
-        HeadSettings(quality=QualitySettings()),
-    )
+    texts = {"inputs": inputs, "row_format": version, "max_tokens": _MAX_TOKENS[version]}
+    return plain_values.convert({"texts": texts, "layers": {"extra": 0}, "heads": {"quality": {}}}, ModelConfig)
 
 
 def _read_tensors(directory: Path) -> dict[str, Tensor]:

@@ -13,7 +13,7 @@ import importlib.resources
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -47,22 +47,22 @@ _FETCHED = ("*.json", "*.safetensors", "*.model", "*.txt", "*.md", "LICENSE*", "
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoredConfig:
-    """The content of `config.json`.
+    """The content of `config.json`, in this order.
 
     Attributes:
         format_version: see `FORMAT_VERSION`.
+        matese_version: version of the package that wrote the file.
         model: the model's settings.
         encoder: the encoder's configuration, as transformers writes it.
-        matese_version: version of the package that wrote the file.
         training: resolved settings of the run that trained the model.
     """
 
-    format_version: int
+    format_version: int = FORMAT_VERSION
+    matese_version: str | None = None
     model: ModelConfig
     encoder: dict[str, Any]
-    matese_version: str | None = None
     training: dict[str, Any] | None = None
 
 
@@ -242,21 +242,13 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
     from matese.model.texts.tokenizer import FileTokenizer
     from matese.validation import plain_values
 
-    config = {
-        "format_version": FORMAT_VERSION,
-        "matese_version": __version__,
-        "model": plain_values.to_plain(checkpoint.config.model),
-        "encoder": checkpoint.config.encoder,
-        "training": checkpoint.config.training,
-    }
+    config = replace(checkpoint.config, matese_version=__version__)
     with replacing(directory) as partial:
         partial.mkdir(parents=True)
-        (partial / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        _write_json(partial / CONFIG, plain_values.to_plain(config))
         (partial / CARD).write_text(card, encoding="utf-8")
         if checkpoint.training_data.test_sets:
-            plain = plain_values.to_plain(checkpoint.training_data)
-            text = json.dumps(plain, indent=2, ensure_ascii=False)
-            (partial / TRAINING_DATA).write_text(f"{text}\n", encoding="utf-8")
+            _write_json(partial / TRAINING_DATA, plain_values.to_plain(checkpoint.training_data))
         save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
         if isinstance(tokenizer, FileTokenizer):
             tokenizer.save(partial)
@@ -265,13 +257,17 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
             _name_tokenizer_class(partial / "tokenizer_config.json")
 
 
+def _write_json(path: Path, plain: object) -> None:
+    path.write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def _name_tokenizer_class(path: Path) -> None:
     """Replaces what transformers 5 and early versions 4 call the class without own settings by its usual name."""
     if path.is_file():
         settings = json.loads(path.read_text(encoding="utf-8"))
         if settings.get("tokenizer_class") in ("TokenizersBackend", "PreTrainedTokenizer"):
             settings["tokenizer_class"] = "PreTrainedTokenizerFast"
-            path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            _write_json(path, settings)
 
 
 def load(directory: Path) -> Checkpoint[Tensor]:
