@@ -326,10 +326,10 @@ def annotate(
     >>> rating.errors
     ()
     """
-    annotator = load(model, n_segments=len(hypotheses))
-    if columns is not None:
-        return annotator.annotate(hypotheses, columns=columns, lang_pair=lang_pair, checks=checks)
-    return annotator.annotate(hypotheses, references=references, sources=sources, lang_pair=lang_pair, checks=checks)
+    annotator: Any = load(model, n_segments=len(hypotheses))
+    return annotator.annotate(
+        hypotheses, references=references, sources=sources, columns=columns, lang_pair=lang_pair, checks=checks
+    )
 
 
 class Annotator:

@@ -12,11 +12,13 @@ import matese
 from matese import mqm
 from matese.annotation import Segment
 from matese.errors import ModelError
-from matese.model.heads.categories.decoding import CategoryScores, with_categories
+from matese.model.decoding import Decoding
+from matese.model.heads.categories.decoding import Categories, CategoryScores
 from matese.model.heads.tags.bio import B_MAJOR, I_MAJOR, TAGS, O
 from matese.model.heads.tags.decoding import find
 from matese.model.interpreter import Interpreter
-from matese.model.prediction import Outputs, Prediction, TagProbabilities
+from matese.model.model_input import ModelInput
+from matese.model.prediction import Marks, Outputs, Prediction, TagProbabilities
 from matese.model.storage import checkpoint
 from tests.conftest import TinyModelFactory, make_config
 from tests.model.test_annotator import random_segments
@@ -36,7 +38,9 @@ def prediction(*rows: Any) -> Prediction:
 
 def categories_of(given: Prediction) -> list[str | None]:
     spans = find(given, None, least=0.5)
-    return [span.category for span in with_categories(given, spans)]
+    model_input = ModelInput.of(Segment("abcdef", None, ("x",)), "reference")
+    marks = Categories(INTERPRETER.config).mark(model_input, given, Marks(spans), Decoding())
+    return [span.category for span in marks.errors]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from matese import mqm
-from matese.annotation import ErrorSpan
 from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
 from matese.model.encoder.numpy_layers import StoredTensors, two_layers
@@ -50,16 +48,10 @@ class Categories(TokenHead):
 
     def mark(self, model_input: ModelInput, prediction: Prediction, marks: Marks, decoding: Decoding) -> Marks:
         """Returns the marks with a category for each error of the hypothesis."""
-        return marks._replace(errors=tuple(with_categories(prediction, marks.errors)))
-
-
-def with_categories(prediction: Prediction, spans: Sequence[ErrorSpan]) -> Iterator[ErrorSpan]:
-    """Yields the spans with the main category whose mean logit over the span's tokens is the largest."""
-    said = prediction.outputs.get(CategoryScores)
-    for span in spans:
-        if said is None:
-            yield span
-        else:
-            total = said.values[tokens_of(span, prediction.ranges)].sum(0)
-            category = mqm.CATEGORIES[total.argmax()]
-            yield replace(span, category=category)
+        said = prediction.outputs.get(CategoryScores)
+        if said is None or not marks.errors:
+            return marks
+        totals = [said.values[tokens_of(span, prediction.ranges)].sum(0) for span in marks.errors]
+        categories = [mqm.CATEGORIES[total.argmax()] for total in totals]
+        errors = (replace(span, category=name) for span, name in zip(marks.errors, categories, strict=True))
+        return marks._replace(errors=tuple(errors))
