@@ -88,7 +88,7 @@ def with_more_pieces(directory: Path) -> None:
         (change("model", {"heads": {"tags": {"n": 3}}}), "unknown key 'model.heads.tags.n'"),
         (change("model", {"layers": {"dropout": "0.1"}}), "config.json: model.layers.dropout: "),
         (change("model", {"layers": {"mix": "learned"}}), "config.json: model.layers.mix"),
-        (change("model", {"texts": {"max_tokens": 3}}), "config.json: model.texts.max_tokens 3"),
+        (change("model", {"texts": {"max_tokens": 3}}), "config.json: model.texts.max_tokens: "),
         (change("weights", {}), "config.json: unknown key 'weights'"),
         (without("encoder"), "config.json: .*`encoder`"),
         (change("model", {"layers": {"extra": 1, "extra_heads": 5}}), "extra_heads 5"),
