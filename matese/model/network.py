@@ -93,8 +93,12 @@ class Network(nn.Module):
             InputError: if the tokenizer does not fit the model.
         """
         texts = self.config.texts
-        return encoding.text_encoder(
-            self.encoder, tokenizer, max_tokens=texts.max_tokens, is_separate=texts.separate_layers > 0
+        return encoding.fitted(
+            tokenizer,
+            self.encoder.get_input_embeddings().weight.shape[0],
+            max_tokens=min(texts.max_tokens, encoding.longest_input(self.encoder)),
+            decoder_start=encoding.decoder_start_of(self.encoder, tokenizer),
+            is_separate=texts.separate_layers > 0,
         )
 
     def dropout_sites(self) -> list[nn.Module]:

@@ -397,21 +397,6 @@ def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, i
     return trimmed[::-1]
 
 
-def text_encoder(model: nn.Module, tokenizer: Tokenizer, *, max_tokens: int, is_separate: bool = False) -> TextEncoder:
-    """Returns the text encoder of an encoder or an encoder-decoder, which has its configuration as `config`.
-
-    The limit is lowered to those of encoder and tokenizer.
-
-    Raises:
-        InputError: if the tokenizer does not fit the encoder.
-    """
-    embeddings: Any = model.get_input_embeddings()  # type: ignore[operator]
-    longest = min(max_tokens, longest_input(model))
-    start = _decoder_start(model, tokenizer)
-    n_pieces = embeddings.weight.shape[0]
-    return fitted(tokenizer, n_pieces, max_tokens=longest, decoder_start=start, is_separate=is_separate)
-
-
 def fitted(
     tokenizer: Tokenizer,
     n_pieces: int,
@@ -420,7 +405,11 @@ def fitted(
     decoder_start: int | None = None,
     is_separate: bool = False,
 ) -> TextEncoder:
-    """Returns the text encoder of a model with a vocabulary of `n_pieces`; see `TextEncoder` for the arguments."""
+    """Returns the text encoder of a model with a vocabulary of `n_pieces`; see `TextEncoder` for the arguments.
+
+    Raises:
+        InputError: if the tokenizer does not fit the model.
+    """
     if len(tokenizer) > n_pieces:
         raise InputError(f"the tokenizer has {len(tokenizer):,} pieces; the encoder has embeddings for {n_pieces:,}")
     longest = min(max_tokens, int(tokenizer.model_max_length))
@@ -442,7 +431,7 @@ def longest_input(model: nn.Module) -> int:
     return int(limit if padding_id is None else limit - padding_id - 1)
 
 
-def _decoder_start(model: nn.Module, tokenizer: Tokenizer) -> int | None:
+def decoder_start_of(model: nn.Module, tokenizer: Tokenizer) -> int | None:
     """Returns the first id of the decoder's input: the model's setting, or its language; None without a decoder."""
     config: Any = model.config
     if not config.is_encoder_decoder:
