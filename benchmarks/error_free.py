@@ -36,13 +36,15 @@ UNMARKED = "no error marked"
 MODEL = "model"
 
 
-def labelled(path: Path, limit: int | None) -> tuple[list[Segment], FloatArray]:
-    """Returns the segments of a file that have a gold label, without references, and the labels, (segments,)."""
+def labelled(path: Path, every: int) -> tuple[list[Segment], FloatArray]:
+    """Returns the segments of every K-th source that have a gold label, without references, and labels: (segments,)."""
+    ratings = matese.read(path)
+    taken = set(list(dict.fromkeys(rating.segment.source for rating in ratings))[::every])
     segments = []
     labels = []
-    for rating in matese.read(path)[:limit]:
+    for rating in ratings:
         label = agreement.gold_label(rating)
-        if label is not None and rating.segment.source is not None:
+        if label is not None and rating.segment.source is not None and rating.segment.source in taken:
             segments.append(with_inputs(rating.segment, "source"))
             labels.append(float(label))
     return segments, np.array(labels)
@@ -87,11 +89,10 @@ def rows(measured: Mapping[str, Any]) -> list[list[str]]:
 
 def main() -> None:
     """Prints the table and writes all figures as JSON."""
-    parser = markdown.parser(__doc__, "--model", "--dev", "--test", "--json")
-    parser.add_argument("--limit", type=int, metavar="N", help="take only the first N ratings of each file")
+    parser = markdown.parser(__doc__, "--model", "--dev", "--test", "--every", "--json")
     arguments = parser.parse_args()
-    segments, golds = labelled(arguments.test, arguments.limit)
-    threshold = agreement.threshold(*by_length(*labelled(arguments.dev, arguments.limit)))
+    segments, golds = labelled(arguments.test, arguments.every)
+    threshold = agreement.threshold(*by_length(*labelled(arguments.dev, arguments.every)))
     annotator = matese.load(arguments.model, choice=matese.DecodingChoice(error_free=True))
     ratings = list(annotator.annotate_segments(segments))
     decisions = {
