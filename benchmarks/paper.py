@@ -287,7 +287,11 @@ def of_scores(figure_name: str, columns: Columns, metrics: Sequence[str]) -> lis
 
 def _correlated(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> Mapping[str, MetricFigures]:
     """Returns the figures of each metric; scores that are all equal have no correlation, but an accuracy."""
-    found = matese.correlate(gold=golds, metric=metrics, rank_by="segment.acc_eq", samples=1, significance="none")
+    found = matese.correlate(
+        gold=golds,
+        metric=metrics,
+        figures=matese.CorrelationFigures(rank_by="segment.acc_eq", samples=1, significance="none"),
+    )
     return next(iter(found.figures.values()), {})
 
 

@@ -93,7 +93,7 @@ def choose(ratings: Iterator[Rating], every: int = 1) -> list[Rating]:
 
 def measure_spans(golds: Sequence[Rating], predicted: Sequence[Rating], unit: str) -> Figures:
     """Returns the figures of the model's spans; `unit` names the model, whose tokens are the units of the tags."""
-    figures = matese.evaluate(golds, predicted, unit=unit).figures
+    figures = matese.evaluate(golds, predicted, figures=matese.SpanFigures(unit=unit)).figures
     free = [not mqm.score(gold) for gold in golds]
     return {
         **{name: figures[name].value for name in OF_SPANS if name in figures},
@@ -122,9 +122,7 @@ def correlations(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]
     by_part = matese.correlate(
         gold=[replace(gold, errors=None) for gold in golds],
         metric=metrics,
-        rank_by="segment.pearson",
-        samples=1,
-        significance="none",
+        figures=matese.CorrelationFigures(rank_by="segment.pearson", samples=1, significance="none"),
     ).figures
     parts: dict[str, dict[str, Figures]] = {
         part: {

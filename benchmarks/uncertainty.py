@@ -110,7 +110,10 @@ def measure(
 ) -> dict[str, Any]:
     """Returns the scale fitted on the dev data, and the figures on the test data without and with it."""
     scale = matese.evaluate(dev, on_dev).figures["uncertainty.scale"].value
-    raw, scaled = (matese.evaluate(test, on_test, interval_scale=factor).figures for factor in (1.0, scale))
+    raw, scaled = (
+        matese.evaluate(test, on_test, figures=matese.SpanFigures(interval_scale=factor)).figures
+        for factor in (1.0, scale)
+    )
     return {
         "scale": scale,
         "raw": {name: raw[f"uncertainty.{name}"].value for name in NAMES},

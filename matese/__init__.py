@@ -33,38 +33,60 @@ if TYPE_CHECKING:
     from matese.render.rating_list import Ratings
     from matese.render.results import tables
     from matese.tasks.agreement import agreement
-    from matese.tasks.compare import compare
-    from matese.tasks.convert import convert
-    from matese.tasks.correlate import correlate
-    from matese.tasks.evaluate import evaluate
+    from matese.tasks.annotators import Asking, Marking
+    from matese.tasks.compare import ComparisonOutput, Sampling, compare
+    from matese.tasks.convert import ConvertReading, ConvertWriting, convert
+    from matese.tasks.correlate import CorrelationFigures, CorrelationOutput, MetricSelection, correlate
+    from matese.tasks.evaluate import SpanFigures, evaluate
     from matese.tasks.files import ratings_from_quotes, read, write
-    from matese.tasks.gate import gate
+    from matese.tasks.gate import GateChanges, GateLimits, GateOutput, gate
     from matese.tasks.info import info
     from matese.tasks.prepare import prepare
     from matese.tasks.report import report
     from matese.tasks.reward import reward
     from matese.tasks.scores import corpus_score, expected_score, score, worst_first
-    from matese.tasks.tag import tag
+    from matese.tasks.tables import Report
+    from matese.tasks.tag import LargeJobs, TagSelection, tag
+    from matese.tasks.texts import JoinedTexts, Raters, TextFiles
     from matese.tasks.train import train
 
 __all__ = [
     "Annotator",
+    "Asking",
+    "ComparisonOutput",
+    "ConvertReading",
+    "ConvertWriting",
+    "CorrelationFigures",
+    "CorrelationOutput",
     "DecodingChoice",
     "ErrorSpan",
     "Estimate",
     "FormatError",
+    "GateChanges",
+    "GateLimits",
+    "GateOutput",
     "InputError",
+    "JoinedTexts",
     "LanguageModel",
+    "LargeJobs",
+    "Marking",
+    "MetricSelection",
     "ModelError",
     "Omission",
     "Overall",
     "Question",
+    "Raters",
     "Rating",
     "Ratings",
+    "Report",
+    "Sampling",
     "Segment",
     "SegmentKey",
     "Severity",
+    "SpanFigures",
     "SpanHit",
+    "TagSelection",
+    "TextFiles",
     "TokenScores",
     "UnplacedError",
     "UsageError",
@@ -108,6 +130,60 @@ _LAZY = {
     "Ratings": "render.rating_list",
     "SpanHit": "evaluation.spans.span_hit_metric",
     "tables": "render.results",
+    **dict.fromkeys(
+        (
+            "Asking",
+            "Marking",
+        ),
+        "tasks.annotators",
+    ),
+    **dict.fromkeys(
+        (
+            "ComparisonOutput",
+            "Sampling",
+        ),
+        "tasks.compare",
+    ),
+    **dict.fromkeys(
+        (
+            "ConvertReading",
+            "ConvertWriting",
+        ),
+        "tasks.convert",
+    ),
+    **dict.fromkeys(
+        (
+            "CorrelationFigures",
+            "CorrelationOutput",
+            "MetricSelection",
+        ),
+        "tasks.correlate",
+    ),
+    "SpanFigures": "tasks.evaluate",
+    **dict.fromkeys(
+        (
+            "GateChanges",
+            "GateLimits",
+            "GateOutput",
+        ),
+        "tasks.gate",
+    ),
+    **dict.fromkeys(
+        (
+            "LargeJobs",
+            "TagSelection",
+        ),
+        "tasks.tag",
+    ),
+    "Report": "tasks.tables",
+    **dict.fromkeys(
+        (
+            "JoinedTexts",
+            "Raters",
+            "TextFiles",
+        ),
+        "tasks.texts",
+    ),
     **dict.fromkeys(("ratings_from_quotes", "read", "write"), "tasks.files"),
     **dict.fromkeys(("corpus_score", "expected_score", "score", "worst_first"), "tasks.scores"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),

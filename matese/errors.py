@@ -135,17 +135,6 @@ def check_least(lowest: float, **numbers: float | None) -> None:
             raise UsageError(f"{name} {number}: must be {lowest:g} or more")
 
 
-def check_probability(**numbers: float | None) -> None:
-    """Checks that options are between 0 and 1, exclusive; None is allowed.
-
-    Raises:
-        UsageError: for the first that is not.
-    """
-    for name, number in numbers.items():
-        if number is not None and not 0 < number < 1:
-            raise UsageError(f"{name} {number}: must be greater than 0 and less than 1")
-
-
 def check_list(**values: object) -> None:
     """Checks that no text is given where a list of texts is meant, whose letters would be taken for its items.
 

@@ -11,13 +11,15 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import overload
+from typing import Literal, overload
 
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError, severities
 from matese.annotation.severities import COUNTED
 from matese.errors import InputError, UsageError, one_of, unknown
 from matese.text.words import count_words
 
+Basis = Literal["spans", "expected"]
+"""What systems are ranked by: the `score` of the spans, or the `expected score`, which the model predicts."""
 LOWEST_SCORE = -25.0
 """The floor of a segment's score, which models learn too: Perrella et al. 2022, section 2."""
 _LARGEST = 1e9

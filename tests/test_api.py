@@ -46,23 +46,28 @@ def test_dir_and_help_list_what_users_call() -> None:
 
 def test_files_and_lists_compare_equally(tmp_path: Path) -> None:
     files = [save(tmp_path / "old.jsonl", OLD), save(tmp_path / "new.jsonl", NEW)]
-    comparison = matese.compare(files, bootstrap=50)
+    comparison = matese.compare(files, sampling=matese.Sampling(bootstrap=50))
     assert (comparison.first, list(comparison.pairs)) == ("old", [("old", "new")])
     assert comparison.pairs["old", "new"].score.bootstrap.value == 4
-    assert matese.compare({"old": OLD, "new": NEW}, bootstrap=50) == comparison
+    assert matese.compare({"old": OLD, "new": NEW}, sampling=matese.Sampling(bootstrap=50)) == comparison
 
 
 def test_keys_name_the_systems_of_a_list() -> None:
     keyed = [[Rating(Segment("x", key=SegmentKey(system=name, index=0)), "m", ())] for name in ("A", "B")]
-    assert list(matese.compare(keyed, bootstrap=0).ratings) == ["A", "B"]
-    assert list(matese.compare([OLD, NEW], bootstrap=0).ratings) == ["system 1", "system 2"]
+    assert list(matese.compare(keyed, sampling=matese.Sampling(bootstrap=0)).ratings) == ["A", "B"]
+    assert list(matese.compare([OLD, NEW], sampling=matese.Sampling(bootstrap=0)).ratings) == ["system 1", "system 2"]
     generated = (iter(ratings) for ratings in (OLD, NEW))
-    assert list(matese.compare(generated, bootstrap=0).ratings) == ["system 1", "system 2"]
+    assert list(matese.compare(generated, sampling=matese.Sampling(bootstrap=0)).ratings) == ["system 1", "system 2"]
 
 
 def test_filters_select_segments() -> None:
-    comparison = matese.compare([OLD, NEW], filter=[segment_filters.without_duplicates()], bootstrap=0)
-    assert matese.compare([OLD, NEW], filter=["unique"], bootstrap=0).selections == comparison.selections
+    comparison = matese.compare(
+        [OLD, NEW], filter=[segment_filters.without_duplicates()], sampling=matese.Sampling(bootstrap=0)
+    )
+    assert (
+        matese.compare([OLD, NEW], filter=["unique"], sampling=matese.Sampling(bootstrap=0)).selections
+        == comparison.selections
+    )
     assert [(selection.name, selection.n_segments) for selection in comparison.selections] == [
         ("all", 3),
         ("no duplicates", 1),
@@ -71,8 +76,8 @@ def test_filters_select_segments() -> None:
 
 def test_gate(tmp_path: Path) -> None:
     old = save(tmp_path / "old.jsonl", OLD)
-    assert matese.gate(NEW, min_score=-1, baseline=old).passed
-    result = matese.gate(old, max_errors_per_1k=400, min_score=-3)
+    assert matese.gate(NEW, limits=matese.GateLimits(min_score=-1), baseline=old).passed
+    result = matese.gate(old, limits=matese.GateLimits(max_errors_per_1k=400, min_score=-3))
     assert [(check.name, check.passed, check.segments) for check in result.checks] == [
         ("max-errors-per-1k", True, ()),
         ("min-score", False, (0, 1, 2)),
@@ -82,7 +87,7 @@ def test_gate(tmp_path: Path) -> None:
 def test_segments_below_the_limit_of_a_scale_without_zero_are_to_blame() -> None:
     scores = {"a": 0.9, "b": 0.5, "c": 0.2}
     ratings = [Rating(Segment(text), "m", None, estimate=Estimate(score, "comet")) for text, score in scores.items()]
-    (check,) = matese.gate(ratings, min_score=0.8).checks
+    (check,) = matese.gate(ratings, limits=matese.GateLimits(min_score=0.8)).checks
     assert (check.segments, check.losses) == ((2, 1), (-0.2, -0.5))
 
 
@@ -93,7 +98,7 @@ def test_units_without_a_translation_are_blank(tmp_path: Path) -> None:
         f"<xliff><file><header>{note}</header><body>{units}<trans-unit id='2'><source>C</source></trans-unit></body>"
         "</file></xliff>"
     )
-    result = matese.gate(tmp_path / "marked.xlf", min_score=-20)
+    result = matese.gate(tmp_path / "marked.xlf", limits=matese.GateLimits(min_score=-20))
     assert [(check.name, check.passed) for check in result.checks] == [("min-score", True), ("max-blank", False)]
     assert [len(matese.read(tmp_path / "marked.xlf", untranslated=flag)) for flag in (False, True)] == [1, 2]
     comparison = matese.compare([tmp_path / "marked.xlf", matese.read(tmp_path / "marked.xlf", untranslated=True)])
@@ -107,8 +112,8 @@ def test_gate_can_refuse_other_settings(tmp_path: Path) -> None:
     )
     assert "signatures differ in precision" in matese.gate(new, baseline=old).notice
     with pytest.raises(InputError, match=r"signatures differ in precision .*: must be the same"):
-        matese.gate(new, baseline=old, require_same_signature=True)
-    assert matese.gate(old, baseline=list(old), require_same_signature=True).passed
+        matese.gate(new, baseline=old, limits=matese.GateLimits(require_same_signature=True))
+    assert matese.gate(old, baseline=list(old), limits=matese.GateLimits(require_same_signature=True)).passed
 
 
 def test_report_names_its_systems(tmp_path: Path) -> None:
@@ -119,20 +124,26 @@ def test_report_names_its_systems(tmp_path: Path) -> None:
 def test_predictions_are_evaluated_against_gold_ratings(tmp_path: Path) -> None:
     gold = [replace(rating, rater=rater) for rating in keyed(OLD) for rater in ("anna", "ben")]
     files = save(tmp_path / "gold.jsonl", gold), save(tmp_path / "old.jsonl", OLD)
-    evaluation = matese.evaluate(*files, versus=files[1], by=["severity"], merge="union", bootstrap=10)
+    evaluation = matese.evaluate(
+        *files,
+        versus=files[1],
+        by=["severity"],
+        raters=matese.Raters(merge="union"),
+        figures=matese.SpanFigures(bootstrap=10),
+    )
     assert (evaluation.gold, evaluation.predicted.name) == tuple(map(str, files))
     assert evaluation.figures["mpp.micro.f1"].value == 1.0
     assert evaluation.groups["severity"]["minor"].n_spans.gold == 0
     assert evaluation.differences["mpp.micro.f1"].value == 0.0
-    assert matese.evaluate(gold, keyed(OLD), rater="ben").figures["hsh"].value == 1.0
+    assert matese.evaluate(gold, keyed(OLD), raters=matese.Raters(rater="ben")).figures["hsh"].value == 1.0
     with pytest.raises(matese.InputError, match=r"^gold has 3 ratings and prediction 1; "):
         matese.evaluate(OLD, OLD[:1])
-    with pytest.raises(matese.InputError, match="severity_penalty: 2 must be a number from 0 to 1"):
-        matese.evaluate(OLD, OLD, severity_penalty=2)
+    with pytest.raises(matese.InputError, match=r"severity_penalty: 2: Expected `float` <= 1.0"):
+        matese.evaluate(OLD, OLD, figures=matese.SpanFigures(severity_penalty=2))
     with pytest.raises(matese.InputError, match="by: unknown group 'sevrity', did you mean 'severity'"):
         matese.evaluate(OLD, OLD, by=["sevrity"])  # type: ignore[list-item]
     with pytest.raises(matese.ModelError, match="no model tokens: no such directory; use an embedded model"):
-        matese.evaluate(OLD, OLD, unit="tokens")
+        matese.evaluate(OLD, OLD, figures=matese.SpanFigures(unit="tokens"))
 
 
 @pytest.mark.parametrize("choose", [lambda by: matese.compare([OLD, OLD], by=by), lambda by: matese.gate(OLD, by=by)])
@@ -145,26 +156,37 @@ def test_raters_agree(tmp_path: Path) -> None:
     path = save(
         tmp_path / "ratings.jsonl", [replace(rating, rater=rater) for rating in keyed(OLD) for rater in ("a", "b")]
     )
-    agreement = matese.agreement(path, unit="character")
+    agreement = matese.agreement(path, figures=matese.SpanFigures(unit="character"))
     assert (agreement.n_segments, list(agreement.pairs)) == (3, [("a", "b")])
     assert agreement.pooled["em.micro.f1"].value == 1.0
-    assert matese.agreement(matese.read(path), unit="character").profiles == agreement.profiles
+    assert (
+        matese.agreement(matese.read(path), figures=matese.SpanFigures(unit="character")).profiles == agreement.profiles
+    )
 
 
 def test_metrics_are_correlated(tmp_path: Path) -> None:
     root = str(score_files.make(tmp_path / "wmt"))
-    correlation = matese.correlate(root, metrics=["BLEU"], samples=100)
+    correlation = matese.correlate(
+        root, selection=matese.MetricSelection(metrics=["BLEU"]), figures=matese.CorrelationFigures(samples=100)
+    )
     assert correlation.rankings["en-de"].metrics == ("BLEU",)
     gold = tmp_path / "gold"
     metric = tmp_path / "metric"
     gold.write_text("A 1\nB 2\nC 3\n", encoding="utf-8")
     metric.write_text("A 3\nB 2\nC 1\n", encoding="utf-8")
     for metrics in ([metric], {"metric": metric}):
-        correlation = matese.correlate(gold=gold, metric=metrics, samples=100)
+        correlation = matese.correlate(gold=gold, metric=metrics, figures=matese.CorrelationFigures(samples=100))
         assert correlation.figures["all"]["metric"]["system.pearson"].value == pytest.approx(-1)
     with pytest.raises(matese.InputError, match=r"unknown figure 'system.person', did you mean 'system.pearson'\?"):
-        matese.correlate(root, rank_by="system.person")
-    assert "A" in matese.correlate(root, without="B", samples=100).pairs[0].gold.systems  # one name alone is a list
+        matese.correlate(root, figures=matese.CorrelationFigures(rank_by="system.person"))
+    assert (
+        "A"
+        in matese.correlate(
+            root, selection=matese.MetricSelection(without="B"), figures=matese.CorrelationFigures(samples=100)
+        )
+        .pairs[0]
+        .gold.systems
+    )  # one name alone is a list
     with pytest.raises(matese.UsageError, match=r"unknown metric 'blue', did you mean 'bleu'\?"):
         matese.correlate(root, baseline=["blue"])
 
@@ -182,7 +204,12 @@ def test_baselines_of_ratings() -> None:
         for rater in ("anna", "ben")
     ]
     # The texts of A are the references, and a reference is no system otherwise.
-    correlation = matese.correlate(gold=golds, baseline=("bleu", "chrf", "yisi", "mini"), with_human=True, samples=100)
+    correlation = matese.correlate(
+        gold=golds,
+        baseline=("bleu", "chrf", "yisi", "mini"),
+        selection=matese.MetricSelection(with_human=True),
+        figures=matese.CorrelationFigures(samples=100),
+    )
     names = ["BLEU", "chrF", "YiSi-like (mini)", "mini", "mini.expected"]
     assert list(correlation.figures["de-en"]) == names
     assert correlation.figures["de-en"]["chrF"]["system.pearson"].value == pytest.approx(0.9, abs=0.1)
@@ -193,8 +220,10 @@ def test_baselines_of_ratings() -> None:
         system: [rating for rating in golds if rating.segment.key and rating.segment.key.system == system][::2]
         for system in "AB"
     }
-    assert list(matese.compare(systems, metrics="chrf", bootstrap=10).metrics) == ["chrF"]
-    metrics = matese.compare(systems, metrics=("chrf", "mini"), bootstrap=10, permutations=10).metrics
+    assert list(matese.compare(systems, metrics="chrf", sampling=matese.Sampling(bootstrap=10)).metrics) == ["chrF"]
+    metrics = matese.compare(
+        systems, metrics=("chrf", "mini"), sampling=matese.Sampling(bootstrap=10, permutations=10)
+    ).metrics
     assert list(metrics) == ["chrF", "mini", "mini.expected"]
     assert metrics["chrF"].scores["B"].value == pytest.approx(corpus, rel=1e-12)
     assert metrics["chrF"].differences["A", "B"].bootstrap.value == pytest.approx(corpus - 100, rel=1e-12)
@@ -254,17 +283,20 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
     ("call", "problem"),
     [
         (lambda: matese.read("x.jsonl", format="jsnol"), "format 'jsnol' cannot be read, did you mean 'jsonl'"),
-        (lambda: matese.evaluate(OLD, NEW, bootstrap=-1), "bootstrap: -1 must be a whole number, 0 or more"),
-        (lambda: matese.evaluate(OLD, NEW, bootstrap=9, seed=-1), "seed: -1"),
+        (
+            lambda: matese.evaluate(OLD, NEW, figures=matese.SpanFigures(bootstrap=-1)),
+            "bootstrap: -1: Expected `int` >= 0",
+        ),
+        (lambda: matese.evaluate(OLD, NEW, figures=matese.SpanFigures(bootstrap=9, seed=-1)), "seed: -1"),
         (lambda: matese.evaluate(OLD, NEW[0]), "prediction is a Rating"),
         (lambda: matese.compare(OLD), "system 1 is the only system"),
         (lambda: matese.compare({"A": OLD, "B": ["x"]}), "B holds 'x'"),
         (lambda: matese.compare({}), "give either RATINGS"),
         (lambda: matese.report([]), "give either RATINGS"),
-        (lambda: matese.compare([OLD, NEW], permutations=0), "permutations: 0"),
-        (lambda: matese.gate(OLD, baseline=NEW, alpha=0), "alpha: 0"),
-        (lambda: CorrelationOptions(n_flips=0), "n_flips 0"),
-        (lambda: CorrelationOptions(alpha=float("nan")), "alpha nan"),
+        (lambda: matese.compare([OLD, NEW], sampling=matese.Sampling(permutations=0)), "permutations: 0"),
+        (lambda: matese.gate(OLD, baseline=NEW, limits=matese.GateLimits(alpha=0)), "alpha: 0"),
+        (lambda: CorrelationOptions(n_flips=0), "n_flips: 0: "),
+        (lambda: CorrelationOptions(alpha=float("nan")), "alpha: nan: "),
         (lambda: matese.score(replace(OLD[0], errors=None)), "only a rating of spans has an MQM score"),
         (lambda: matese.corpus_score([]), "no segment scores: the score of a corpus is the mean of one or more"),
         (lambda: matese.corpus_score([-1e308, -1e308]), "segment scores up to 1e+308"),
@@ -296,8 +328,10 @@ def test_what_no_file_can_hold(tmp_path: Path, name: str, hypothesis: str, index
     "call",
     [
         lambda weights: repr(matese.evaluate(OLD, MILDER, weights=weights).figures),
-        lambda weights: repr(matese.compare({"old": OLD, "new": NEW}, weights=weights, bootstrap=0).figures),
-        lambda weights: matese.gate(OLD, min_score=-1, weights=weights).checks,
+        lambda weights: repr(
+            matese.compare({"old": OLD, "new": NEW}, weights=weights, sampling=matese.Sampling(bootstrap=0)).figures
+        ),
+        lambda weights: matese.gate(OLD, limits=matese.GateLimits(min_score=-1), weights=weights).checks,
         lambda weights: matese.report({"old": OLD}, weights=weights),
         lambda weights: matese.Ratings(OLD).to_pandas(weights=weights).to_csv(),
         lambda weights: matese.load("mini", weights=weights, n_segments=1).signature("source"),
@@ -333,12 +367,12 @@ def test_results_are_short_in_a_notebook_and_lead_to_their_figures(tmp_path: Pat
         replace(rating, segment=replace(rating.segment, key=SegmentKey(system="A", index=number)))
         for number, rating in enumerate(many)
     ]
-    compared = matese.compare({"a": ratings, "b": ratings}, bootstrap=0)
+    compared = matese.compare({"a": ratings, "b": ratings}, sampling=matese.Sampling(bootstrap=0))
     raters = [replace(rating, rater=name) for rating in ratings for name in ("anna", "ben")]
     scores = "A 1\nB 2\nC 3\n"
     (tmp_path / "scores").write_text(scores, encoding="utf-8")
     for result, figures in (
-        (matese.gate(ratings, min_score=-1), ".checks"),
+        (matese.gate(ratings, limits=matese.GateLimits(min_score=-1)), ".checks"),
         (compared, ".pairs[first, second]"),
         (compared.pairs["a", "b"], ".n_changes()"),
         (matese.evaluate(ratings, ratings), ".figures[name].value"),
@@ -346,7 +380,13 @@ def test_results_are_short_in_a_notebook_and_lead_to_their_figures(tmp_path: Pat
         (matese.correlate(gold=tmp_path / "scores", metric={"m": tmp_path / "scores"}), ".figures[lang_pair][metric]"),
         (matese.Ratings(ratings), ".to_pandas()"),
         (matese.report(ratings), "output=FILE"),
-        (matese.tag(hyp=[str(tmp_path / "scores")], src=[str(tmp_path / "scores")], checks="only"), ".ratings"),
+        (
+            matese.tag(
+                texts=matese.TextFiles(hyp=[str(tmp_path / "scores")], src=[str(tmp_path / "scores")]),
+                marking=matese.Marking(checks="only"),
+            ),
+            ".ratings",
+        ),
     ):
         assert len(repr(result)) < 500
         assert figures in repr(result)

@@ -16,15 +16,18 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from typing import TextIO
 
 from matese.cli.interrupts import is_caused_by_ctrl_c, raising_ctrl_c
 
+FAILED = 1
 BAD_INPUT = 2
 FAULT = 70
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 _OF_RATINGS = ("agreement", "compare", "convert", "correlate", "evaluate", "gate", "info", "report", "score")
 """Commands that read files of ratings, and end."""
+_OF_TRAINING = ("distil", "train")
 _NEW_OBJECTS = 1_000_000
 """How many, less those that are gone, start a garbage collection there: those of some hundred thousand rows."""
 
@@ -34,7 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with raising_ctrl_c():
             return _run(sys.argv[1:] if argv is None else argv)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
+        message = str(stopped)  # how to resume a training
+        if message and os.environ.get("LOCAL_RANK", "0") == "0":
+            print(message, file=sys.stderr)
         return INTERRUPTED
 
 
@@ -71,7 +77,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _command(argv: Sequence[str]) -> int:
-    from matese.cli import messages, options
+    from matese.cli import fields, messages, options
     from matese.files import naming
     from matese.tasks import notices
 
@@ -84,14 +90,28 @@ def _command(argv: Sequence[str]) -> int:
             _print_version()
             code = 0
         else:
-            module = options.command(args.command)
+            task = options.command(args.command)
             collecting = _rare_collections() if args.command in _OF_RATINGS else contextlib.nullcontext()
+            if args.command in _OF_TRAINING:
+                import rich
+
+                rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
             with messages.muted(args.quiet), notices.heard_by(messages), collecting:
-                code = module.run(module.request(args)) or 0
+                request = fields.request(task.Request, {**vars(args), "scores_only": args.quiet})
+                result = task.run(request, _standard_output())
+            code = 0 if getattr(result, "passed", True) else FAILED
     if sys.stdout is not None:
         with naming("standard output"):  # report a full disk or a closed pipe here, not when the interpreter ends
             sys.stdout.flush()
     return code
+
+
+def _standard_output() -> TextIO:
+    if sys.stdout is None:
+        from matese.errors import UsageError
+
+        raise UsageError("standard output is closed; give --output FILE")
+    return sys.stdout
 
 
 def _print_version() -> None:

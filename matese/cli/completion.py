@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
+from typing import Literal, TextIO
 
-from matese.cli import fields, groups, options
-from matese.errors import one_of
+from matese.cli import options
 from matese.tasks import sinks
-from matese.tasks.values import OneOf
-
-SHELLS = ("bash", "zsh", "fish", "tcsh")
-EPILOG = """The script does not start matese, so completion is quick. Save it where the shell looks for completions,
-and again after each update of matese:
-
-  bash   matese completion bash > ~/.local/share/bash-completion/completions/matese
-  zsh    matese completion zsh > ~/.zfunc/_matese        (with ~/.zfunc in fpath)
-  fish   matese completion fish > ~/.config/fish/completions/matese.fish
-  tcsh   matese completion tcsh > ~/.matese.csh          (and source it in ~/.tcshrc)
-"""
+from matese.validation.options import Options, option
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", type=fields.Argument(OneOf("shell", SHELLS)), metavar="SHELL", help=one_of(SHELLS))
+@dataclass(frozen=True)
+class Request(Options):
+    """Complete commands.
+
+    Attributes:
+        shell: bash, zsh, fish or tcsh.
+    """
+
+    shell: Literal["bash", "zsh", "fish", "tcsh"] = option(metavar="SHELL")
 
 
-def request(args: argparse.Namespace) -> str:
-    shell: str = args.shell
-    return shell
-
-
-def run(shell: str) -> None:
+def run(request: Request, stream: TextIO) -> None:
+    """Writes the script."""
     import shtab
 
     whole, _ = options.make_parsers()
     _add_values(whole)
-    with sinks.opened(None, groups.standard_output()) as results:
-        results.write(shtab.complete(whole, shell).rstrip("\n") + "\n")
+    with sinks.opened(None, stream) as results:
+        results.write(shtab.complete(whole, request.shell).rstrip("\n") + "\n")
 
 
 def _add_values(parser: argparse.ArgumentParser) -> None:
@@ -48,9 +42,11 @@ def _add_values(parser: argparse.ArgumentParser) -> None:
         if isinstance(action, argparse._SubParsersAction):
             for command in dict.fromkeys(action.choices.values()):
                 _add_values(command)
-        elif names := getattr(action.type, "names", None):
-            action.choices = names
-        elif "--model" in action.option_strings:
+        elif (known := getattr(action, "option", None)) is None:
+            continue
+        elif known.flag == "--model":
             action.choices = checkpoint.embedded()
-        elif action.nargs != 0 and action.type is None:
+        elif known.names:
+            action.choices = known.names
+        elif known.type not in (int, float):
             vars(action)["complete"] = shtab.FILE

@@ -10,9 +10,12 @@ import importlib
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from matese.cli import fields
 from matese.errors import UsageError, near_miss, one_of, unknown
+from matese.validation.docstrings import attribute_docs
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -55,26 +58,8 @@ GROUPS = {
 _SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 COMMANDS = tuple(_SUMMARIES)
 
-_QUIET = "show errors only, no notices and no progress"
-
-
-class Command(Protocol):
-    """A module named after its command, with an epilog of the help.
-
-    A command whose `--quiet` does more than leave out notices has its help text in `QUIET`. One with many options names
-    those of `--help` in `USUAL`, without dashes; `--help-all` shows all.
-    """
-
-    EPILOG: str
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds the command's options."""
-
-    def request(self, args: argparse.Namespace) -> Any:  # noqa: ANN401  (what its `run` takes)
-        """Returns the request of the options."""
-
-    def run(self, request: Any) -> int | None:  # noqa: ANN401
-        """Does what the request asks for, and returns the exit code; None stands for 0."""
+_USUAL = "usual options: "
+"""Begins a text of `help/` that names the options of `--help`; `--help-all` shows all."""
 
 
 _N_EXAMPLES = 5
@@ -122,9 +107,9 @@ class Parser(argparse.ArgumentParser):
         names = "".join(f" {formatter._format_args(action, str(action.metavar))}" for action in positional)
         formatter.add_usage(f"%(prog)s [options]{names}", (), ())
         formatter.add_text(self.description)
-        wanted = {f"--{name}" for name in (*self.usual, "help", "help-all", "quiet")}
-        usual = [action for action in self._actions if wanted.intersection(action.option_strings)]
-        ordered = sorted(usual, key=lambda action: bool({"--help", "--help-all", "--quiet"} & {*action.option_strings}))
+        wanted = [f"--{name}" for name in (*self.usual, "help", "help-all", "quiet")]
+        usual = [action for action in self._actions if {*action.option_strings} & {*wanted}]
+        ordered = sorted(usual, key=lambda action: wanted.index(action.option_strings[-1]))
         formatter.start_section("usual options" if ordered else None)
         formatter.add_arguments([*positional, *ordered])
         formatter.end_section()
@@ -160,26 +145,49 @@ class _HelpAll(argparse.Action):
         parser.exit()
 
 
-def command(name: str) -> Command:
-    """Imports a command; importing all of them takes a fifth of a second."""
-    module: Command = importlib.import_module(f"matese.cli.{name.replace('-', '_')}")
-    return module
+def command(name: str) -> Any:  # noqa: ANN401  (a module with `Request` and `run(request, stream)`)
+    """Imports the task of a command; importing all of them takes a fifth of a second."""
+    return importlib.import_module(f"matese.{'cli' if name == 'completion' else 'tasks'}.{name}")
 
 
 def make_parsers(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Parser]]:
     """Returns the parser of these commands, and the parser of each command by name."""
     parser, subparsers = _program()
     for name in names:
-        module = command(name)
+        request = command(name).Request
         summary = _SUMMARIES[name]
+        usual, epilog = _help_text(name)
         description = f"{summary[0].upper()}{summary[1:]}."
-        child = subparsers.add_parser(name, help=summary, description=description, epilog=module.EPILOG)
-        module.add_options(child)
-        child.usual = getattr(module, "USUAL", ())
-        text = "show all options, explained, and exit" if child.usual else argparse.SUPPRESS
+        child = subparsers.add_parser(name, help=summary, description=description, epilog=epilog)
+        fields.add(child, request)
+        child.usual = usual
+        text = "show all options, explained, and exit" if usual else argparse.SUPPRESS
         child.add_argument("--help-all", action=_HelpAll, nargs=0, help=text)
-        child.add_argument("-q", "--quiet", action="store_true", help=getattr(module, "QUIET", _QUIET))
+        of_scores = attribute_docs(request).get("scores_only")
+        text = "show errors only, no notices and no progress"
+        child.add_argument("-q", "--quiet", action="store_true", help=f"{text}; {of_scores}" if of_scores else text)
     return parser, dict(subparsers.choices)
+
+
+def _help_text(name: str) -> tuple[tuple[str, ...], str]:
+    """Returns the options that `--help` shows, all if there are none, and what follows the options."""
+    text = _text_file(name)
+    if "{formats}" in text:
+        from matese.formats.registry import TABLE
+
+        rows = (
+            f"{'r' if form.reads else '-'}{'w' if form.writes else '-'} {form.name:<16} {form.title}" for form in TABLE
+        )
+        text = text.replace("{formats}", "\n".join(f"  {row}" for row in rows))
+    text = text.replace("{candidates}\n", _text_file("candidates"))
+    if not text.startswith(_USUAL):
+        return (), text
+    usual, _, epilog = text.removeprefix(_USUAL).partition("\n\n")
+    return tuple(usual.split()), epilog
+
+
+def _text_file(name: str) -> str:
+    return Path(__file__).with_name("help").joinpath(f"{name}.txt").read_text(encoding="utf-8")
 
 
 def _program() -> tuple[Parser, argparse._SubParsersAction[Parser]]:

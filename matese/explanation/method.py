@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from matese.errors import UsageError, unknown
 
@@ -36,7 +37,7 @@ class Method:
         return ":".join(parts)
 
 
-def precision_for(methods: Iterable[Method]) -> str:
+def precision_for(methods: Iterable[Method]) -> Literal["auto", "float32"]:
     """Returns the precision to load a model in: white-box methods need the exact gradients of float32 weights."""
     return "float32" if any(method.name in WHITE_BOX for method in methods) else "auto"
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
-from matese.errors import ModelError, UsageError, agreeing, check_least
+from matese.errors import ModelError, UsageError, agreeing
 from matese.formats.tables import jsonl
-from matese.model import copy_and_blank, operating_point, recall, trained_languages
+from matese.model import operating_point, recall, trained_languages
 from matese.model.config import ModelConfig
-from matese.model.copy_and_blank import OVERRIDES, Override
+from matese.model.copy_and_blank import Override
 from matese.model.decoding import Decoding, DecodingChoice
 from matese.model.engines import choice, numpy_engine
 from matese.model.engines.engine import Engine, Hardware
@@ -108,7 +108,6 @@ def load(
     min_confidence: float | None = None,
     choice: DecodingChoice | None = None,
     weights: mqm.AnyWeights = "matese",
-    overrides: Iterable[str] = OVERRIDES,
     n_segments: int | None = None,
     uncertainty: str | None = None,
     interval_scale: float = 1.0,
@@ -126,7 +125,6 @@ def load(
         choice: what else is decoded in another way than the model's own: a `matese.DecodingChoice`; None for nothing.
         weights: penalties of errors: the name of a preset ("matese", "google", "unbabel", "no-omissions"), or
             `matese.Weights` of your own.
-        overrides: rules that override the model, see `matese.model.copy_and_blank`; all by default.
         n_segments: number of segments to annotate, if known: a small model annotates a few in numpy, without torch.
         uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
             "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.model.uncertainty`.
@@ -138,7 +136,6 @@ def load(
         ModelError: if there is no such model, it cannot be loaded, or it is not calibrated for what is asked.
         UsageError: if an option has an impossible value.
     """
-    check_least(1, batch_tokens=batch_tokens, threads=threads)
     if "IPython" in sys.modules:  # a notebook shows ratings as marked text
         from matese.render import notebook
 
@@ -155,7 +152,6 @@ def load(
         hardware=Hardware(device, precision, batch_tokens, threads, engine),
         choice=_varied(choice or DecodingChoice(), min_confidence),
         weights=mqm.find_weights(weights),
-        overrides=copy_and_blank.check(overrides),
         n_segments=n_segments,
         uncertainty=wanted,
     )
@@ -179,7 +175,6 @@ class LoadOptions:
         hardware: as it is wanted.
         choice: what is decoded in another way.
         weights: penalties of errors.
-        overrides: rules that override the model.
         n_segments: number of segments, if known.
         uncertainty: where several predictions come from; None for a single prediction.
     """
@@ -188,7 +183,6 @@ class LoadOptions:
     hardware: Hardware
     choice: DecodingChoice
     weights: mqm.Weights
-    overrides: tuple[Override, ...]
     n_segments: int | None
     uncertainty: Uncertainty | None
 
@@ -263,12 +257,12 @@ def _load_predictor(directory: Path, options: LoadOptions) -> Predictor:
         hardware = replace(hardware, precision="float32")
     in_torch = None if choice.is_numpy(hardware, stored, options.n_segments) else hardware
     if directory not in map(checkpoint.resolve, checkpoint.embedded()):
-        return _new_predictor(directory, in_torch, options.overrides)
+        return _new_predictor(directory, in_torch, options.choice.overrides)
     if in_torch is not None:  # which another model may have changed since
         from matese.model.engines.hardware import choose_threads, set_threads
 
         set_threads(in_torch.threads or choose_threads())
-    return _embedded_predictor(directory, in_torch, options.overrides)
+    return _embedded_predictor(directory, in_torch, options.choice.overrides)
 
 
 def _new_predictor(directory: Path, hardware: Hardware | None, overrides: tuple[Override, ...]) -> Predictor:

@@ -11,29 +11,15 @@ blank: a hypothesis without text is not read. It is a non-translation with the l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal, get_args
 
 from matese.annotation import ErrorSpan, Segment, Severity
-from matese.errors import UsageError, unknown
 from matese.model.model_input import ModelInput
 from matese.model.texts.encoding import Tokens
 from matese.text import untranslated
 
 Override = Literal["copy", "blank"]
 OVERRIDES: tuple[Override, ...] = get_args(Override)
-
-
-def check(names: Iterable[str]) -> tuple[Override, ...]:
-    """Returns the overrides with these names, in the order of `OVERRIDES`.
-
-    Raises:
-        UsageError: for an unknown name.
-    """
-    chosen = set(names)
-    for name in sorted(chosen - set(OVERRIDES)):
-        raise UsageError(unknown("override", name, OVERRIDES))
-    return tuple(name for name in OVERRIDES if name in chosen)
 
 
 def is_copy(model_input: ModelInput) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from matese.annotation import Estimate, Rating, Scale
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free
 from matese.model.config import ModelConfig
+from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Decoding
 from matese.model.heads import registry
 from matese.model.heads.head import Combine, Head
@@ -33,16 +34,11 @@ class Interpreter:
         heads: the heads of the model.
     """
 
-    def __init__(self, config: ModelConfig, overrides: Iterable[str] = copy_and_blank.OVERRIDES) -> None:
-        """Takes the rules if the model has a head that they may override.
-
-        Raises:
-            UsageError: for an unknown override.
-        """
+    def __init__(self, config: ModelConfig, overrides: tuple[Override, ...] = OVERRIDES) -> None:
+        """Takes the rules if the model has a head that they may override."""
         self.config = config
         self.heads = registry.heads(config)
-        chosen = copy_and_blank.check(overrides)
-        self.overrides = chosen if any(head.has_overrides for head in self.heads) else ()
+        self.overrides = overrides if any(head.has_overrides for head in self.heads) else ()
         *_, self._scorer = (head for head in self.heads if head.scoring() is not None)
         self._finds_errors = any(head.finds_errors for head in self.heads)
 

@@ -1,4 +1,4 @@
-"""The limits of the server; `matese.tasks.serve` has the options that set some of them.
+"""The limits of the server, some of which are options of `matese.tasks.serve`.
 
 `Limits.problem` checks what a request asks for. `middleware` enforces the limits of a request as it arrives and of all
 requests together, `app` those of an answer, and `server` those of connections.
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matese.annotation import Segment
+from matese.validation.options import Count, Options, option
 
 # A code point takes at most 12 bytes of JSON ("\ud83d\ude00"); the keys of a segment take less than 1,000.
 _BYTES_PER_CHARACTER = 12
@@ -17,24 +18,24 @@ _BYTES_PER_SEGMENT = 1000
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits of requests.
+class Limits(Options):
+    """Limits of a request.
 
     Attributes:
-        segments: most segments of a request.
-        characters: most characters of all its texts together, in code points.
-        text_characters: most characters of one text, which a model reads window by window.
-        seconds: most seconds to send a request, and again to wait for the answer.
+        segments: segments (default: 128).
+        characters: characters of all texts, in code points (default: 100,000).
+        text_characters: characters of one text, which a model reads window by window (default: 20,000).
+        seconds: seconds to send a request, and again to wait for the answer (default: 60).
         requests: most requests that run at the same time; further ones get 503 at once.
         connections: most open connections; further ones get 503 at once.
     """
 
-    segments: int = 128
-    characters: int = 100_000
-    text_characters: int = 20_000
-    seconds: int = 60
-    requests: int = 128
-    connections: int = 512
+    segments: Count = option(128, flags=["--max-segments"])
+    characters: Count = option(100_000, flags=["--max-characters"])
+    text_characters: Count = option(20_000, flags=["--max-text-characters"])
+    seconds: Count = option(60, flags=["--timeout"])
+    requests: Count = option(128, is_of_python=True)
+    connections: Count = option(512, is_of_python=True)
 
     @property
     def n_bytes(self) -> int:

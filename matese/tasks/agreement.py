@@ -9,25 +9,30 @@ from typing import TYPE_CHECKING, TextIO
 
 from matese.annotation import Rating
 from matese.tasks import notices, rated, sinks
-from matese.tasks.evaluate import Figures
-from matese.tasks.request import function, required
+from matese.tasks.evaluate import SpanFigures
+from matese.tasks.request import function
 from matese.tasks.tables import Report
-from matese.tasks.texts import OfLanguages
+from matese.tasks.weights import Weighted
+from matese.validation.options import group, option
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.agreement import RaterAgreement
 
 
 @dataclass(frozen=True)
-class Request(Figures, OfLanguages, Report):
+class Request(Weighted):
     """Compare raters.
 
     Attributes:
         ratings: one file with the ratings of all raters.
+        lang_pair: language pair, such as en-de or english-german, in place of what files state.
     """
 
-    ratings: str | PathLike[str] | Iterable[Rating] = required(rated.OneFile())
+    ratings: str | PathLike[str] | Iterable[Rating] = option(take=rated.ratings_given, metavar="RATINGS")
     _: KW_ONLY
+    lang_pair: str | None = option(None, metavar="PAIR")
+    figures: SpanFigures = group(SpanFigures)
+    output: Report = group(Report)
 
 
 def run(request: Request, stream: TextIO | None = None) -> RaterAgreement:
@@ -46,16 +51,16 @@ def run(request: Request, stream: TextIO | None = None) -> RaterAgreement:
     (1.0, 1.0)
     """
     files = [request.ratings] if isinstance(request.ratings, str) else []
-    with sinks.results(request.json, files, stream=stream) as outputs:
+    with sinks.results(request.output.json, files, stream=stream) as outputs:
         from matese.evaluation.systems import agreement as raters
         from matese.formats.format import ReadOptions
         from matese.render import agreement_report, tables
 
         named = rated.named(request.ratings, "ratings", ReadOptions(lang_pair=request.lang_pair, naming=""))
-        measured = raters.measure(named.ratings, request.options())
-        shown = {**measured.pooled, **measured.alpha} if request.all else measured.alpha
+        measured = raters.measure(named.ratings, request.figures.options(request.penalties))
+        shown = {**measured.pooled, **measured.alpha} if request.output.all else measured.alpha
         notices.info(*measured.notices, *tables.undefined(shown))
-        outputs.write_text(*agreement_report.text(measured, is_all=request.all), look=request.look)
+        outputs.write_text(*agreement_report.text(measured, is_all=request.output.all), look=request.output.look)
         outputs.write_json(agreement_report.to_json(measured, name=named.name))
     return measured
 

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from matese.annotation import Rating, Segment, TokenScores
 from matese.checks import chosen
 from matese.checks.chosen import ChosenRules
-from matese.errors import InputError, check_installed, counted
+from matese.errors import InputError, UsageError, check_installed, counted, one_of, unknown
 from matese.files import beside
 from matese.tasks import notices
-from matese.tasks.request import Checked, option
 from matese.tasks.texts import Reads, require
-from matese.tasks.values import POSITIVE, PROBABILITY, Device, File, OneOf, Several, Text, Whole
-from matese.tasks.weights import Weighted
+from matese.validation.options import (
+    Count,
+    CountOrZero,
+    File,
+    Folder,
+    InnerShare,
+    Options,
+    Positive,
+    option,
+)
 
 if TYPE_CHECKING:
     from matese import mqm
@@ -28,86 +36,74 @@ if TYPE_CHECKING:
     from matese.language_model.llm_annotator import LanguageModel
     from matese.model.annotator import Annotator
 
-PRECISIONS = ("auto", "bf16", "float32")
 _PREFIX = "openai:"
-_MOST_LOOKED_AT = 2_000
-"""Segments whose languages are looked at."""
 _FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DecodingOptions(Checked):
-    """Options that every command with a model has, by the names of the fields of `DecodingChoice`.
-
-    Attributes:
-        min_confidence: mark every span with at least this confidence (between 0 and 1; default: the model's own
-            minimum).
-        use: what the marks are for: interface for the strings of a program, of which at most one right one in ten gets
-            a mark (default: texts of any kind, of whose marks people confirm half).
-    """
-
-    min_confidence: float | None = option(None, PROBABILITY)
-    use: str | None = option(None, OneOf("use", ("interface",)))
+def device(given: object) -> str:
+    """Returns the name of a device; loading the model checks whether it is available."""
+    names = ("auto", "cpu", "cuda", "mps")
+    if given not in names and not re.fullmatch(r"cuda:[0-9]{1,3}", str(given)):
+        raise UsageError(unknown("device", str(given), names, allowed=one_of((*names, "cuda:N"))))
+    return str(given)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Model(DecodingOptions, Weighted):
+@dataclass(frozen=True)
+class Loading(Options):
     """A model that marks errors, with the options of `matese.load`.
 
     Attributes:
         model: name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini).
         device: auto, cpu, cuda, cuda:N or mps (default: auto).
-        batch_tokens: most padded tokens in a batch (default: chosen for the machine).
         engine: numpy or torch, which compute the same: numpy starts at once and needs less memory, torch is faster
             after that (default: auto: numpy for small models and few segments, or where memory is short).
+        batch_tokens: most padded tokens in a batch (default: chosen for the machine).
+        min_confidence: mark every span with at least this confidence (between 0 and 1; default: the model's own
+            minimum).
+        use: what the marks are for: interface for the strings of a program, of which at most one right one in ten gets
+            a mark (default: texts of any kind, of whose marks people confirm half).
         precision: auto, bf16 or float32 (default: auto: float32 for small models, else bf16 if the hardware supports
             it).
         threads: CPU threads (default: the cores that the process may use).
         uncertainty: make several predictions, for intervals and votes: dropout:N (N passes with dropout; dropout:N:P
             switches off a share P of the units, default 0.1), models:DIR,DIR (several models instead of --model, median
             of the expected scores), span-models:DIR,DIR (median of the scores of their spans) or references (each
-            reference alone).
+            reference alone); docs/explain.md explains the intervals.
         interval_scale: factor of the intervals of expected scores: uncertainty.scale of matese evaluate on dev data
             (default: 1).
-        error_free: also decide which segments are free of errors; the model must be calibrated for that
-            (docs/research/wmt.md).
     """
 
-    model: str = option("mini", Text("MODEL"))
-    device: str = option("auto", Device())
-    batch_tokens: int | None = option(None, Whole(1))
-    engine: str = option("auto", OneOf("engine", ("auto", "numpy", "torch")))
-    precision: str = option("auto", OneOf("precision", PRECISIONS))
-    threads: int | None = option(None, Whole(1))
-    uncertainty: str | None = option(None, Text("HOW"))
-    interval_scale: float = option(1.0, POSITIVE)
-    error_free: bool = False
+    model: str = option("mini", metavar="MODEL")
+    _: KW_ONLY
+    device: str = option("auto", take=device, metavar="DEVICE")
+    engine: Literal["auto", "numpy", "torch"] = "auto"
+    batch_tokens: Count | None = None
+    min_confidence: InnerShare | None = option(None, metavar="P")
+    use: Literal["interface"] | None = option(None, flags=["--for"])
+    precision: Literal["auto", "bf16", "float32"] = "auto"
+    threads: Count | None = None
+    uncertainty: str | None = option(None, metavar="HOW")
+    interval_scale: Positive = 1.0
 
-    def loading(self) -> dict[str, Any]:
+    def arguments(self, weights: mqm.AnyWeights, *, error_free: bool = False) -> dict[str, Any]:
         """Returns the arguments of `matese.load`."""
         from matese.model.decoding import DecodingChoice
 
-        given = {field.name: getattr(self, field.name) for field in fields(Model)}
+        given = {field.name: getattr(self, field.name) for field in fields(Loading)}
         chosen = {field.name: given.pop(field.name) for field in fields(DecodingChoice) if field.name in given}
-        return {**given, "choice": DecodingChoice(**chosen)}
+        return {**given, "weights": weights, "choice": DecodingChoice(**chosen, error_free=error_free)}
+
+
+def rules(given: object) -> str:
+    """Returns the names of rules, separated by commas, as `matese.checks.chosen.choose` describes them."""
+    text = given if isinstance(given, str) else ",".join(given) if isinstance(given, Sequence) else repr(given)
+    chosen.choose(text)
+    return text
 
 
 @dataclass(frozen=True)
-class Rules:
-    """The rules that run, as `matese.checks.chosen.choose` describes: a text, or several words."""
-
-    metavar: str = "RULES"
-
-    def take(self, given: object) -> str:
-        """Returns the words, separated by commas."""
-        text = given if isinstance(given, str) else ",".join(given) if isinstance(given, tuple | list) else str(given)
-        chosen.choose(text)
-        return ",".join(word.strip() for word in text.split(","))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Checking(Model):
+class Marking(Loading):
     """A model, rule-based checks, or both.
 
     Attributes:
@@ -117,10 +113,14 @@ class Checking(Model):
             localisation files and --for interface, else none).
         terms: check the terms of a list, too: CSV or TSV with columns such as source, target, forbidden and
             do-not-translate, or TBX.
+        error_free: also decide which segments are free of errors; the model must be calibrated for that
+            (docs/research/wmt.md).
     """
 
-    checks: str | None = option(None, Rules())
-    terms: str | None = option(None, File())
+    _: KW_ONLY
+    checks: str | None = option(None, take=rules, metavar="RULES")
+    terms: File | None = None
+    error_free: bool = False
 
     @property
     def chosen_rules(self) -> ChosenRules:
@@ -135,8 +135,8 @@ class Checking(Model):
         return not self.chosen_rules.has_model
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Asking(Checked):
+@dataclass(frozen=True)
+class Asking(Options):
     """A language model, and what it is asked.
 
     Attributes:
@@ -152,55 +152,21 @@ class Asking(Checked):
             --annotator, in the user's cache folder).
     """
 
-    annotator: str | None = option(None, Text())
-    base_url: str | None = option(None, Text("URL"))
-    context: int = option(0, Whole(0))
-    set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
-    cache: str | None = option(None, File("DIR"))
+    annotator: str | None = None
+    _: KW_ONLY
+    base_url: str | None = option(None, metavar="URL")
+    context: CountOrZero = 0
+    set: Sequence[str] = option((), metavar="KEY=VALUE", is_repeated=True)
+    cache: Folder | None = None
 
-    def check_asked(self, *names: str) -> None:
-        """Raises a UsageError unless the language model is named, or no option is given that is for one only.
-
-        Args:
-            names: further such options.
-        """
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.annotator is None:
-            for name in ("base_url", "context", "set", *names):
+            for name in ("base_url", "context", "set"):
                 require(not getattr(self, name), f"--{name.replace('_', '-')} is for --annotator only")
             return
         is_named = self.annotator.startswith(_PREFIX) and self.annotator != _PREFIX
         require(is_named, f"--annotator {self.annotator}: must be openai:MODEL, the model as the endpoint names it")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Marking(Checking, Asking):
-    """What annotates: a model, a language model, or checks.
-
-    Attributes:
-        correct: ask a language model for the corrected translation, too.
-        tokens: jsonl: add the probabilities of every token.
-    """
-
-    correct: bool = False
-    tokens: bool = False
-
-    def check(self) -> None:
-        """Raises a UsageError if the options do not fit together."""
-        self.check_asked("correct")
-        if self.annotator is None:
-            return
-        require(self.model == "mini", "--annotator and --model are both given; give one of them")
-        require(not self.is_only_checks, "--annotator: leave out --checks only")
-        of_model = ("batch_tokens", "threads", "tokens", "uncertainty")
-        for name in (*(field.name for field in fields(DecodingOptions)), *of_model):
-            is_given = getattr(self, name) not in (None, False)
-            flag = "for" if name == "use" else name.replace("_", "-")
-            require(not is_given, f"--{flag} is for --model; leave out --annotator")
-
-    @property
-    def has_own_model(self) -> bool:
-        """Whether the marks are those of a model of ours."""
-        return not self.is_only_checks and self.annotator is None
 
 
 AnnotatedSegments = Iterator[tuple[Rating, TokenScores | None]]
@@ -248,10 +214,14 @@ def _with_rules(marker: Marker, rules_of: Callable[[Segment], Sequence[Rule]]) -
 
 @contextlib.contextmanager
 def opened(
-    options: Checking,
+    options: Marking,
     n_segments: int,
     forms: Mapping[str, str],
     *,
+    weights: mqm.AnyWeights,
+    asked: Asking | None = None,
+    has_correction: bool = False,
+    has_tokens: bool = False,
     finished: FinishedWork | None = None,
     for_people: bool = False,
 ) -> Iterator[Marker]:
@@ -261,6 +231,10 @@ def opened(
         options: of what annotates.
         n_segments: number of all segments.
         forms: the format of each of their files, which says what rules run by default.
+        weights: penalties of errors.
+        asked: names a language model, if one annotates.
+        has_correction: whether it is asked for the corrected translation, too.
+        has_tokens: whether the probabilities of every token are wanted.
         finished: where the ratings of a model are kept, if they are.
         for_people: whether people correct the marks: then the least confidence, if it is the model's own, is half of
             it, because a wrong span is removed more quickly than a missing one is noticed.
@@ -277,29 +251,28 @@ def opened(
         findings = partial(checker.annotate_segments, chosen=rules.rules)
         yield Marker(lambda segments: ((rating, None) for rating in findings(segments)), _Nothing())
         return
-    if isinstance(options, Marking) and options.annotator is not None:
+    if asked is not None and asked.annotator is not None:
         faults = Counter[str]()
-        with asking(options, weights=options.weights, has_correction=options.correct) as other:
-            asked = Marker(
+        with asking(asked, weights=weights, has_correction=has_correction) as other:
+            marker = Marker(
                 lambda segments: ((rating, None) for rating in _checked(other.annotate_segments(segments), faults)),
                 other,
             )
-            yield _with_rules(asked, rules_of)
-        if options.correct and faults:
+            yield _with_rules(marker, rules_of)
+        if has_correction and faults:
             found = ", ".join(f"{rule} {n:,}" for rule, n in faults.most_common())
             notices.info(f"rules find faults in corrected translations ({found}): look at these first")
         return
-    with loaded(options, n_segments) as annotator:
+    with loaded(options, n_segments, weights=weights, error_free=options.error_free) as annotator:
         if for_people and options.min_confidence is None and options.use is None:
             annotator = annotator.with_decoding(annotator.decoding.marking_more(_FOR_PEOPLE))
-        has_tokens = isinstance(options, Marking) and options.tokens
         annotate = partial(annotator.annotate_kept, finished=finished, has_tokens=has_tokens)
         marker = Marker(annotate, annotator, lambda: annotator.counts.warnings)
         yield _with_rules(marker, rules_of) if any(rules_of_form.values()) else marker
         notices.info(*annotator.counts.notices)
 
 
-def tell_rules(options: Checking, given: GivenSegments) -> None:
+def tell_rules(options: Marking, given: GivenSegments) -> None:
     """Tells which of the rules that were asked for can say nothing about the texts.
 
     Raises:
@@ -389,18 +362,18 @@ def parse_settings(settings: Sequence[str]) -> list[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def finished_work(options: Marking, output: str | None) -> Iterator[FinishedWork | None]:
+def finished_work(output: str | None, cache: str | None) -> Iterator[FinishedWork | None]:
     """Yields where the ratings of a model are kept: in `cache`, or beside the output until the body has completed it.
 
-    None where there is no such place, or no model.
+    None where there is no such place.
     """
     from matese.finished_work import FinishedWork, in_folder
 
-    if options.has_own_model and options.cache is not None:
-        with contextlib.closing(in_folder(options.cache)) as work:
+    if cache is not None:
+        with contextlib.closing(in_folder(cache)) as work:
             yield work
         return
-    if not options.has_own_model or output is None:
+    if output is None:
         yield None
         return
     work = FinishedWork(beside(output))
@@ -421,12 +394,20 @@ def finished_work(options: Marking, output: str | None) -> Iterator[FinishedWork
 
 
 @contextlib.contextmanager
-def loaded(options: Model, n_segments: int | None = None) -> Iterator[Annotator]:
+def loaded(
+    options: Loading,
+    n_segments: int | None = None,
+    *,
+    weights: mqm.AnyWeights = "matese",
+    error_free: bool = False,
+) -> Iterator[Annotator]:
     """Loads the model of a request; in the body, other libraries write nothing to standard error.
 
     Args:
         options: of the model.
         n_segments: number of segments to annotate; None if unknown.
+        weights: penalties of errors.
+        error_free: whether it is decided which segments are free of errors.
 
     Raises:
         ModelError: if there is no such model or it cannot be loaded.
@@ -443,7 +424,7 @@ def loaded(options: Model, n_segments: int | None = None) -> Iterator[Annotator]
         with notices.undisturbed():  # torch is imported here, if the model needs it
             from matese.model.annotator import load
 
-            annotator = load(**options.loading(), n_segments=n_segments)
+            annotator = load(**options.arguments(weights, error_free=error_free), n_segments=n_segments)
         if options.min_confidence is not None:
             _tell_expectation(names[0], options.min_confidence)
         # Without dropout in training, its passes are not samples of the model's uncertainty.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from matese.errors import check_installed
 from matese.tasks import models, notices
 from matese.tasks.models import NewModel
-from matese.tasks.request import option
-from matese.tasks.values import Several, Whole
+from matese.validation.options import Count, File, option
 
 if TYPE_CHECKING:
     from matese.training.calibration import Calibration, InputFit
@@ -30,10 +29,11 @@ class Request(NewModel):
         every: read every N-th rating of the first two.
     """
 
-    ratings: Sequence[str] = option((), Several())
-    error_free: Sequence[str] = option((), Several())
-    contrasts: Sequence[str] = option((), Several())
-    every: int = option(1, Whole(1))
+    ratings: Sequence[File] = option(metavar="FILE")
+    _: KW_ONLY
+    error_free: Sequence[File] = ()
+    contrasts: Sequence[File] = ()
+    every: Count = 1
 
 
 def run(request: Request, stream: TextIO | None = None) -> Calibration:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from matese.errors import check_installed, counted, one_of
 from matese.tasks import notices
-from matese.tasks.annotators import Model
-from matese.tasks.request import option
-from matese.tasks.texts import OfColumns, require
-from matese.tasks.values import File, Text, Whole
+from matese.tasks.annotators import Loading
+from matese.tasks.texts import require
+from matese.tasks.weights import Weighted
+from matese.validation.options import Count, group
 
 if TYPE_CHECKING:
     from matese.cluster.pipeline import FileReport
@@ -29,8 +29,8 @@ def formats() -> Sequence[str]:
     return [form.name for form in TABLE if form.is_for_large_jobs]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Request(Model, OfColumns):
+@dataclass(frozen=True, kw_only=True)
+class Request(Weighted):
     """Mark the files of a folder.
 
     Attributes:
@@ -38,12 +38,15 @@ class Request(Model, OfColumns):
         output: the folder of their ratings.
         format: jsonl, parquet, csv or tsv; None for that of each file.
         workers: ray: number of workers at most (default: as many as the cluster has room for).
+        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
     """
 
-    input: str = option("", File("DIR|GLOB"))
-    output: str = option("", File("DIR"))
-    format: str | None = option(None, Text())
-    workers: int | None = option(None, Whole(1))
+    input: str = ""
+    output: str = ""
+    format: str | None = None
+    workers: Count | None = None
+    columns: Sequence[str] = ()
+    loading: Loading = group(Loading)
 
 
 def run(request: Request) -> Counts:
@@ -55,7 +58,7 @@ def run(request: Request) -> Counts:
 
     named = columns.parse(request.columns)
     require(bool(request.input and request.output), NEEDED)
-    require(request.uncertainty is None, "--cluster ray: leave out --uncertainty")
+    require(request.loading.uncertainty is None, "--cluster ray: leave out --uncertainty")
     allowed = f"--format must be {one_of(formats())} with --cluster ray"
     require(request.format in (None, *formats()), allowed)
     from matese.cluster import pipeline, storage
@@ -63,8 +66,8 @@ def run(request: Request) -> Counts:
     from matese.model.storage import checkpoint
 
     check_installed("--cluster ray", "ray", extra="ray")
-    fingerprint = checkpoint.fingerprint(checkpoint.resolve(request.model))
-    worker = pipeline.Worker(request.loading(), fingerprint, named)
+    fingerprint = checkpoint.fingerprint(checkpoint.resolve(request.loading.model))
+    worker = pipeline.Worker(request.loading.arguments(request.weights), fingerprint, named)
     targets = storage.find(request.input, request.output, request.format)
     left = pipeline.unfinished(targets, request.output, worker)
     if len(left) < len(targets):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, astuple, dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from matese.tasks import annotators, models, notices, rated, sinks
-from matese.tasks.request import function, option
+from matese.tasks.annotators import Asking
+from matese.tasks.request import function
 from matese.tasks.tables import Report
-from matese.tasks.values import File, Several, Text, Whole
+from matese.validation.options import Count, CountOrZero, File, Options, group, option
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.lexical_metrics import Baseline
@@ -21,44 +22,57 @@ _TOP = 10
 """Segments with the largest differences that are listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextOrObject(Text):
-    """A text; from Python also what it stands for."""
+def _listed(given: object) -> tuple[object, ...]:
+    """Returns names, or what they stand for, as a list; one alone stands for a list of one."""
+    return (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
 
-    def take(self, given: object) -> object:  # type: ignore[override]
-        """Returns what is given."""
-        return given
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling(Options):
+    """How chance is drawn.
+
+    Attributes:
+        bootstrap: resamples of the bootstrap; 0 for none (default: 1,000).
+        permutations: of the permutation test (default: 1,000).
+        seed: of both (default: 0).
+    """
+
+    bootstrap: CountOrZero = 1000
+    permutations: Count = 1000
+    seed: CountOrZero = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOutput(Report):
+    """How a comparison is written.
+
+    Attributes:
+        html: write a page with charts and all segments.
+    """
+
+    html: File | None = None
 
 
 @dataclass(frozen=True)
-class Request(rated.Rated, Report, annotators.Asking):
+class Request(rated.Rated):
     """Compare systems.
 
     Attributes:
         baseline: compare all others with this system, a name or a file (default: compare any two systems).
-        bootstrap: resamples of the bootstrap; 0 for none (default: 1,000).
-        permutations: of the permutation test.
-        seed: of both.
         filter: compare only the segments that pass all these filters, listed below.
         metrics: compute metrics from the texts: bleu, chrf or ter with sacrebleu, also with parameters
             (bleu:tok=intl,lc or chrf:beta=3); wer or eed with torchmetrics; bertscore, bertscore-idf or yisi with an
             encoder; sentinel-src or sentinel-mt, the length of one text; sentinel-src-fit or sentinel-mt-fit, a
             regression on it (correlate only); any model that scores (embedded, a directory or a hub id); or a file of
             scores.
-        html: write a page with charts and all segments.
     """
 
     _: KW_ONLY
-    bootstrap: int = option(1000, Whole(0))
-    permutations: int = option(1000, Whole(1))
-    seed: int = option(0, Whole(0))
-    filter: Sequence[Filter | str] = option((), Several(TextOrObject("FILTER")))
-    metrics: Sequence[str | Baseline] = option((), Several(TextOrObject()))
-    html: str | None = option(None, File())
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_asked()
+    filter: Sequence[Filter | str] = option((), take_all=_listed, metavar="FILTER")
+    metrics: Sequence[str | Baseline] = option((), take_all=_listed)
+    sampling: Sampling = group(Sampling)
+    asking: Asking = group(Asking)
+    output: ComparisonOutput = group(ComparisonOutput)
 
 
 def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
@@ -70,7 +84,7 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
         InputError: if the systems cannot be compared.
     """
     files = request.files
-    with sinks.results(request.json, files, request.html, stream=stream) as outputs:
+    with sinks.results(request.output.json, files, request.output.html, stream=stream) as outputs:
         from matese.evaluation.systems import comparison, segment_filters
         from matese.evaluation.systems.differences import ResamplingOptions
         from matese.render import comparison_page, comparison_report
@@ -84,18 +98,19 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
                 found.systems,
                 weights=request.penalties,
                 selected_by=filters,
-                sampling=ResamplingOptions(request.bootstrap, request.permutations, request.seed),
+                sampling=ResamplingOptions(*astuple(request.sampling)),
                 basis=request.by,
                 baseline=found.baseline,
                 metrics=baselines.make_baselines(
-                    request.metrics, weights=request.penalties, loading={"device": request.device}
+                    request.metrics, weights=request.penalties, loading={"device": request.marking.device}
                 ),
             )
-        preferred = _preferences(request, compared) if request.annotator is not None else {}
+        preferred = _preferences(request, compared) if request.asking.annotator is not None else {}
         blind_spots = models.blind_spots(rating for ratings in found.systems.values() for rating in ratings)
         notices.info(*comparison_report.notices(compared), *blind_spots)
         sentences = [f"{comparison_report.preference(*names, of_pair)}\n" for names, of_pair in preferred.items()]
-        outputs.write_text(*sentences, *comparison_report.text(compared, _TOP, is_all=request.all), look=request.look)
+        text = comparison_report.text(compared, _TOP, is_all=request.output.all)
+        outputs.write_text(*sentences, *text, look=request.output.look)
         outputs.write_json(comparison_report.to_json(compared, files, preferred))
         if outputs.html is not None:
             outputs.html.write(comparison_page.render(compared, files, notes=[*found.warnings, *blind_spots]))
@@ -107,7 +122,7 @@ def _preferences(request: Request, compared: SystemComparison) -> dict[tuple[str
     from matese.evaluation.systems import preferences
 
     found = {}
-    with annotators.asking(request, weights=request.weights) as model:
+    with annotators.asking(request.asking, weights=request.weights) as model:
         for first, second in compared.pairs:
             ratings = [compared.ratings[name] for name in (first, second)]
             pairs = ((one.segment, other.segment) for one, other in zip(*ratings, strict=True))

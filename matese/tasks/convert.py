@@ -2,65 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+from msgspec import Meta
 
 from matese.annotation import Rating, SegmentKey
 from matese.errors import InputError, one_of
+from matese.mqm import Basis
 from matese.tasks import notices, sinks, texts
-from matese.tasks.request import function, option, required
+from matese.tasks.request import function
 from matese.tasks.texts import check_stdin, require
-from matese.tasks.values import File, OneOf, Real, Text
 from matese.tasks.weights import Weighted
+from matese.validation.options import File, Options, group, option
 
 if TYPE_CHECKING:
-    from matese.evaluation.systems.quality import Basis
     from matese.formats.format import Format, ReadOptions
     from matese.formats.person_review import Reviewed
 
-_FIRST = Real(": 0 or 1", lambda value: value in (0, 1), "N")
-_SHIFT = Real(" without decimals", lambda value: value == int(value), "N")
 
-
-def _read() -> tuple[str, ...]:
+def read_formats() -> Sequence[str]:
+    """Returns the formats that can be read."""
     from matese.formats.registry import READ
 
-    return tuple(READ)
+    return READ
 
 
-def _written() -> tuple[str, ...]:
+def written_formats() -> Sequence[str]:
+    """Returns the formats that can be written."""
     from matese.formats.registry import WRITTEN
 
-    return tuple(WRITTEN)
+    return WRITTEN
 
 
-FORMAT_READ = OneOf("format", (), _read, metavar="FORMAT")
-FORMAT_WRITTEN = OneOf("format", (), _written, metavar="FORMAT")
-
-
-@dataclass(frozen=True)
-class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts, Weighted):
-    """Convert ratings.
+@dataclass(frozen=True, kw_only=True)
+class ConvertReading(texts.FileReading):
+    """How the input of a conversion is read.
 
     Attributes:
-        input: ratings; - is standard input.
-        output: file or folder to write; - is standard output.
-        to: format of the output (default: from the ending of OUT).
-        from_: format of the input (default: detected).
         first_segment: number of the first segment in the file (default: as its format counts).
-        strict: stop at the first faulty row, and write nothing if the format cannot hold everything (default: count
-            both).
         end_shift: error-span TSV: add N to every end.
         single_characters: error-span TSV: an end equal to its start marks a character.
         predictions: Label Studio: read the marks of models instead of people's annotations.
         test_set: test set, for files that do not state it.
         texts: submissions of WMT 2026: the test set, which has the texts.
+        before: the marks that the raters saw: report how many they kept, changed, removed and added.
+    """
+
+    test_set: str | None = None
+    first_segment: Annotated[int, Meta(ge=0, le=1)] | None = None
+    end_shift: int = 0
+    single_characters: bool = False
+    predictions: bool = False
+    texts: File | None = None
+    before: File | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertWriting(Options):
+    """What a conversion writes.
+
+    Attributes:
         as_rater: the person who rated, instead of the raters in IN, whose confidences and expected scores are left out;
             so are ratings of a model that the person has neither reviewed (a column reviewed) nor changed.
         all_reviewed: --as-rater has reviewed every row, also those that the column reviewed does not name.
-        before: the marks that the raters saw: report how many they kept, changed, removed and added.
         method: name of the submission or campaign (default: matese).
         score: wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score).
         system: name of the system, in place of the one that IN states.
@@ -68,39 +75,51 @@ class Request(texts.ReadingOptions, texts.Raters, texts.JoinedTexts, Weighted):
         template: for a copy: the XLIFF, PO, XLSX or other file that the texts come from; of SRT, the copy may be VTT.
     """
 
-    input: str = required(File())
-    output: str = required(File())
-    _: KW_ONLY
-    to: str | None = option(None, FORMAT_WRITTEN)
-    from_: str | None = option(None, FORMAT_READ)
-    first_segment: float | None = option(None, _FIRST)
-    strict: bool = False
-    end_shift: float = option(0, _SHIFT)
-    single_characters: bool = False
-    predictions: bool = False
-    test_set: str | None = option(None, Text())
-    texts: str | None = option(None, File())
-    as_rater: str | None = option(None, Text())
+    as_rater: str | None = None
     all_reviewed: bool = False
-    before: str | None = option(None, File())
-    method: str = option("matese", Text())
-    score: Basis | None = option(None, OneOf("score", ("spans", "expected")))
-    system: str | None = option(None, Text())
+    method: str = "matese"
+    score: Basis | None = option(None, metavar="SCORE")
+    system: str | None = None
     corrections_only: bool = False
-    template: str | None = option(None, File())
+    template: File | None = None
 
-    @property
-    def reading(self) -> ReadOptions:
-        """How the input is read."""
+
+@dataclass(frozen=True)
+class Request(Weighted):
+    """Convert ratings.
+
+    Attributes:
+        input: ratings; - is standard input.
+        output: file or folder to write; - is standard output.
+        to: format of the output (default: from the ending of OUT).
+        from_: format of the input (default: detected).
+        strict: stop at the first faulty row, and write nothing if the format cannot hold everything (default: count
+            both).
+    """
+
+    input: File = option(metavar="IN")
+    output: File = option(metavar="OUT")
+    _: KW_ONLY
+    to: str | None = option(None, names=written_formats, metavar="FORMAT")
+    from_: str | None = option(None, names=read_formats, metavar="FORMAT")
+    strict: bool = False
+    reading: ConvertReading = group(ConvertReading)
+    joined: texts.JoinedTexts = group(texts.JoinedTexts)
+    raters: texts.Raters = group(texts.Raters)
+    writing: ConvertWriting = group(ConvertWriting)
+
+    def read_options(self) -> ReadOptions:
+        """Returns how the input is read."""
+        given = self.reading
         return replace(
-            texts.read_options(self),
-            test_set=self.test_set,
-            end_shift=int(self.end_shift),
-            single_characters=self.single_characters,
-            predictions=self.predictions,
-            system=self.system,
-            first_segment=None if self.first_segment is None else int(self.first_segment),
-            texts=self.texts,
+            texts.read_options(given),
+            test_set=given.test_set,
+            end_shift=given.end_shift,
+            single_characters=given.single_characters,
+            predictions=given.predictions,
+            system=self.writing.system,
+            first_segment=given.first_segment,
+            texts=given.texts,
         )
 
 
@@ -117,30 +136,30 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     from matese.formats.format import WriteOptions
     from matese.formats.registry import WRITTEN
 
-    others = [path for path in (request.before, request.src, request.texts, *request.ref) if path is not None]
+    reading = request.reading
+    writing = request.writing
+    others = [path for path in (reading.before, reading.texts, *request.joined.files) if path is not None]
     check_stdin([request.input, *others])
     sinks.check_apart(request.output, [request.input, *others])
-    to = request.to or _format_of_copy(request.template, request.output)
+    to = request.to or _format_of_copy(writing.template, request.output)
     form = sinks.format_of(request.output, to, ENDINGS, option="--to")
     require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
-    with texts.counting_issues(request.reading, is_strict=request.strict) as how:
+    with texts.counting_issues(request.read_options(), is_strict=request.strict) as how:
         ratings: Iterable[Rating] = detection.read(request.input, how, name=request.from_)
-        reviewed = None if request.as_rater is None else _reviewed(request, how)
-        ratings = _of_raters(request, texts.with_texts(ratings, request), reviewed)
-        if request.before is not None:
+        reviewed = None if writing.as_rater is None else _reviewed(request, how)
+        ratings = _of_raters(request, texts.with_texts(ratings, request.joined, reading.lang_pair), reviewed)
+        if reading.before is not None:
             form_of_input = request.from_ or detection.detect(request.input)
-            ratings = _with_edits(ratings, request.before, how, form=form_of_input)
-        table = sinks.table_style(request.input, request.from_, form or "", request.columns)
-        template = None if request.template is None else Path(request.template)
-        writing = WriteOptions(
+            ratings = _with_edits(ratings, reading.before, how, form=form_of_input)
+        options = WriteOptions(
             request.penalties,
-            request.method,
-            template,
-            request.score,
-            table,
-            corrections_only=request.corrections_only,
+            writing.method,
+            None if writing.template is None else Path(writing.template),
+            writing.score,
+            sinks.table_style(request.input, request.from_, form or "", reading.columns),
+            corrections_only=writing.corrections_only,
         )
-        sinks.write_ratings(ratings, request.output, form or "", writing, strict=request.strict, stream=stream)
+        sinks.write_ratings(ratings, request.output, form or "", options, strict=request.strict, stream=stream)
         if reviewed is not None and reviewed.notice:
             notices.info(reviewed.notice)
 
@@ -161,10 +180,10 @@ def _format_of_copy(template: str | None, output: str) -> str | None:
 
 def _of_raters(request: Request, ratings: Iterable[Rating], reviewed: Reviewed | None) -> Iterable[Rating]:
     """Returns the ratings of one rater, or of all of them merged, perhaps under another name."""
-    if request.rater is not None:
-        ratings = _of(request.rater, ratings)
-    if request.merge is not None:
-        ratings = texts.one_per_segment(list(ratings), request, name=request.input, weights=request.penalties)
+    if request.raters.rater is not None:
+        ratings = _of(request.raters.rater, ratings)
+    if request.raters.merge is not None:
+        ratings = texts.one_per_segment(list(ratings), request.raters, name=request.input, weights=request.penalties)
     return ratings if reviewed is None else _each_once(reviewed.of(ratings))
 
 
@@ -207,10 +226,12 @@ def _reviewed(request: Request, how: ReadOptions) -> Reviewed:
     from matese.formats.registry import BY_NAME
 
     shown: dict[tuple[SegmentKey | None, str | None], Rating] = {}
-    if request.before is not None:
+    before = request.reading.before
+    if before is not None:
         form = BY_NAME[request.from_ or detection.detect(request.input)]
-        shown = {_place(rating): rating for rating in _held(request.before, how, form)}
-    return Reviewed(request.as_rater or "", lambda rating: shown.get(_place(rating)), is_all=request.all_reviewed)
+        shown = {_place(rating): rating for rating in _held(before, how, form)}
+    writing = request.writing
+    return Reviewed(writing.as_rater or "", lambda rating: shown.get(_place(rating)), is_all=writing.all_reviewed)
 
 
 def _place(rating: Rating) -> tuple[SegmentKey | None, str | None]:

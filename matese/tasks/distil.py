@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -12,9 +12,7 @@ from matese import mqm
 from matese.errors import check_installed
 from matese.tasks import annotators, notices, texts, train
 from matese.tasks.annotators import parse_settings
-from matese.tasks.request import option
-from matese.tasks.texts import OfColumns, require
-from matese.tasks.values import Device, File, Several, Text
+from matese.validation.options import File, Folder, Options, option
 
 if TYPE_CHECKING:
     from matese.training.distillation import Teacher
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request(OfColumns):
+class Request(Options):
     """Train a small model to agree with a large one.
 
     Attributes:
@@ -33,16 +31,19 @@ class Request(OfColumns):
         dev: other translations, to validate on (default: every twentieth source of --data).
         output: directory of labels and model.
         set: replace any setting of the student, such as training.seed=2; repeatable.
-        device: auto, cpu, cuda, cuda:N or mps (default: auto).
+        columns: columns of the table with unusual names, such as hypothesis=mtA,mtB reference=gold.
+        device: of the teacher: auto, cpu, cuda, cuda:N or mps (default: auto).
     """
 
-    model: Sequence[str] = option((), Several(Text("TEACHER")))
-    student: str = option("", File())
-    data: str = option("", File())
-    dev: str | None = option(None, File())
-    output: str = option("", File("DIR"))
-    set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
-    device: str = option("auto", Device())
+    model: Sequence[str] = option(metavar="TEACHER")
+    _: KW_ONLY
+    student: File
+    data: File
+    dev: File | None = None
+    output: Folder
+    set: Sequence[str] = option((), metavar="KEY=VALUE", is_repeated=True)
+    columns: Sequence[str] = option((), metavar="NAME=COLUMN")
+    device: str = option("auto", take=annotators.device, metavar="DEVICE")
 
 
 def run(request: Request, stream: TextIO | None = None) -> Result | None:
@@ -53,8 +54,6 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
     Raises:
         matese.training.run.Interrupted: after Ctrl-C, when the state of the run is saved.
     """
-    is_whole = all((request.model, request.student, request.data, request.output))
-    require(is_whole, "distil needs a model, a student, data and an output")
     check_installed("matese distil", "pytorch_lightning", extra="train")
     from matese.model.annotator import load
     from matese.training import config, distillation, run_setup
@@ -62,7 +61,7 @@ def run(request: Request, stream: TextIO | None = None) -> Result | None:
 
     overrides = [("output", json.dumps(request.output)), *parse_settings(request.set)]
     settings = config.load(request.student, overrides=overrides)
-    reading = texts.ReadingOptions(columns=request.columns)
+    reading = texts.FileReading(columns=request.columns)
     segments = texts.all_segments(request.data, reading)
     dev = [] if request.dev is None else texts.all_segments(request.dev, reading)
     annotators.tell_licences(model for model in request.model if not Path(model).is_file())

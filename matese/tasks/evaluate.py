@@ -6,25 +6,29 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
+from matese import mqm
 from matese.errors import counted
 from matese.tasks import notices, rated, sinks, texts
-from matese.tasks.request import function, option, required
+from matese.tasks.request import function
 from matese.tasks.tables import Report
-from matese.tasks.texts import Raters, check_stdin
-from matese.tasks.values import FINITE, POSITIVE, OneOf, Real, Several, Text, Whole
+from matese.tasks.texts import JoinedTexts, Raters, check_stdin
 from matese.tasks.weights import Weighted
+from matese.validation.options import CountOrZero, Finite, Options, Positive, Share, group, option
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
     from matese.evaluation.spans.pair_statistics import FigureOptions
     from matese.tasks.texts import RatingsOrFile
 
-_GROUPS = ("severity", "category", "lang-pair", "system", "domain", "length")
-_SHARE = Real(" from 0 to 1", lambda value: 0 <= value <= 1)
+
+def _groupings() -> Sequence[Grouping]:
+    from matese.evaluation.spans.evaluation import GROUPINGS
+
+    return GROUPINGS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures(Weighted):
+class SpanFigures(Options):
     """How figures of spans and scores are computed.
 
     Attributes:
@@ -33,15 +37,20 @@ class Figures(Weighted):
         seed: of the bootstrap.
         severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
         severity_weights: in matching, count a span as many times as its penalty.
+        interval_scale: factor of the intervals of expected scores: uncertainty.scale of matese evaluate on dev data
+            (default: 1).
+        good: least human score of a good translation: precision and recall at every threshold of the predicted scores.
     """
 
-    unit: str = option("word", Text("word|character|MODEL"))
-    bootstrap: int = option(0, Whole(0))
-    seed: int = option(0, Whole(0))
-    severity_penalty: float = option(0.0, _SHARE)
+    unit: str = option("word", metavar="word|character|MODEL")
+    bootstrap: CountOrZero = 0
+    seed: CountOrZero = 0
+    severity_penalty: Share = 0.0
     severity_weights: bool = False
+    interval_scale: Positive = 1.0
+    good: Finite | None = None
 
-    def options(self, *, interval_scale: float = 1.0, good: float | None = None) -> FigureOptions:
+    def options(self, weights: mqm.Weights) -> FigureOptions:
         """Returns what computes the figures; loads the model whose tokens are the units.
 
         Raises:
@@ -55,42 +64,43 @@ class Figures(Weighted):
                 from matese.model import loading  # noqa: F401
         return FigureOptions(
             tag_units.tagging(self.unit),
-            self.penalties,
+            weights,
             self.severity_penalty,
             self.severity_weights,
             self.bootstrap,
             self.seed,
-            interval_scale,
-            good,
+            self.interval_scale,
+            self.good,
         )
 
 
 @dataclass(frozen=True)
-class Request(Figures, Raters, texts.JoinedTexts, Report):
+class Request(Weighted):
     """Compare a prediction with gold ratings.
 
     Attributes:
         gold: human ratings, which count as correct.
         predicted: predicted ratings of the same segments.
         versus: another prediction, to compare PRED with.
-        interval_scale: factor of the intervals of expected scores: uncertainty.scale of matese evaluate on dev data
-            (default: 1).
         by: also show figures of each severity, category, lang-pair, system, domain or length.
-        good: least human score of a good translation: precision and recall at every threshold of the predicted scores.
         sentinels: also show figures of predictions that are bad by construction: all, none, random, extended and
             dropped spans.
         common: compare only the segments that all files have, and report how many of each file are left out.
+        lang_pair: language pair, such as en-de or english-german, in place of what files state.
     """
 
-    gold: RatingsOrFile = required(rated.OneFile())
-    predicted: RatingsOrFile = required(rated.OneFile())
+    gold: RatingsOrFile = option(take=rated.ratings_given, metavar="GOLD")
+    predicted: RatingsOrFile = option(take=rated.ratings_given, metavar="PRED")
     _: KW_ONLY
-    versus: RatingsOrFile | None = option(None, rated.OneFile())
-    interval_scale: float = option(1.0, POSITIVE)
-    by: Sequence[Grouping] = option((), Several(OneOf("group", _GROUPS)))
-    good: float | None = option(None, FINITE)
+    versus: RatingsOrFile | None = option(None, take=rated.ratings_given, metavar="FILE")
+    by: Sequence[Grouping] = option((), names=_groupings, metavar="GROUP")
     sentinels: bool = False
     common: bool = False
+    lang_pair: str | None = option(None, metavar="PAIR")
+    figures: SpanFigures = group(SpanFigures)
+    raters: Raters = group(Raters)
+    joined: JoinedTexts = group(JoinedTexts)
+    output: Report = group(Report)
 
 
 def run(request: Request, stream: TextIO | None = None) -> Evaluation:
@@ -109,21 +119,21 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
     """
     given = [request.gold, request.predicted, *([] if request.versus is None else [request.versus])]
     files = [one for one in given if isinstance(one, str)]
-    check_stdin([*files, *request.ref, *([request.src] if request.src else [])])
-    with sinks.results(request.json, files, stream=stream) as outputs:
+    check_stdin([*files, *request.joined.files])
+    with sinks.results(request.output.json, files, stream=stream) as outputs:
         from matese.evaluation.spans import evaluation
         from matese.evaluation.systems import raters
         from matese.render import evaluation_report, tables
 
-        options = request.options(interval_scale=request.interval_scale, good=request.good)
+        options = request.figures.options(request.penalties)
         gold, predicted, *versus = _read(request)
         if request.common:
             gold, predicted, *versus = _common([gold, predicted, *versus])
         single = texts.one_per_segment(
-            gold.ratings, request, name=gold.name, weights=request.penalties, predicted=predicted.ratings
+            gold.ratings, request.raters, name=gold.name, weights=request.penalties, predicted=predicted.ratings
         )
         golds = replace(gold, ratings=single)
-        if request.rater is not None or request.merge is not None:
+        if request.raters.given():
             predicted, *versus = (_on_texts_of(golds, named) for named in (predicted, *versus))
         evaluated = evaluation.evaluate(
             golds,
@@ -132,11 +142,11 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
             by=request.by,
             versus=versus[0] if versus else None,
             sentinels=request.sentinels,
-            humans=raters.against_others(gold.ratings, request.merge),
+            humans=raters.against_others(gold.ratings, request.raters.merge),
         )
-        evaluated = replace(evaluated, merge=request.merge)
-        outputs.write_text(*evaluation_report.text(evaluated, is_all=request.all), look=request.look)
-        shown = evaluated.figures if request.all else evaluation_report.main_figures(evaluated)
+        evaluated = replace(evaluated, merge=request.raters.merge)
+        outputs.write_text(*evaluation_report.text(evaluated, is_all=request.output.all), look=request.output.look)
+        shown = evaluated.figures if request.output.all else evaluation_report.main_figures(evaluated)
         notices.info(*tables.undefined(shown))
         outputs.write_json(evaluation_report.to_json(evaluated))
     return evaluated
@@ -151,7 +161,7 @@ def _read(request: Request) -> list[NamedRatings]:
 
     how = ReadOptions(lang_pair=request.lang_pair, naming="")
     gold = rated.named(request.gold, "gold", how)
-    gold = replace(gold, ratings=list(texts.with_texts(gold.ratings, request)), tokens=None)
+    gold = replace(gold, ratings=list(texts.with_texts(gold.ratings, request.joined, request.lang_pair)), tokens=None)
     predicted = rated.named(request.predicted, "prediction", how)
     if request.versus is None:
         return [gold, predicted]

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from matese import mqm
 from matese.errors import counted
 from matese.tasks import annotators, notices, sinks, texts
-from matese.tasks.annotators import Model
-from matese.tasks.request import option
+from matese.tasks.annotators import Loading
 from matese.tasks.sinks import Output
-from matese.tasks.texts import Translations, require
-from matese.tasks.values import FINITE, File, OneOf, Real, Several, Text, Whole
+from matese.tasks.texts import TextFiles, require
+from matese.validation.options import Count, File, Finite, Options, group, option
 
 if TYPE_CHECKING:
     from matese.annotation import Explanation, Rating
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 _ENDINGS = {**sinks.TEXT, **sinks.LINES, **sinks.PAGE}
 
 
-@dataclass(frozen=True)
-class Request(Translations, Model):
+@dataclass(frozen=True, kw_only=True)
+class Request(Options):
     """Explain scores, or measure on rated segments how well a method finds errors.
 
     Attributes:
@@ -40,12 +39,14 @@ class Request(Translations, Model):
         limit: explain only the first N segments of each system.
     """
 
-    by: Sequence[str] = option((), Several(Text("METHOD")))
-    fit: str | None = option(None, File("GOLD"))
-    min_weight: float | None = option(None, Real(FINITE.allowed, FINITE.is_allowed, "W"))
-    format: str | None = option(None, OneOf("format", tuple(name for names in _ENDINGS.values() for name in names)))
-    output: str | None = option(None, File())
-    limit: int | None = option(None, Whole(1))
+    texts: TextFiles = group(TextFiles)
+    loading: Loading = group(Loading)
+    by: Sequence[str] = option((), metavar="METHOD")
+    fit: File | None = option(None, metavar="GOLD")
+    min_weight: Finite | None = option(None, metavar="W")
+    format: Literal["terminal", "jsonl", "html"] | None = None
+    output: File | None = None
+    limit: Count | None = None
 
     @property
     def methods(self) -> list[Method]:
@@ -63,23 +64,23 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Explanation, ..
     from matese.explanation import method
 
     methods = request.methods
-    exact = replace(request, precision=method.precision_for(methods))
+    exact = replace(request.loading, precision=method.precision_for(methods))
     if not all(one.name in method.BLACK_BOX for one in methods):
-        require(request.engine != "numpy", "--engine numpy: this method needs the states of a model in torch")
+        require(exact.engine != "numpy", "--engine numpy: this method needs the states of a model in torch")
         exact = replace(exact, engine="torch")
     if request.fit is not None:
-        return _fit(exact, request.fit, methods, stream)
+        return _fit(request, exact, methods, stream)
     form = sinks.format_of(request.output, request.format, _ENDINGS) or "terminal"
     require(len(methods) == 1, f"--by {' '.join(request.by)}: give one method; several are for --fit")
     require(request.min_weight is None or form == "jsonl", "--min-weight is for --format jsonl only")
-    sinks.check_apart(request.output, request.text_files)
+    sinks.check_apart(request.output, request.texts.files)
     with sinks.opened_if_wanted(request.output, stream) as results:
-        given = texts.segments(request)
+        given = texts.segments(request.texts)
         is_outside = methods[0].name in method.BLACK_BOX
         with annotators.loaded(exact, len(given.first(request.limit)) if is_outside else None) as annotator:
             from matese.explanation import explainer
 
-            skip = request.skip_incomplete
+            skip = request.texts.skip_incomplete
             given = texts.readable(given, annotator, skip_incomplete=skip, limit=request.limit).first(request.limit)
             explained = explainer.explain_segments(given.by_system(), annotator, methods[0])
             if results is None:
@@ -119,16 +120,18 @@ def _write(
         results.write(f"{text}\n")
 
 
-def _fit(request: Request, gold: str, methods: list[Method], stream: TextIO | None) -> tuple[Fit, ...]:
+def _fit(request: Request, model: Loading, methods: list[Method], stream: TextIO | None) -> tuple[Fit, ...]:
     """Returns how well each method finds the errors that humans marked; writes it as a table."""
+    gold = request.fit or ""
+    given = request.given()
     for name in ("hyp", "ref", "src", "input", "min_weight", "format"):
-        require(not getattr(request, name), f"--fit reads rated segments; leave out --{name.replace('_', '-')}")
+        require(name not in given, f"--fit reads rated segments; leave out --{name.replace('_', '-')}")
     sinks.check_apart(request.output, [gold])
     from matese.formats import detection
     from matese.formats.format import ReadOptions
 
-    golds = list(islice(detection.read(gold, ReadOptions(lang_pair=request.lang_pair)), request.limit))
-    with annotators.loaded(request) as annotator:
+    golds = list(islice(detection.read(gold, ReadOptions(lang_pair=request.texts.lang_pair)), request.limit))
+    with annotators.loaded(model) as annotator:
         from matese.explanation import fitting
         from matese.render.tables import Table, decimal
 

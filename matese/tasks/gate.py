@@ -17,10 +17,19 @@ from matese.formats import accepted_findings, source_files
 from matese.formats.accepted_findings import Acceptance, Accepted
 from matese.tasks import notices, rated, sinks, texts
 from matese.tasks.earlier_texts import EarlierTexts
-from matese.tasks.request import function, option
-from matese.tasks.tables import JsonFigures
+from matese.tasks.request import function
 from matese.tasks.texts import require
-from matese.tasks.values import FINITE, NOT_NEGATIVE, PROBABILITY, File, Several, Share, Text, Whole
+from matese.validation.options import (
+    CountOrZero,
+    File,
+    Finite,
+    InnerShare,
+    NonNegative,
+    Options,
+    group,
+    option,
+    share,
+)
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.gate import GateResult, GateResults, Maximum
@@ -29,21 +38,13 @@ Error = TypeVar("Error", ErrorSpan, Omission, UnplacedError)
 
 _TOP = 10
 """Segments that are listed for each limit."""
-_LIMITS = (
-    *("max_major_per_1k", "max_errors_per_1k", "min_score", "min_error_free", "baseline", "max", "max_findings"),
-    "since",
-    "max_blank",
-)
-_OF_MARKS = _LIMITS[:6]
-"""Limits that the marks of a model can break; the others are for rules, and for blank translations."""
 
 
-@dataclass(frozen=True)
-class Request(rated.Rated, JsonFigures):
-    """Check translations.
+@dataclass(frozen=True, kw_only=True)
+class GateLimits(Options):
+    """What translations must keep.
 
     Attributes:
-        ratings: files of ratings, or XLIFF, PO and other localisation files, which are marked first.
         max_major_per_1k: allow at most X Major and Critical errors per 1,000 words.
         max_errors_per_1k: allow at most X errors per 1,000 words.
         max: allow at most N errors of a kind: errors for all, a severity, a rule, or consistency; in all, or /segment,
@@ -51,55 +52,93 @@ class Request(rated.Rated, JsonFigures):
         min_score: require a mean score of at least X (0 is best; COMET models have other scales).
         min_error_free: require at least this share of segments that are free of errors, such as 60%; see matese tag
             --error-free.
-        baseline: fail if this other system, a name or a file, is significantly better.
-        alpha: significance level of that.
         max_blank: allow at most N blank translations of a text (default: 0).
+        max_findings: allow at most N findings of rules (default: 0 with --since, else any number).
+        alpha: significance level of the comparison with the baseline.
+        require_same_signature: refuse a baseline that another model or other settings have rated.
+    """
+
+    max_major_per_1k: NonNegative | None = None
+    max_errors_per_1k: NonNegative | None = None
+    max: Sequence[str] = option((), metavar="KIND=N")
+    min_score: Finite | None = None
+    min_error_free: float | str | None = option(None, take=share, metavar="P")
+    max_blank: CountOrZero | None = None
+    max_findings: CountOrZero | None = None
+    alpha: InnerShare = option(0.05, metavar="P")
+    require_same_signature: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateChanges(Options):
+    """What is new, and which findings are accepted.
+
+    Attributes:
         since: check only what is new or changed since a commit of Git, or against a folder or a file of before; any
             finding of a rule fails, and without another limit rules alone run.
-        max_findings: allow at most N findings of rules (default: 0 with --since, else any number).
         accepted: files of accepted findings, or of ratings in which a person found no error (default:
             matese-accepted.jsonl, if it is there).
         accept: accept all findings of rules, for this reason: write them to the first file of --accepted.
-        require_same_signature: refuse a baseline that another model or other settings have rated.
+    """
+
+    since: str | None = option(None, metavar="BEFORE")
+    accepted: Sequence[File] = ()
+    accept: str | None = option(None, metavar="WHY")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOutput(Options):
+    """Where the checks are written.
+
+    Attributes:
+        json: write all figures as one object; - is standard output.
         junit: write the checks as JUnit XML, which CI servers show as tests; - is standard output.
         sarif: write the errors that break limits as SARIF, which GitHub, GitLab and Azure show at their lines.
         github: write the checks and errors as annotations of GitHub Actions instead of as text.
     """
 
-    _: KW_ONLY
-    max_major_per_1k: float | None = option(None, NOT_NEGATIVE)
-    max_errors_per_1k: float | None = option(None, NOT_NEGATIVE)
-    max: Sequence[str] = option((), Several(Text("KIND=N")))
-    min_score: float | None = option(None, FINITE)
-    min_error_free: float | str | None = option(None, Share())
-    alpha: float = option(0.05, PROBABILITY)
-    max_blank: int | None = option(None, Whole(0))
-    since: str | None = option(None, Text("BEFORE"))
-    max_findings: int | None = option(None, Whole(0))
-    accepted: Sequence[str] = option((), Several())
-    accept: str | None = option(None, Text("WHY"))
-    require_same_signature: bool = False
-    junit: str | None = option(None, File())
-    sarif: str | None = option(None, File())
+    json: File | None = None
+    junit: File | None = None
+    sarif: File | None = None
     github: bool = False
 
     def __post_init__(self) -> None:
-        files, _ = source_files.without_sources(rated.files_of(rated.RatingsOfSystems().take(self.ratings)))
+        super().__post_init__()
+        problem = "only one of --json, --junit, --sarif and --github can be standard output"
+        require([self.json, self.junit, self.sarif].count("-") + self.github < 2, problem)
+
+
+@dataclass(frozen=True)
+class Request(rated.Rated):
+    """Check translations.
+
+    Attributes:
+        ratings: files of ratings, or XLIFF, PO and other localisation files, which are marked first.
+        baseline: fail if this other system, a name or a file, is significantly better.
+    """
+
+    _: KW_ONLY
+    limits: GateLimits = group(GateLimits)
+    changes: GateChanges = group(GateChanges)
+    output: GateOutput = group(GateOutput)
+
+    def __post_init__(self) -> None:
+        files, _ = source_files.without_sources(rated.files_of(rated.systems_given(self.ratings)))
         if files and all(map(_is_unrated, files)):  # localisation files, which are marked first
             object.__setattr__(self, "ratings", ())
-            object.__setattr__(self, "input", files)
+            object.__setattr__(self, "texts", replace(self.texts, input=files))
         super().__post_init__()
-        allowed = ", ".join(f"--{name.replace('_', '-')}" for name in _LIMITS[:-1])
-        outputs = [name for name in ("json", "junit", "sarif") if getattr(self, name) == "-"]
-        problem = "only one of --json, --junit, --sarif and --github can be standard output"
-        require(len(outputs) + self.github < 2, problem)
-        is_limited = self.accept is not None or any(getattr(self, name) not in (None, ()) for name in _LIMITS)
-        require(is_limited, f"no limit to check: give {allowed} or --max-blank")
+        names = "--max-major-per-1k, --max-errors-per-1k, --min-score, --min-error-free, --baseline, --max"
+        is_limited = self.limits_marks or self.limits.max_findings is not None or self.limits.max_blank is not None
+        is_limited = is_limited or self.changes.since is not None or self.changes.accept is not None
+        require(is_limited, f"no limit to check: give {names}, --max-findings, --since or --max-blank")
 
     @property
     def limits_marks(self) -> bool:
-        """Whether the marks of a model can break a limit."""
-        return any(getattr(self, name) not in (None, ()) for name in _OF_MARKS)
+        """Whether the marks of a model can break a limit; the others are for rules, and for blank translations."""
+        limits = self.limits
+        least = (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score, limits.min_error_free)
+        return bool(limits.max) or any(limit is not None for limit in (*least, self.baseline))
 
 
 def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResults:
@@ -111,29 +150,33 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
         InputError: if there is no limit, or one cannot be checked.
 
     >>> from matese import ErrorSpan, Rating, Segment, Severity
-    >>> gate([Rating(Segment("Der Tag"), "A", (ErrorSpan(0, 3, Severity.MAJOR),))], min_score=-3).passed
+    >>> rating = Rating(Segment("Der Tag"), "A", (ErrorSpan(0, 3, Severity.MAJOR),))
+    >>> gate([rating], limits=GateLimits(min_score=-3)).passed
     False
     """
-    is_plain = request.since is not None and not request.ratings and not request.limits_marks
-    checks = "only" if is_plain and request.checks is None else request.checks  # no mark of a model counts
-    request = replace(request, error_free=request.min_error_free is not None, checks=checks)
+    marking = replace(request.marking, error_free=request.limits.min_error_free is not None)
+    is_plain = request.changes.since is not None and not request.ratings and not request.limits_marks
+    if is_plain and marking.checks is None:  # no mark of a model counts
+        marking = replace(marking, checks="only")
+    request = replace(request, marking=marking)
     files = request.files
-    others = {"--junit": request.junit, "--sarif": request.sarif}
+    output = request.output
+    others = {"--junit": output.junit, "--sarif": output.sarif}
     for name, path in others.items():
         sinks.check_apart(path, files, name)
-        sinks.check_distinct(request.json, path, name)
-    sinks.check_distinct(request.junit, request.sarif, "--sarif")
+        sinks.check_distinct(output.json, path, name)
+    sinks.check_distinct(output.junit, output.sarif, "--sarif")
     # Nothing else is written beside a result on standard output.
     rest = None if "-" in others.values() else stream
     with contextlib.ExitStack() as stack:
-        outputs = stack.enter_context(sinks.results(request.json, files, stream=rest))
+        outputs = stack.enter_context(sinks.results(output.json, files, stream=rest))
         junit, sarif = (path and stack.enter_context(sinks.opened(path, stream, name)) for name, path in others.items())
         from matese.evaluation.systems.gate import GateResults
         from matese.render import gate_report
 
         results = _check(request)
         outputs.write_text(
-            gate_report.github_annotations(results) if request.github else gate_report.text(results, _TOP)
+            gate_report.github_annotations(results) if output.github else gate_report.text(results, _TOP)
         )
         if junit:
             junit.write(gate_report.junit(results, _TOP))
@@ -170,21 +213,23 @@ def _check(request: Request) -> list[GateResult]:
     from matese.evaluation.spans.evaluation import NamedRatings
     from matese.evaluation.systems import gate as gates
 
-    limits = gates.GateLimits(
-        max_major_per_1k=request.max_major_per_1k,
-        max_errors_per_1k=request.max_errors_per_1k,
-        min_score=request.min_score,
-        alpha=request.alpha,
-        max_blank=request.max_blank or 0,
-        min_error_free=None if request.min_error_free is None else float(request.min_error_free),
-        max_findings=0 if request.since is not None and request.max_findings is None else request.max_findings,
-        maxima=tuple(map(_maximum, request.max)),
+    given = request.limits
+    since = request.changes.since
+    limits = gates.SystemLimits(
+        max_major_per_1k=given.max_major_per_1k,
+        max_errors_per_1k=given.max_errors_per_1k,
+        min_score=given.min_score,
+        alpha=given.alpha,
+        max_blank=given.max_blank or 0,
+        min_error_free=None if given.min_error_free is None else float(given.min_error_free),
+        max_findings=0 if since is not None and given.max_findings is None else given.max_findings,
+        maxima=tuple(map(_maximum, given.max)),
     )
     accepted = _accepted(request)
     wanted = None
-    if request.since is not None:
+    if since is not None:
         files = [path for path in request.files if path != request.baseline]
-        wanted = EarlierTexts(request.since, files, texts.read_options(request)).lack
+        wanted = EarlierTexts(since, files, texts.read_options(request.texts)).lack
     every: list[Segment] = []
 
     def is_wanted(segment: Segment) -> bool:
@@ -192,8 +237,8 @@ def _check(request: Request) -> list[GateResult]:
         return wanted is None or wanted(segment)
 
     found = rated.find(request, command="gate", wanted=is_wanted)
-    if request.input and all(map(_is_for_localisation, request.input)):
-        found = _by_file(found, request.input) if request.system is None else found
+    if request.texts.input and all(map(_is_for_localisation, request.texts.input)):
+        found = _by_file(found, request.texts.input) if request.texts.system is None else found
         notices.info(*consistency.sentences(rating.segment for of in found.systems.values() for rating in of))
     names = [name for name in found.systems if name != found.baseline]
     if not names:
@@ -202,10 +247,10 @@ def _check(request: Request) -> list[GateResult]:
     to_accept: list[Acceptance] = []
     for name in names:
         ratings = found.systems[name]
-        if request.sarif is not None or any(maximum.what == gates.CONSISTENCY for maximum in limits.maxima):
+        if request.output.sarif is not None or any(maximum.what == gates.CONSISTENCY for maximum in limits.maxima):
             ratings = _with_inconsistencies(ratings, every)
-        if request.accept is not None:
-            to_accept += _acceptances(ratings, accepted, request.accept)
+        if request.changes.accept is not None:
+            to_accept += _acceptances(ratings, accepted, request.changes.accept)
         kept = [_without_accepted(rating, accepted) for rating in ratings]
         n_accepted = sum(len(old.all_errors) - len(new.all_errors) for old, new in zip(ratings, kept, strict=True))
         result = gates.check(
@@ -214,13 +259,13 @@ def _check(request: Request) -> list[GateResult]:
             baseline=None if found.baseline is None else NamedRatings(found.baseline, found.systems[found.baseline]),
             weights=request.penalties,
             basis=request.by,
-            require_same_signature=request.require_same_signature,
+            require_same_signature=given.require_same_signature,
         )
         n_outdated = sum(accepted.is_outdated(rating.segment) for rating in ratings)
         notices.info(*filter(None, (result.notice, *(check.notice for check in result.checks))))
         results.append(replace(result, n_given=found.n_given.get(name), n_accepted=n_accepted, n_outdated=n_outdated))
     if to_accept:
-        path = request.accepted[0] if request.accepted else accepted_findings.USUAL_NAME
+        path = request.changes.accepted[0] if request.changes.accepted else accepted_findings.USUAL_NAME
         n_new = accepted_findings.add_to_file(path, to_accept)
         notices.info(f"{counted(n_new, 'finding')} accepted in {path}")
     return results
@@ -270,12 +315,12 @@ def _accepted(request: Request) -> Accepted:
 
     accepted = Accepted()
     usual = accepted_findings.USUAL_NAME
-    for path in request.accepted or ([usual] if os.path.exists(usual) else []):
-        if os.path.exists(path) or request.accept is None:  # which makes the first one
+    for path in request.changes.accepted or ([usual] if os.path.exists(usual) else []):
+        if os.path.exists(path) or request.changes.accept is None:  # which makes the first one
             accepted.read(path)
-    for path in request.input:
+    for path in request.texts.input:
         if _is_for_localisation(path):
-            for rating in detection.read(path, ReadOptions(lambda issue: None, lang_pair=request.lang_pair)):
+            for rating in detection.read(path, ReadOptions(lambda issue: None, lang_pair=request.texts.lang_pair)):
                 accepted.add_rating(replace(rating, segment=replace(rating.segment, file=path)))
     return accepted
 

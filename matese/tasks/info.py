@@ -8,13 +8,13 @@ from typing import TextIO
 
 from matese.render.labels import show
 from matese.tasks import sinks, texts
-from matese.tasks.convert import FORMAT_READ
-from matese.tasks.request import function, option
-from matese.tasks.values import Text
+from matese.tasks.convert import read_formats
+from matese.tasks.request import function
+from matese.validation.options import option
 
 
 @dataclass(frozen=True)
-class Request(texts.ReadingOptions):
+class Request(texts.FileReading):
     """Describe a file or a model.
 
     Attributes:
@@ -22,9 +22,9 @@ class Request(texts.ReadingOptions):
         from_: format of the input (default: detected).
     """
 
-    input: str | None = option(None, Text("FILE|MODEL"))
+    input: str | None = option(None, metavar="FILE|MODEL")
     _: KW_ONLY
-    from_: str | None = option(None, FORMAT_READ)
+    from_: str | None = option(None, names=read_formats, metavar="FORMAT")
 
 
 def run(request: Request, stream: TextIO | None = None) -> str:

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from matese.tasks import annotators, notices, sinks, texts
-from matese.tasks.annotators import Model
-from matese.tasks.request import option
+from matese.tasks.annotators import Loading
 from matese.tasks.texts import CandidateTexts, require
-from matese.tasks.values import OneOf, Text, Whole
+from matese.validation.options import Count, group, option
 
 if TYPE_CHECKING:
     from matese.choosing.choice import Choice
 
 
-@dataclass(frozen=True)
-class Request(CandidateTexts, Model, sinks.ChoiceOutput):
+@dataclass(frozen=True, kw_only=True)
+class Request(sinks.ChoiceOutput):
     """Choose the candidate most similar to all others.
 
     Attributes:
@@ -27,10 +26,12 @@ class Request(CandidateTexts, Model, sinks.ChoiceOutput):
         prune_model: the model of --prune, which reads sources without references (default: mini).
     """
 
-    utility: Literal["chrf", "model"] = option("chrf", OneOf("utility", ("chrf", "model")))
+    candidates: CandidateTexts = group(CandidateTexts)
+    loading: Loading = group(Loading)
+    utility: Literal["chrf", "model"] = "chrf"
     aggregate: bool = False
-    prune: int | None = option(None, Whole(1))
-    prune_model: str = option("mini", Text("MODEL"))
+    prune: Count | None = None
+    prune_model: str = option("mini", metavar="MODEL")
 
 
 def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...]:
@@ -38,24 +39,27 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...]:
 
     The choices are written to `output` or `stream`, if there is one; otherwise they are returned.
     """
-    sinks.check_apart(request.output, request.candidate_files)
+    sinks.check_apart(request.output, request.candidates.files)
+    given = request.candidates
     form = sinks.text_format(request.output, request.format)
-    require(request.prune is None or bool(request.src or request.input or request.nbest), "--prune needs --src")
+    require(request.prune is None or bool(given.src or given.input or given.nbest), "--prune needs --src")
     with sinks.opened_if_wanted(request.output, stream) as results, ExitStack() as stack:
-        lists = texts.candidates(request)
+        lists = texts.candidates(given)
         from matese.choosing import mbr, utilities
 
         utility = utilities.of_chrf(is_aggregated=request.aggregate)
         used = []
         if request.utility == "model":
             n_pairs = sum(len(set(candidates.texts)) ** 2 for candidates in lists)
-            used.append(stack.enter_context(annotators.loaded(request, n_pairs)))
+            used.append(stack.enter_context(annotators.loaded(request.loading, n_pairs)))
             utility = utilities.of_model(used[0], is_aggregated=request.aggregate)
         signature = f"matese|choice:mbr|{utility.signature}"
         pruned = mbr.without_pruning(lists)
         if request.prune is not None:
             n_texts = sum(len(candidates.texts) for candidates in lists)
-            pruner = stack.enter_context(annotators.loaded(replace(request, model=request.prune_model), n_texts))
+            pruner = stack.enter_context(
+                annotators.loaded(replace(request.loading, model=request.prune_model), n_texts)
+            )
             used.append(pruner)
             pruned = mbr.pruning(lists, pruner, request.prune)
             signature += f"|prune:{request.prune}|by:{pruner.name}"

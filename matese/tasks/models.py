@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from matese import mqm
 from matese.annotation import Rating
 from matese.errors import FormatError, ModelError, UsageError
-from matese.tasks.request import Checked, option
 from matese.tasks.texts import require
-from matese.tasks.values import File, Text
+from matese.validation.options import Folder, Options, option
 
 
 @dataclass(frozen=True)
-class NewModel(Checked):
+class NewModel(Options):
     """A model, and the directory of the one that is made from it.
 
     Attributes:
@@ -23,8 +22,9 @@ class NewModel(Checked):
         output: directory of the new model.
     """
 
-    model: str = option("", Text("MODEL"))
-    output: str = option("", File("DIR"))
+    model: str = option(metavar="MODEL")
+    _: KW_ONLY
+    output: Folder = option(metavar="DIR")
 
 
 def blind_spots(ratings: Iterable[Rating]) -> list[str]:
@@ -76,7 +76,6 @@ def source_and_target(request: NewModel) -> tuple[Path, Path]:
 
 def directory(path: str) -> Path:
     """Returns the directory of a new model; raises a UsageError if it holds anything but another model."""
-    require(path != "", "no --output: give a new or empty directory")
     target = Path(path)
     is_model = (target / "config.json").is_file()
     if target.exists() and not is_model and (target.is_file() or any(target.iterdir())):

@@ -14,10 +14,9 @@ from matese.annotation import Rating
 from matese.errors import counted
 from matese.merging import MergeMethod
 from matese.tasks import notices, rated, texts
-from matese.tasks.rated import RatingsOfSystems
-from matese.tasks.request import function, option
-from matese.tasks.texts import JoinedTexts, ReadingOptions, require
-from matese.tasks.values import File, OneOf, Share, Text, Whole
+from matese.tasks.request import function
+from matese.tasks.texts import FileReading, JoinedTexts, require
+from matese.validation.options import Count, CountOrZero, File, Folder, group, option, share
 
 if TYPE_CHECKING:
     from matese.preparation import PreparedRatings
@@ -28,7 +27,7 @@ REPORT = "report.json"
 
 
 @dataclass(frozen=True)
-class Request(ReadingOptions, JoinedTexts):
+class Request(FileReading):
     """Prepare ratings.
 
     Attributes:
@@ -43,16 +42,17 @@ class Request(ReadingOptions, JoinedTexts):
         plot: draw how many translations have 0, 1, 2, ... error spans, as SVG, PNG or PDF.
     """
 
-    ratings: AnyRatings = option((), RatingsOfSystems())
+    ratings: AnyRatings = option(take_all=rated.systems_given, metavar="RATINGS")
     _: KW_ONLY
-    output: str = option("", File("DIR"))
-    merge: MergeMethod = option("union", OneOf("merging method", ("union", "majority")))
-    dev: float = option(0.1, Share())
-    test: float = option(0.0, Share())
-    splits: int | None = option(None, Whole(1))
-    seed: int = option(0, Whole(0))
-    unit: str = option("word", Text("UNIT"))
-    plot: str | None = option(None, File())
+    output: Folder
+    merge: MergeMethod = "union"
+    dev: float = option(0.1, take=share, metavar="P")
+    test: float = option(0.0, take=share, metavar="P")
+    splits: Count | None = None
+    seed: CountOrZero = 0
+    unit: str = option("word", metavar="UNIT")
+    plot: File | None = None
+    joined: JoinedTexts = group(JoinedTexts)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,6 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
         InputError: if the ratings cannot be read, or the output is not new or empty.
     """
     require(bool(request.ratings), "no ratings: give one or more files")
-    require(bool(request.output), "no output: give --output DIR")
     held_out = f"--dev {request.dev:g} and --test {request.test:g}"
     require(request.dev + request.test < 1, f"{held_out}: must leave sources to train on")
     output = Path(request.output)
@@ -117,7 +116,7 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
     with texts.counting_issues(texts.read_options(request)) as how:
         parts = given.values() if isinstance(given, Mapping) else given
         raw = [rating for part in parts for rating in rated.named(part, name, how).ratings]
-        prepared = preparation.prepare(texts.with_texts(raw, request), merge=request.merge)
+        prepared = preparation.prepare(texts.with_texts(raw, request.joined, request.lang_pair), merge=request.merge)
     test_sets = sorted({rating.segment.key.test_set or "" for rating in raw if rating.segment.key})
     if len(test_sets) > 1:
         notices.info(f"{name}: ratings of {len(test_sets)} test sets: {', '.join(filter(None, test_sets))}")

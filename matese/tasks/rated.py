@@ -5,22 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from matese.annotation import Rating, Segment
 from matese.files import short_names, user_cache, write_lines
+from matese.mqm import Basis
 from matese.tasks import annotators, notices, texts
-from matese.tasks.annotators import Checking
+from matese.tasks.annotators import Marking
 from matese.tasks.files import read_tokens
-from matese.tasks.request import Checked, option
-from matese.tasks.texts import Raters, Translations, require
-from matese.tasks.values import File, OneOf, Several, Text
+from matese.tasks.texts import Raters, TextFiles, require
+from matese.tasks.weights import Weighted
+from matese.validation.options import group, option
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import NamedRatings
-    from matese.evaluation.systems.quality import Basis
     from matese.formats.format import ReadOptions
     from matese.formats.segments import GivenSegments
     from matese.tasks.texts import RatingsOrFile, Systems
@@ -31,51 +31,19 @@ if TYPE_CHECKING:
     """Ratings of systems; of one system also its ratings alone, in any form."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatingsOfSystems(Several):
-    """Files of ratings; from Python also ratings, a table of them, a list of these, or any by the name of a system."""
+def systems_given(given: object) -> Any:  # noqa: ANN401
+    """Returns the ratings by system, or a list of files and of lists of ratings; `texts.by_system` reads them."""
+    from matese.evaluation.spans.evaluation import NamedRatings
+    from matese.formats.tables import frames
 
-    def take(self, given: object) -> Any:  # noqa: ANN401
-        """Returns the ratings by system, or a list of files and of lists of ratings; `texts.by_system` reads them."""
-        from matese.evaluation.spans.evaluation import NamedRatings
-        from matese.formats.tables import frames
-
-        if frames.is_data_set(given):
-            return (_path(given),)
-        if isinstance(given, Mapping):
-            return dict(given)
-        if (
-            isinstance(given, str | PathLike | NamedRatings)
-            or not isinstance(given, Iterable)
-            or frames.is_frame(given)
-        ):
-            return (_path(given),)
-        several = tuple(given)
-        return (
-            (several,)
-            if several and all(isinstance(value, Rating) for value in several)
-            else tuple(map(_path, several))
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class OneFile(File):
-    """A file of ratings; from Python also ratings, or a table of them."""
-
-    def take(self, given: object) -> Any:  # noqa: ANN401
-        """Returns what is given, a path as text."""
-        return _path(given)
-
-
-@dataclass(frozen=True, slots=True)
-class RatingsOrName(Text):
-    """The name of a system, or a file of ratings; from Python also ratings, or a table of them."""
-
-    metavar: str = "SYSTEM"
-
-    def take(self, given: object) -> Any:  # noqa: ANN401
-        """Returns what is given, a path as text."""
-        return _path(given)
+    if isinstance(given, Mapping) and not frames.is_data_set(given):
+        return dict(given)
+    is_one = frames.is_data_set(given) or frames.is_frame(given) or isinstance(given, str | PathLike | NamedRatings)
+    if is_one or not isinstance(given, Iterable):
+        return (ratings_given(given),)
+    several = tuple(given)
+    is_one = bool(several) and all(isinstance(value, Rating) for value in several)
+    return (several,) if is_one else tuple(map(ratings_given, several))
 
 
 def as_systems(ratings: AnyRatings) -> Systems:
@@ -89,7 +57,7 @@ def files_of(ratings: AnyRatings) -> list[str]:
     return [value for value in (given.values() if isinstance(given, Mapping) else given) if isinstance(value, str)]
 
 
-def _path(given: object) -> object:
+def ratings_given(given: object) -> Any:  # noqa: ANN401
     """Returns a path as text, a data set of Hugging Face as its ratings, and anything else as it is."""
     from matese.formats.tables import frames
 
@@ -98,78 +66,77 @@ def _path(given: object) -> object:
     return os.fspath(given) if isinstance(given, PathLike) else given
 
 
-@dataclass(frozen=True, slots=True)
-class FilesOrRatings(Several):
-    """Files of ratings; from Python also ratings or a data set, whose split "train" counts, which become a file."""
+def files_or_ratings(given: object) -> tuple[str, ...]:
+    """Returns files of ratings; ratings, or a data set, whose split "train" counts, become a file.
 
-    def take(self, given: object) -> tuple[object, ...]:
-        """Returns the files; that of ratings lies in the user's cache folder, where a resumed run finds it."""
-        from matese.formats.tables import frames, jsonl
+    It lies in the user's cache folder, where a resumed run finds it.
+    """
+    from matese.formats.tables import frames, jsonl
 
-        ratings = frames.of_data_set(given, splits=("train",)) if frames.is_data_set(given) else given
-        if isinstance(ratings, str) or not isinstance(ratings, Sequence):
-            return Several.take(self, given)
-        if not ratings or not all(isinstance(rating, Rating) for rating in ratings):
-            return Several.take(self, given)
-        lines = [jsonl.dumps(rating) for rating in ratings]
-        name = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-        path = user_cache("ratings") / f"{name}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_lines(path, lines)
-        return (str(path),)
+    ratings = frames.of_data_set(given, splits=("train",)) if frames.is_data_set(given) else given
+    if isinstance(ratings, str | PathLike):
+        return (os.fspath(ratings),)
+    several = tuple(cast("Iterable[object]", ratings))
+    if not several or not all(isinstance(rating, Rating) for rating in several):
+        return tuple(os.fspath(cast("str", path)) for path in several)
+    lines = [jsonl.dumps(cast("Rating", rating)) for rating in several]
+    name = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+    path = user_cache("ratings") / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_lines(path, lines)
+    return (str(path),)
 
 
 @dataclass(frozen=True)
-class RatedOrTexts(Translations, Checking):
+class RatedOrTexts(Weighted):
     """Ratings of systems, or translations that a model marks first.
 
     Attributes:
         ratings: files of ratings, instead of texts.
     """
 
-    ratings: AnyRatings = option((), RatingsOfSystems())
+    ratings: AnyRatings = option((), take_all=systems_given, metavar="RATINGS")
+    _: KW_ONLY
+    texts: TextFiles = group(TextFiles)
+    marking: Marking = group(Marking)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        n_forms = bool(self.ratings) + bool(self.hyp) + bool(self.input)
+        n_forms = bool(self.ratings) + bool(self.texts.hyp) + bool(self.texts.input)
         require(n_forms == 1, "give either RATINGS, translations (--hyp) or a table (--input)")
         is_marked_here = not self.ratings
-        require(is_marked_here or self.checks is None, "--checks is for translations, not for RATINGS: leave it out")
+        problem = "--checks is for translations, not for RATINGS: leave it out"
+        require(is_marked_here or self.marking.checks is None, problem)
 
     @property
     def files(self) -> list[str]:
         """The files that are read."""
-        return [*files_of(self.ratings), *self.text_files]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DecidingScore(Checked):
-    """What is compared.
-
-    Attributes:
-        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
-    """
-
-    by: Basis | None = option(None, OneOf("score", ("spans", "expected")))
+        return [*files_of(self.ratings), *self.texts.files]
 
 
 @dataclass(frozen=True)
-class Rated(RatedOrTexts, Raters, DecidingScore):
+class Rated(RatedOrTexts):
     """Ratings of systems, one per segment, or translations that a model marks first.
 
     Attributes:
         baseline: another system, a name or a file.
+        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
     """
 
     _: KW_ONLY
-    baseline: str | PathLike[str] | Iterable[Rating] | NamedRatings | None = option(None, RatingsOrName())
+    raters: Raters = group(Raters)
+    baseline: str | PathLike[str] | Iterable[Rating] | NamedRatings | None = option(
+        None, take=ratings_given, metavar="SYSTEM"
+    )
+    by: Basis | None = option(None, metavar="SCORE")
 
     @property
     def files(self) -> list[str]:
         """The files that are read."""
         ratings = files_of(self.ratings)
         named = super().files
-        is_other = _is_file(self.baseline) and not self.input and self.baseline not in (*ratings, *self.hyp)
+        is_other = _is_file(self.baseline) and not self.texts.input
+        is_other = is_other and self.baseline not in (*ratings, *self.texts.hyp)
         return [str(self.baseline), *named] if is_other else named
 
 
@@ -198,10 +165,10 @@ def find(request: Rated, *, command: str, wanted: Callable[[Segment], bool] | No
     """
     if not request.ratings:
         return _marked(request, command, wanted)
-    how = texts.read_options(request, untranslated=True)
+    how = texts.read_options(request.texts, untranslated=True)
     several, baseline = _with_baseline(request, how)
     single = {
-        name: texts.one_per_segment(ratings, request, name=name, weights=request.penalties)
+        name: texts.one_per_segment(ratings, request.raters, name=name, weights=request.penalties)
         for name, ratings in several.items()
     }
     n_given = {name: len(ratings) for name, ratings in single.items()}
@@ -243,14 +210,14 @@ def _with_baseline(request: Rated, how: ReadOptions) -> tuple[dict[str, tuple[Ra
 
 def marked(request: RatedOrTexts) -> dict[str, list[Rating]]:
     """Returns the ratings of translations by a model, by system."""
-    given = texts.segments(request, needs_context=not request.is_only_checks, untranslated=True)
+    given = texts.segments(request.texts, needs_context=not request.marking.is_only_checks, untranslated=True)
     of_systems, _ = _annotated(given, request)
     return of_systems
 
 
 def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | None) -> FoundSystems:
     """Returns the ratings of a model, and the baseline."""
-    hyp = request.hyp
+    hyp = request.texts.hyp
     baseline = request.baseline
     is_named = baseline is None or isinstance(baseline, str)
     require(
@@ -258,16 +225,15 @@ def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | No
     )
     if hyp and _is_file(baseline) and baseline not in hyp:
         hyp = [str(baseline), *hyp]
-    names = (field.name for field in fields(Translations))
-    translations = Translations(**{name: getattr(request, name) for name in names} | {"hyp": hyp})
-    given = texts.segments(translations, needs_context=not request.is_only_checks, untranslated=True)
+    translations = replace(request.texts, hyp=hyp)
+    given = texts.segments(translations, needs_context=not request.marking.is_only_checks, untranslated=True)
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
     name = texts.baseline_name(  # before the model works for an hour
         None if baseline is None else str(baseline),
         files=hyp,
         names=list(given.counts),
         of_file=(),
-        where=where if request.input else "",
+        where=where if request.texts.input else "",
     )
     n_given = dict(given.counts)
     if wanted is not None:
@@ -282,10 +248,10 @@ def _annotated(given: GivenSegments, request: RatedOrTexts) -> tuple[dict[str, l
     """Returns the ratings of a model by system, with those of the checks, and its warnings."""
     from matese.formats.segments import system_of
 
-    annotators.tell_rules(request, given)
-    with annotators.opened(request, len(given), given.forms) as marker:
-        if not request.is_only_checks:
-            given = texts.readable(given, marker.needs, skip_incomplete=request.skip_incomplete)
+    annotators.tell_rules(request.marking, given)
+    with annotators.opened(request.marking, len(given), given.forms, weights=request.weights) as marker:
+        if not request.marking.is_only_checks:
+            given = texts.readable(given, marker.needs, skip_incomplete=request.texts.skip_incomplete)
         of_systems: dict[str, list[Rating]] = {name: [] for name in given.counts}
         for rating, _ in notices.progress(marker.annotate(given), len(given)):
             of_systems[system_of(rating.segment)].append(rating)

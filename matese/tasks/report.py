@@ -9,9 +9,9 @@ from typing import TextIO
 from matese.annotation import Rating
 from matese.checks import consistency
 from matese.tasks import models, rated, sinks, texts
-from matese.tasks.request import function, option
+from matese.tasks.request import function
 from matese.tasks.texts import check_stdin, require
-from matese.tasks.values import File, Text
+from matese.validation.options import File, option
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Request(rated.RatedOrTexts):
     """
 
     _: KW_ONLY
-    output: str | None = option(None, File())
+    output: File | None = None
     summary: bool = False
-    lang: str | None = option(None, Text("CODE"))
-    title: str | None = option(None, Text("TEXT"))
+    lang: str | None = option(None, metavar="CODE")
+    title: str | None = option(None, metavar="TEXT")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -60,6 +60,7 @@ def run(request: Request, stream: TextIO | None = None) -> WrittenPage:
     files = request.files
     check_stdin(files)
     if request.output is None:
+        require(stream is None, "no page: give --output FILE; - is standard output")
         return _page(request)
     sinks.check_apart(request.output, files)
     sinks.format_of(request.output, "html", {**ENDINGS, **sinks.PAGE})
@@ -91,7 +92,7 @@ def _blind_spots(systems: Mapping[str, Sequence[Rating]]) -> list[str]:
 def _systems(request: Request) -> Mapping[str, Sequence[Rating]]:
     if not request.ratings:
         return rated.marked(request)
-    how = replace(texts.read_options(request), naming="")
+    how = replace(texts.read_options(request.texts), naming="")
     return rated.systems(rated.as_systems(request.ratings), how, must_be_rated=False)
 
 

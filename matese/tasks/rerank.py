@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, make_dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, make_dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
 from matese.errors import FormatError, UsageError, counted
 from matese.tasks import annotators, notices, sinks, texts
-from matese.tasks.annotators import Model
-from matese.tasks.request import option
+from matese.tasks.annotators import Loading
 from matese.tasks.texts import CandidateTexts, require
-from matese.tasks.values import File, Several, Text
+from matese.validation.options import File, group, option
 
 if TYPE_CHECKING:
     from matese.choosing.choice import Choice
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request(CandidateTexts, Model, sinks.ChoiceOutput):
+class Request(sinks.ChoiceOutput):
     """Choose among candidates, or fit the weights with which they are chosen.
 
     Attributes:
@@ -33,17 +32,20 @@ class Request(CandidateTexts, Model, sinks.ChoiceOutput):
         gold: --tune: human ratings of the candidates.
     """
 
-    ratings: Sequence[str] = option((), Several())
-    more_models: Sequence[str] = option((), Several(Text("MODEL")))
-    feature_weights: Sequence[str] | None = option(None, Several(Text("FILE|NAME=WEIGHT")))
-    tune: str | None = option(None, File())
-    ref: Sequence[str] = option((), Several(is_repeated=True))
-    gold: str | None = option(None, File("RATINGS"))
+    ratings: Sequence[File] = option((), metavar="RATINGS")
+    _: KW_ONLY
+    candidates: CandidateTexts = group(CandidateTexts)
+    loading: Loading = group(Loading)
+    more_models: Sequence[str] = option((), metavar="MODEL")
+    feature_weights: Sequence[str] | None = option(None, metavar="FILE|NAME=WEIGHT")
+    tune: File | None = None
+    ref: Sequence[File] = option((), flags=["-r"], is_repeated=True)
+    gold: File | None = option(None, metavar="RATINGS")
 
     @property
     def files(self) -> list[str]:
         """The files that are read."""
-        return [*self.ratings, *self.candidate_files, *self.ref, *([self.gold] if self.gold else [])]
+        return [*self.ratings, *self.candidates.files, *self.ref, *([self.gold] if self.gold else [])]
 
 
 def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | FeatureWeights:
@@ -75,21 +77,21 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...] | 
 def _rated(request: Request) -> Iterator[tuple[Iterator[RatedCandidates], int, str]]:
     """Yields candidates with their ratings, the number of sources, and the signature of the ratings."""
     if request.ratings:
-        is_alone = not any((request.nbest, request.hyp, request.src, request.input))
+        is_alone = not request.candidates.files
         require(is_alone, "RATINGS are used as they are: give them without texts")
         require(not request.more_models, "--more-models: RATINGS are used as they are, without a model")
         from matese.choosing import choice
 
-        rated = choice.of_ratings(texts.systems(request.ratings, texts.read_options(request)))
+        rated = choice.of_ratings(texts.systems(request.ratings, texts.read_options(request.candidates)))
         yield ((candidates, [own]) for candidates, own in rated), len(rated), rated[0][1][0].rater or "matese"
         return
-    lists = texts.candidates(request, request.ref)
+    lists = texts.candidates(request.candidates, request.ref)
     no_source = "the candidates have no sources; give --src FILE, or `source` in JSON"
     require(all(candidates.source is not None for candidates in lists), no_source)
     n_texts = sum(len(candidates.texts) for candidates in lists)
     with ExitStack() as stack:
-        requests = [replace(request, model=name) for name in (request.model, *request.more_models)]
-        used = [stack.enter_context(annotators.loaded(of_model, n_texts)) for of_model in requests]
+        models = [replace(request.loading, model=name) for name in (request.loading.model, *request.more_models)]
+        used = [stack.enter_context(annotators.loaded(model, n_texts)) for model in models]
         from matese.choosing import preferences, reranking
 
         compares = preferences.compares(used[0])
@@ -133,7 +135,7 @@ def _tune(request: Request, path: str, stream: TextIO | None) -> FeatureWeights:
         pairs = list(notices.progress(rated, n_sources, "sources"))
         lists = [candidates for candidates, _ in pairs]
         if request.gold:
-            gold = reranking.scores_of(lists, texts.ratings(request.gold, texts.read_options(request)))
+            gold = reranking.scores_of(lists, texts.ratings(request.gold, texts.read_options(request.candidates)))
             _check_gold(request.gold, [value for values in gold for value in values])
         else:
             gold = reranking.chrf_of(lists)

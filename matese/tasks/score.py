@@ -4,48 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.mqm import SystemSummary
+from matese.mqm import Basis, SystemSummary
 from matese.render import score_report, terminal
-from matese.tasks import annotators, notices, rated, sinks, texts
-from matese.tasks.annotators import Model
-from matese.tasks.request import option
+from matese.tasks import annotators, notices, sinks, texts
+from matese.tasks.annotators import Loading
 from matese.tasks.sinks import Output
-from matese.tasks.tables import JsonFigures
-from matese.tasks.texts import Translations, require
-from matese.tasks.values import Several
+from matese.tasks.texts import TextFiles, require
+from matese.tasks.weights import Weighted
 from matese.text.words import count_words
+from matese.validation.options import File, group, option
 
-if TYPE_CHECKING:
-    from matese.evaluation.systems.quality import Basis
-
-    _System = tuple[str, int, Iterable[Sequence[Rating]]]
-    """Name, number of segments, and the ratings of each segment."""
+_System = tuple[str, int, Iterable[Sequence[Rating]]]
+"""Name, number of segments, and the ratings of each segment."""
 
 
 @dataclass(frozen=True)
-class Request(Translations, Model, rated.DecidingScore, JsonFigures):
+class Request(Weighted):
     """Score systems by their ratings, or by those of a model.
 
     Attributes:
         ratings: files of ratings, instead of texts.
         segments: also write the scores of the segments.
-        scores_only: write only the score that ranks, one number a line.
+        by: score that decides: spans or expected (default: expected if all ratings have an expected score).
+        json: write all figures as one object; - is standard output.
+        scores_only: print only the score that ranks, one number a line.
     """
 
-    ratings: Sequence[str] = option((), Several())
+    ratings: Sequence[File] = option((), metavar="RATINGS")
+    _: KW_ONLY
+    texts: TextFiles = group(TextFiles)
+    loading: Loading = group(Loading)
     segments: bool = False
-    scores_only: bool = False
+    by: Basis | None = option(None, metavar="SCORE")
+    json: File | None = None
+    scores_only: bool = option(False, is_of_python=True)
 
     @property
     def files(self) -> list[str]:
         """The files that are read."""
-        return [*self.ratings, *self.text_files]
+        return [*self.ratings, *self.texts.files]
 
 
 def run(request: Request, stream: TextIO | None = None) -> tuple[SystemSummary, ...]:
@@ -125,19 +128,19 @@ def _ranking(figures: score_report.FiguresByName, by: Basis | None) -> float | N
 def _systems(request: Request) -> Iterator[tuple[list[_System], Basis | None]]:
     """Yields the systems, and what ranks them; None for what the model gives. Reports what the model did."""
     if request.ratings:
-        is_alone = not any((request.hyp, request.ref, request.src, request.test_set, request.input))
+        is_alone = not (request.texts.files or request.texts.test_set)
         require(is_alone, "RATINGS are scored as they are; give them without texts")
-        require(request.uncertainty is None, "--uncertainty needs a model; give texts instead of RATINGS")
+        require(request.loading.uncertainty is None, "--uncertainty needs a model; give texts instead of RATINGS")
         from matese.evaluation.systems import quality, raters
 
-        by_system = texts.systems(request.ratings, texts.read_options(request))
+        by_system = texts.systems(request.ratings, texts.read_options(request.texts))
         by = quality.choose_basis(chain.from_iterable(by_system.values()), request.by)
         of_raters = {name: raters.by_segment(ratings) for name, ratings in by_system.items()}
         yield [(name, len(ratings), ratings) for name, ratings in of_raters.items()], by
         return
-    given = texts.segments(request)
-    with annotators.loaded(request, len(given)) as annotator:
-        given = texts.readable(given, annotator, skip_incomplete=request.skip_incomplete)
+    given = texts.segments(request.texts)
+    with annotators.loaded(request.loading, len(given), weights=request.weights) as annotator:
+        given = texts.readable(given, annotator, skip_incomplete=request.texts.skip_incomplete)
         rated = annotator.annotate_segments(given.by_system())
         of_systems = ((name, n, ((rating,) for rating in islice(rated, n))) for name, n in given.counts.items())
         yield list(of_systems), request.by

@@ -5,52 +5,27 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+from typing import Annotated, TextIO
+
+from msgspec import Meta
 
 from matese.annotation import Rating
 from matese.errors import UsageError, check_installed, counted
 from matese.files import reason
 from matese.serving.limits import Limits
 from matese.tasks import annotators, notices, sinks, texts
-from matese.tasks.annotators import Checking
-from matese.tasks.request import Checked, option
-from matese.tasks.texts import ReadingOptions, require
-from matese.tasks.values import File, Text, Whole
+from matese.tasks.annotators import Marking
+from matese.tasks.texts import FileReading, require
+from matese.tasks.weights import Weighted
+from matese.validation.options import File, group, option
 
-_LAST_PORT = 65535
 _Systems = Mapping[str, Sequence[Rating]]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LimitOptions(Checked):
-    """Limits of a request to the server.
-
-    Attributes:
-        max_segments: segments (default: 128).
-        max_characters: characters of all texts (default: 100,000).
-        max_text_characters: characters of one text (default: 20,000).
-        timeout: seconds to wait for an answer (default: 60).
-    """
-
-    max_segments: int = option(Limits.segments, Whole(1))
-    max_characters: int = option(Limits.characters, Whole(1))
-    max_text_characters: int = option(Limits.text_characters, Whole(1))
-    timeout: int = option(Limits.seconds, Whole(1))
-
-    @property
-    def limits(self) -> Limits:
-        """The limits that are chosen, with the fixed ones."""
-        return Limits(
-            segments=self.max_segments,
-            characters=self.max_characters,
-            text_characters=self.max_text_characters,
-            seconds=self.timeout,
-        )
-
-
 @dataclass(frozen=True)
-class Request(LimitOptions, Checking, ReadingOptions):
+class Request(Weighted):
     """Serve a model, or the page that corrects a file.
 
     Attributes:
@@ -60,24 +35,30 @@ class Request(LimitOptions, Checking, ReadingOptions):
         port: port; 0 for any free one (default: 8000).
     """
 
-    file: str | None = option(None, File())
-    output: str | None = option(None, File("JSONL"))
-    host: str = option("127.0.0.1", Text("ADDRESS"))
-    port: int = option(8000, Whole(0))
+    file: File | None = None
+    _: KW_ONLY
+    output: File | None = option(None, metavar="JSONL")
+    host: str = option("127.0.0.1", metavar="ADDRESS")
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8000
+    reading: FileReading = group(FileReading)
+    limits: Limits = group(Limits)
+    marking: Marking = group(Marking)
 
 
-def run(request: Request) -> None:
-    """Serves until Ctrl-C."""
+def run(request: Request, stream: TextIO | None = None) -> None:
+    """Serves until Ctrl-C; nothing is written to `stream`."""
     is_review = request.file is not None
-    of_file = request.output or request.lang_pair or request.columns or request.checks
+    of_file = request.output or request.reading.given() or request.marking.checks
     require(is_review or not of_file, "--output, --lang-pair, --columns and --checks need FILE")
-    require(request.port <= _LAST_PORT, f"--port {request.port}: must be {_LAST_PORT} at most")
     for package in ("starlette", "uvicorn", "swagger_ui", "prometheus_client"):
         check_installed("matese serve", package, extra="serve")
     if request.file is not None:
         _review(request, request.file)
         return
-    with _listening(request.host, request.port) as listening, annotators.loaded(request) as annotator:
+    with (
+        _listening(request.host, request.port) as listening,
+        annotators.loaded(request.marking, weights=request.weights) as annotator,
+    ):
         from matese.serving import app, server
 
         host, port = listening.getsockname()[:2]
@@ -86,8 +67,8 @@ def run(request: Request) -> None:
             notices.info(f"{host} is open to other machines: everybody who can reach it can use it")
         name = f"[{host}]" if address.version == 6 else host
         notices.info(f"{annotator.name} at http://{name}:{port}/, press Ctrl-C to stop")
-        chosen = request.limits
-        server.run(app.make_app(annotator, chosen, is_loopback=address.is_loopback), listening, chosen)
+        limits = request.limits
+        server.run(app.make_app(annotator, limits, is_loopback=address.is_loopback), listening, limits)
 
 
 def _review(request: Request, file: str) -> None:
@@ -102,13 +83,15 @@ def _review(request: Request, file: str) -> None:
         require(is_loopback, f"--host {request.host}: must be an address of this machine alone, to correct FILE")
         from matese.serving import marking, review, server
 
-        how = texts.read_options(request)
+        how = texts.read_options(request.reading)
         systems = texts.systems([file], how, must_be_rated=False)
         reviewed = review.Review(systems, target, request.penalties)
         if marking.is_unmarked(systems):
             reviewed = review.Review(_marked(systems, request, file), target, request.penalties)
         else:
-            require(request.model == "mini", f"--model {request.model}: {file} has marks: leave out --model")
+            require(
+                request.marking.model == "mini", f"--model {request.marking.model}: {file} has marks: leave out --model"
+            )
         name = f"[{host}]" if ":" in host else host
         notices.info(f"{file} at http://{name}:{port}/, saved in {target}, press Ctrl-C to stop")
         server.run(review.make_app(reviewed), listening, reviewed.limits)
@@ -121,9 +104,10 @@ def _marked(systems: _Systems, request: Request, file: str) -> _Systems:
 
     n_given = sum(map(len, systems.values()))
     systems = marking.of_file(systems, file)
-    with annotators.opened(request, n_given, {file: detection.detect(file)}) as marker:
+    forms = {file: detection.detect(file)}
+    with annotators.opened(request.marking, n_given, forms, weights=request.weights) as marker:
         wanted = marking.readable(systems, marker.needs)
-        who = "--checks only" if request.is_only_checks else request.model
+        who = "--checks only" if request.marking.is_only_checks else request.marking.model
         again = f"to keep the marks, write them with matese tag --input {file} --output FILE.jsonl"
         n_wanted = counted(len(wanted), "translation")
         notices.info(f"{file} has no marks: {who} marks {n_wanted} first; {again}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -9,13 +10,12 @@ from typing import TextIO
 from matese.errors import counted
 from matese.tasks import models, notices, texts
 from matese.tasks.models import NewModel
-from matese.tasks.request import option
-from matese.tasks.texts import OfColumns, require
-from matese.tasks.values import File, Share, Text, Whole
+from matese.tasks.texts import require
+from matese.validation.options import Count, File, option, share
 
 
-@dataclass(frozen=True)
-class Request(NewModel, OfColumns):
+@dataclass(frozen=True, kw_only=True)
+class Request(NewModel):
     """Write a smaller and faster copy of a model, or the mean of two models.
 
     Attributes:
@@ -26,17 +26,19 @@ class Request(NewModel, OfColumns):
         int8: store the matrices in 8 bits, or in 4 where that is exact, as in the embedded model.
         mean_with: a model of the same shape; the copy has the mean of the weights of both.
         share: share of that model in the mean.
+        columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
         data: translations to choose heads, units and pieces with, in any format that matese convert reads.
     """
 
-    layers: int | None = option(None, Whole(1))
-    inner_width: int | None = option(None, Whole(1))
-    heads: int | None = option(None, Whole(1))
-    pieces: int | None = option(None, Whole(1))
+    layers: Count | None = None
+    inner_width: Count | None = None
+    heads: Count | None = None
+    pieces: Count | None = None
     int8: bool = False
-    mean_with: str | None = option(None, Text("MODEL"))
-    share: float = option(0.5, Share())
-    data: str | None = option(None, File())
+    mean_with: str | None = option(None, metavar="MODEL")
+    share: float = option(0.5, take=share, metavar="P")
+    data: File | None = None
+    columns: Sequence[str] = option((), metavar="NAME=COLUMN")
 
 
 def run(request: Request, stream: TextIO | None = None) -> Path:
@@ -54,7 +56,7 @@ def run(request: Request, stream: TextIO | None = None) -> Path:
         from matese.model.storage import checkpoint
         from matese.training import shrinking
     other = None if request.mean_with is None else checkpoint.resolve(request.mean_with)
-    reading = texts.ReadingOptions(columns=request.columns)
+    reading = texts.FileReading(columns=request.columns)
     segments = [] if request.data is None else texts.all_segments(request.data, reading)
     with notices.quiet():
         n_skipped = shrinking.write(

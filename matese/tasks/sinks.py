@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from matese import mqm
 from matese.errors import UsageError, counted
@@ -19,8 +19,7 @@ from matese.files import is_device, naming, open_text, reason, replacing
 from matese.mqm import SystemSummary, Weights
 from matese.render.labels import show
 from matese.tasks import notices
-from matese.tasks.request import Checked, option
-from matese.tasks.values import File, OneOf
+from matese.validation.options import File, Options
 
 if TYPE_CHECKING:
     from matese.annotation import Rating
@@ -288,8 +287,8 @@ def _reporting_as(output: str) -> Iterator[None]:
         raise UsageError(f"{output}: {reason(error)}; choose a file that can be written") from None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ChoiceOutput(Checked):
+@dataclass(frozen=True, kw_only=True)
+class ChoiceOutput(Options):
     """Where the translations that are chosen go.
 
     Attributes:
@@ -297,8 +296,8 @@ class ChoiceOutput(Checked):
         output: write to a file, which appears when it is complete.
     """
 
-    format: str | None = option(None, OneOf("format", ("text", "jsonl")))
-    output: str | None = option(None, File())
+    format: Literal["text", "jsonl"] | None = None
+    output: File | None = None
 
 
 def text_format(path: str | None, name: str | None) -> str:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from matese.tasks import annotators, notices, sinks, texts
-from matese.tasks.annotators import Model
-from matese.tasks.request import option
-from matese.tasks.tables import JsonFigures
-from matese.tasks.texts import Translations
-from matese.tasks.values import File, Several, Text, Whole
+from matese.tasks.annotators import Loading
+from matese.tasks.texts import TextFiles
+from matese.validation.options import Count, File, Options, group, option
 
 if TYPE_CHECKING:
     from matese.explanation.stress import KindResult
@@ -19,19 +17,23 @@ if TYPE_CHECKING:
 _OF_MARKS = ("recall", "elsewhere")
 
 
-@dataclass(frozen=True)
-class Request(Translations, Model, JsonFigures):
+@dataclass(frozen=True, kw_only=True)
+class Request(Options):
     """Inject errors into translations, and measure which are noticed.
 
     Attributes:
         kinds: kinds of errors (default: all).
         limit: use only the first N segments of each system.
+        json: write all figures as one object; - is standard output.
         output: write the ratings of the corrupted translations as JSONL; their system is the kind of error.
     """
 
-    kinds: Sequence[str] = option((), Several(Text("KIND")))
-    limit: int | None = option(None, Whole(1))
-    output: str | None = option(None, File())
+    texts: TextFiles = group(TextFiles)
+    loading: Loading = group(Loading)
+    kinds: Sequence[str] = option((), metavar="KIND")
+    limit: Count | None = None
+    json: File | None = None
+    output: File | None = None
 
 
 def run(request: Request, stream: TextIO | None = None) -> tuple[KindResult, ...]:
@@ -44,13 +46,13 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[KindResult, ...
     from matese.render import json_objects, tables
 
     kinds = stress.check_kinds(request.kinds)
-    sinks.check_apart(request.output, request.text_files)
+    sinks.check_apart(request.output, request.texts.files)
     sinks.check_distinct(request.json, request.output, "--output")
     sinks.format_of(request.output, "jsonl", file_endings.ENDINGS)
-    with sinks.results(request.json, request.text_files, stream=stream) as outputs:
-        segments = list(texts.segments(request).first(request.limit).by_system())
+    with sinks.results(request.json, request.texts.files, stream=stream) as outputs:
+        segments = list(texts.segments(request.texts).first(request.limit).by_system())
         cases = stress.corrupt(segments, kinds)
-        with annotators.loaded(request, len(segments) + len(cases)) as annotator:
+        with annotators.loaded(request.loading, len(segments) + len(cases)) as annotator:
             results, ratings = stress.measure(cases, annotator)
             notices.info(*annotator.counts.notices)
         rows = [

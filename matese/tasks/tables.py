@@ -5,36 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matese.tasks.request import Checked, option
 from matese.tasks.texts import require
-from matese.tasks.values import File
+from matese.validation.options import File, Options
 
 if TYPE_CHECKING:
     from matese.render.tables import Look
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class JsonFigures(Checked):
-    """Figures that programs read, too.
-
-    Attributes:
-        json: write all figures as one object; - is standard output.
-    """
-
-    json: str | None = option(None, File())
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Tables(JsonFigures):
-    """How tables are written.
+@dataclass(frozen=True, kw_only=True)
+class Tables(Options):
+    """How figures are written.
 
     Attributes:
         markdown: write the tables in Markdown.
         latex: write the tables in LaTeX, with the rules of booktabs.
+        json: write all figures as one object; - is standard output.
     """
 
     markdown: bool = False
     latex: bool = False
+    json: File | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,9 +36,9 @@ class Tables(JsonFigures):
         return "markdown" if self.markdown else "latex" if self.latex else "text"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True)
 class Report(Tables):
-    """A report that begins with what matters.
+    """How a report is written, which begins with what matters.
 
     Attributes:
         all: show all figures; without it, what they say in sentences, the main figures, and what was asked for.

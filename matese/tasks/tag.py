@@ -19,11 +19,12 @@ from matese.files import beside, is_device
 from matese.mqm import SystemSummary
 from matese.render.rating_list import Ratings
 from matese.tasks import annotators, notices, sinks, texts
-from matese.tasks.annotators import Marker, Marking
-from matese.tasks.request import function, option
+from matese.tasks.annotators import Asking, Loading, Marker, Marking
+from matese.tasks.request import function
 from matese.tasks.sinks import Job, Output
-from matese.tasks.texts import Translations, require
-from matese.tasks.values import File, OneOf, Several, Whole
+from matese.tasks.texts import TextFiles, require
+from matese.tasks.weights import Weighted
+from matese.validation.options import Count, File, Options, group, leaves, option, options_of
 
 if TYPE_CHECKING:
     from matese.formats.format import WriteOptions
@@ -31,68 +32,101 @@ if TYPE_CHECKING:
     from matese.tasks.annotators import AnnotatedSegments
 
 OWN_FORMATS = ("terminal", "jsonl", "html")
-_Shard = tuple[int, int]
 
 
 def _written_formats() -> Sequence[str]:
     from matese.formats.registry import WRITTEN
 
-    return WRITTEN
+    return (*OWN_FORMATS, *(name for name in WRITTEN if name not in OWN_FORMATS))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Shard:
-    """A part of the segments, I/N: a text, or the pair of numbers."""
-
-    metavar: str = "I/N"
-
-    def take(self, given: object) -> _Shard:
-        """Returns the number of the part, from 1, and the number of parts."""
-        text = "/".join(map(str, given)) if isinstance(given, tuple) else str(given)
-        match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
-        if match is None or not 1 <= int(match[1]) <= int(match[2]):
-            raise UsageError(f"{given!r} must be I/N, whole numbers, I from 1 to N")
-        return int(match[1]), int(match[2])
+def _shard(given: object) -> tuple[int, int]:
+    """Returns the number of a part, from 1, and the number of parts: of "I/N", or of the pair."""
+    text = "/".join(map(str, given)) if isinstance(given, tuple) else str(given)
+    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"{given!r} must be I/N, whole numbers, I from 1 to N")
+    return int(match[1]), int(match[2])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Request(Translations, Marking):
+@dataclass(frozen=True, kw_only=True)
+class TagSelection(Options):
+    """Which segments are annotated and written, and in what order.
+
+    Attributes:
+        only_errors: write only segments with errors.
+        sort: file, or worst for the lowest expected scores first, after all segments are annotated (default: file).
+        limit: annotate only the first N segments of each system; with --only-errors, until N have errors; with --sort
+            worst, write the N worst.
+    """
+
+    only_errors: bool = False
+    sort: Literal["file", "worst"] = option("file", metavar="ORDER")
+    limit: Count | None = None
+
+    @property
+    def first(self) -> int | None:
+        """How many segments of each system are annotated, as far as this is known before; None for all."""
+        return self.limit if self.sort == "file" and not self.only_errors else None
+
+    def is_written(self, rating: Rating) -> bool:
+        """Whether a rating is one of those that are written."""
+        return bool(rating.all_errors) or not self.only_errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeJobs(Options):
+    """What divides the work among several processes.
+
+    Attributes:
+        shard: annotate only the I-th of N parts of the segments, from 1; with --precision float32, the joined parts
+            equal the output of one process.
+        cluster: annotate the files of a folder on a cluster: ray.
+        workers: ray: number of workers at most (default: as many as the cluster has room for).
+    """
+
+    shard: tuple[int, int] | str | None = option(None, take=_shard, metavar="I/N")
+    cluster: Literal["ray"] | None = None
+    workers: Count | None = None
+
+
+@dataclass(frozen=True)
+class Request(Weighted):
     """Mark the errors of translations.
 
     Attributes:
         format: terminal, jsonl, html, or another that matese convert writes (default: terminal; with --output FILE, the
             format of the ending of its name).
         output: write to a file, which appears when it is complete.
-        only_errors: write only segments with errors.
-        sort: file, or worst for the lowest expected scores first, after all segments are annotated (default: file).
-        limit: annotate only the first N segments of each system; with --only-errors, until N have errors; with --sort
-            worst, write the N worst.
-        shard: annotate only the I-th of N parts of the segments, from 1; with --precision float32, the joined parts
-            equal the output of one process.
-        scores_only: where no format is given, write only the score that ranks, one number a line.
+        tokens: jsonl: add the probabilities of every token.
+        correct: ask a language model for the corrected translation, too.
         dry_run: only tell how many requests a language model would get, and about how many tokens.
+        scores_only: where no format is given, print only the score that ranks, one number a line.
     """
 
-    hyp: Sequence[str] = option((), Several())  # alone without its name
+    texts: TextFiles = group(TextFiles, kw_only=False)
     _: KW_ONLY
-    format: str | None = option(None, OneOf("format", OWN_FORMATS, _written_formats))
-    output: str | None = option(None, File())
-    only_errors: bool = False
-    sort: Literal["file", "worst"] = option("file", OneOf("order", ("file", "worst"), metavar="ORDER"))
-    limit: int | None = option(None, Whole(1))
-    shard: _Shard | str | None = option(None, Shard())
-    scores_only: bool = False
+    format: str | None = option(None, names=_written_formats)
+    output: File | None = None
+    selection: TagSelection = group(TagSelection)
+    jobs: LargeJobs = group(LargeJobs)
+    tokens: bool = False
+    marking: Marking = group(Marking)
+    asking: Asking = group(Asking)
+    correct: bool = False
     dry_run: bool = False
+    scores_only: bool = option(False, is_of_python=True)
 
     @property
     def filters(self) -> str:
         """The given options that leave segments out."""
-        given = {"--only-errors": self.only_errors, "--limit": self.limit, "--shard": self.shard}
-        return ", ".join(name for name, value in given.items() if value)
+        given = self.given()
+        return ", ".join(f"--{name.replace('_', '-')}" for name in ("only_errors", "limit", "shard") if name in given)
 
-    def is_written(self, rating: Rating) -> bool:
-        """Whether a rating is one of those that are written."""
-        return bool(rating.all_errors) or not self.only_errors
+    @property
+    def has_own_model(self) -> bool:
+        """Whether the marks are those of a model of ours."""
+        return not self.marking.is_only_checks and self.asking.annotator is None
 
 
 @dataclass(frozen=True)
@@ -123,30 +157,46 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
     A run with `output` that was interrupted is resumed by the same request. Without `output`, the ratings are written
     to `stream`, if there is one.
     """
+    if request.jobs.cluster is not None:
+        return _on_cluster(request)
     form = _check(request)
     if request.dry_run:
         return _estimate(request)
     with contextlib.ExitStack() as stack:
         is_kept = request.output is None and stream is None
         output = request.output if _is_file(request.output) else None
-        finished = stack.enter_context(annotators.finished_work(request, output))  # ends after the output is complete
+        kept = (output, request.asking.cache) if request.has_own_model else (None, None)
+        finished = stack.enter_context(annotators.finished_work(*kept))  # ends after the output is complete
         is_own = form in OWN_FORMATS and not is_kept
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
-        given = texts.segments(request, needs_context=not request.is_only_checks)
-        annotators.tell_rules(request, given)
+        marking = request.marking
+        given = texts.segments(request.texts, needs_context=not marking.is_only_checks)
+        annotators.tell_rules(marking, given)
         if given.alignment and output is not None:
             path = Path(f"{output}.alignment.tsv")
             path.write_text(given.alignment, encoding="utf-8")
             notices.info(f"{path} says which lines belong together")
         # The number of all parts, so that each is computed as the whole would be.
-        opened = annotators.opened(request, len(given), given.forms, finished=finished, for_people=_is_for_people(form))
+        opened = annotators.opened(
+            marking,
+            len(given),
+            given.forms,
+            weights=request.weights,
+            asked=request.asking,
+            has_correction=request.correct,
+            has_tokens=request.tokens,
+            finished=finished,
+            for_people=_is_for_people(form),
+        )
         marker = stack.enter_context(opened)
-        limit = request.limit if request.sort == "file" and not request.only_errors else None
-        if not request.is_only_checks:
-            looked_at = limit if request.shard is None else None
-            given = texts.readable(given, marker.needs, skip_incomplete=request.skip_incomplete, limit=looked_at)
-        if isinstance(request.shard, tuple):
-            given = given.part(*request.shard)
+        limit = request.selection.first
+        shard = request.jobs.shard
+        if not marking.is_only_checks:
+            skip = request.texts.skip_incomplete
+            looked_at = limit if shard is None else None
+            given = texts.readable(given, marker.needs, skip_incomplete=skip, limit=looked_at)
+        if isinstance(shard, tuple):
+            given = given.part(*shard)
             require(form not in ("terminal", "html") or len(given) > 0, "--shard: the part has no segment")
         summaries = {name: SystemSummary(name, request.penalties) for name in given.counts}
         job = Job(tuple(summaries.values()), request.penalties, len(given), request.filters, marker.warnings)
@@ -169,11 +219,35 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
 
 def _estimate(request: Request) -> Tagged:
     """Reports what the answers of a language model would cost."""
-    given = texts.segments(request)
-    with annotators.asking(request, weights=request.weights, has_correction=request.correct) as model:
+    given = texts.segments(request.texts)
+    with annotators.asking(request.asking, weights=request.weights, has_correction=request.correct) as model:
         n_requests, n_tokens = model.cost(given)
     sent = f"{counted(n_requests, 'request')} with about {counted(n_tokens, 'token')} in prompts"
     notices.info(f"{sent}; answers and repeated requests come on top; nothing was sent")
+    return Tagged((), Ratings())
+
+
+def _on_cluster(request: Request) -> Tagged:
+    """Marks the files of a folder; nothing comes back."""
+    from matese.tasks import cluster
+
+    require(request.asking.annotator is None, "--annotator: leave out --cluster")
+    allowed = {each.name for _, each in leaves(cluster.Request)} | {"cluster", "scores_only"}
+    for name in request.given():
+        require(name in allowed, f"--cluster ray: leave out --{name.replace('_', '-')}")
+    folders = request.texts.input
+    marking = request.marking
+    cluster.run(
+        cluster.Request(
+            input=folders[0] if len(folders) == 1 else "",
+            output=request.output or "",
+            format=request.format,
+            workers=request.jobs.workers,
+            columns=request.texts.columns,
+            weights=request.weights,
+            loading=Loading(**{each.name: getattr(marking, each.name) for each in options_of(Loading)}),
+        )
+    )
     return Tagged((), Ratings())
 
 
@@ -184,18 +258,24 @@ def _check(request: Request) -> str:
     """Returns the format of the output; raises a UsageError if the options do not fit together."""
     from matese.formats.registry import BY_NAME
 
-    request.check()
-    sinks.check_apart(request.output, request.text_files)
+    files = request.texts.files
+    marking = request.marking
+    require(request.jobs.workers is None, "--workers is for --cluster ray only")
+    sinks.check_apart(request.output, files)
     if _is_file(request.output):
-        sinks.check_apart(str(beside(request.output)), request.text_files)
+        sinks.check_apart(str(beside(request.output)), files)
     form = _format(request)
     if _is_file(request.output) and form not in OWN_FORMATS:
         from matese.formats import writing
 
         writing.check_target(request.output, form)
-    require(request.annotator is not None or not request.dry_run, "--dry-run is for --annotator only")
-    has_model = not request.is_only_checks
-    is_one = len(request.input) == 1
+    is_asked = request.asking.annotator is not None
+    require(is_asked or not request.dry_run, "--dry-run is for --annotator only")
+    require(is_asked or not request.correct, "--correct is for --annotator only")
+    if is_asked:
+        _check_asked(request)
+    has_model = not marking.is_only_checks
+    is_one = len(request.texts.input) == 1
     is_copy = _is_copy(form)
     problem = f"{form} can hold no notes: write another format, such as JSONL"
     require(not is_copy or BY_NAME[form].writes == "copy", problem)
@@ -203,12 +283,22 @@ def _check(request: Request) -> str:
     require(form == "jsonl" or not request.tokens, "--tokens is for --format jsonl only")
     require(has_model or not request.tokens, "--tokens needs a model; leave out --checks only")
     no_model = "--error-free needs a model: leave out --checks only and --annotator"
-    require(request.has_own_model or not request.error_free, no_model)
-    require(has_model or request.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
+    require(request.has_own_model or not marking.error_free, no_model)
+    require(has_model or marking.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
     can_sort = not is_copy and not request.tokens
     problem = "--sort cannot be used with --tokens, or with a copy of the input, which keeps the order of the file"
-    require(request.sort == "file" or can_sort, problem)
+    require(request.selection.sort == "file" or can_sort, problem)
     return form
+
+
+def _check_asked(request: Request) -> None:
+    """Raises a UsageError at an option that is for models of ours, and not for a language model."""
+    require(request.marking.model == "mini", "--annotator and --model are both given; give one of them")
+    require(not request.marking.is_only_checks, "--annotator: leave out --checks only")
+    given = request.given()
+    for name in ("min_confidence", "use", "batch_tokens", "threads", "tokens", "uncertainty"):
+        flag = "for" if name == "use" else name.replace("_", "-")
+        require(name not in given, f"--{flag} is for --model; leave out --annotator")
 
 
 def _is_file(path: str | None) -> TypeGuard[str]:
@@ -235,11 +325,12 @@ def _format(request: Request) -> str:
 
     by_ending = {**file_endings.ENDINGS, **sinks.PAGE, **sinks.TEXT}
     ending = file_endings.of(request.output or "")
-    is_alike = len(request.input) == 1 and ending == file_endings.of(request.input[0])
+    given = request.texts.input
+    is_alike = len(given) == 1 and ending == file_endings.of(given[0])
     if request.format is None and is_alike and ending not in by_ending:
         from matese.formats import detection
 
-        if _is_copy(name := detection.detect(request.input[0])):
+        if _is_copy(name := detection.detect(given[0])):
             return name
     return sinks.format_of(request.output, request.format, by_ending) or "terminal"
 
@@ -269,7 +360,7 @@ def _selected(
     losses: Counter[str] = Counter()
     n_undecided = 0
     adapt = None
-    if request.input and _is_copy(given.form):  # placeholders are not marked
+    if request.texts.input and _is_copy(given.form):  # placeholders are not marked
         from matese.formats.registry import BY_NAME
 
         adapt = BY_NAME[given.form or ""].adapt
@@ -279,18 +370,18 @@ def _selected(
             system = system_of(marked.segment)
             rating = marked if adapt is None else adapt(marked, losses)
             summaries[system].add(rating)
-            n_undecided += request.error_free and rating.error_free is None
+            n_undecided += request.marking.error_free and rating.error_free is None
             bar.advance()
-            if not request.is_written(rating):
+            if not request.selection.is_written(rating):
                 continue
-            if request.sort == "worst":
+            if request.selection.sort == "worst":
                 to_sort[system].append(rating)
                 continue
             if results is not None and results.stream.isatty():
                 bar.make_way()
             yield rating, tokens
         for ratings in to_sort.values():
-            for rating in islice(mqm.worst_first(ratings, request.penalties), request.limit):
+            for rating in islice(mqm.worst_first(ratings, request.penalties), request.selection.limit):
                 yield rating, None
     if n_undecided:
         problem = "without an error-free label: the model is not calibrated for their texts"
@@ -303,10 +394,11 @@ def _annotated(request: Request, given: GivenSegments, marker: Marker) -> Annota
     """Yields the rating of each segment, up to the limit of segments with errors of each system."""
     from matese.formats.segments import system_of
 
-    if request.limit is None or not request.only_errors or request.sort == "worst":
+    selection = request.selection
+    if selection.limit is None or not selection.only_errors or selection.sort == "worst":
         yield from marker.annotate(given)
         return
-    n_left = dict.fromkeys(given.counts, request.limit)
+    n_left = dict.fromkeys(given.counts, selection.limit)
 
     def unfinished() -> Iterator[Segment]:
         for segment in given:
@@ -317,7 +409,7 @@ def _annotated(request: Request, given: GivenSegments, marker: Marker) -> Annota
 
     for rating, tokens in marker.annotate(unfinished()):
         if n_left[system := system_of(rating.segment)]:  # some are annotated before it is known that there are enough
-            n_left[system] -= request.is_written(rating)
+            n_left[system] -= selection.is_written(rating)
             yield rating, tokens
 
 
@@ -325,14 +417,15 @@ def _write_options(request: Request, form: str, given: GivenSegments) -> WriteOp
     from matese.formats.format import WriteOptions
 
     is_copy = _is_copy_of_input(form, request, given)
-    how = WriteOptions(request.penalties, template=Path(request.input[0]) if is_copy else None)
-    if request.input and (source_format := given.forms.get(request.input[0])):
-        how = replace(how, table=sinks.table_style(request.input[0], source_format, form, request.columns))
+    inputs = request.texts.input
+    how = WriteOptions(request.penalties, template=Path(inputs[0]) if is_copy else None)
+    if inputs and (source_format := given.forms.get(inputs[0])):
+        how = replace(how, table=sinks.table_style(inputs[0], source_format, form, request.texts.columns))
     return how
 
 
 def _is_copy_of_input(form: str, request: Request, given: GivenSegments) -> bool:
-    return bool(request.input) and form == given.form and _is_copy(form)
+    return bool(request.texts.input) and form == given.form and _is_copy(form)
 
 
 def _without_comment(rating: Rating) -> Rating:

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -14,12 +14,11 @@ from matese import mqm
 from matese.annotation import Rating, Segment
 from matese.errors import ModelError, UsageError, near_miss
 from matese.files import short_names, shown
+from matese.merging import MergeMethod
 from matese.tasks import notices
-from matese.tasks.request import Checked, option
-from matese.tasks.values import File, OneOf, Several, Text
+from matese.validation.options import File, Options, option
 
 if TYPE_CHECKING:
-    from matese import merging
     from matese.evaluation.spans.evaluation import NamedRatings
     from matese.formats.candidates import Candidates
     from matese.formats.format import ReadOptions
@@ -32,56 +31,29 @@ if TYPE_CHECKING:
     """Ratings by the name of their system, or a list of files or of lists of ratings, whose keys name the systems."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class OfLanguages(Checked):
-    """Files of a language pair.
+@dataclass(frozen=True, kw_only=True)
+class FileReading(Options):
+    """How files are read.
 
     Attributes:
         lang_pair: language pair, such as en-de or english-german, in place of what files state.
-    """
-
-    lang_pair: str | None = option(None, Text("PAIR"))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class OfColumns(Checked):
-    """Tables.
-
-    Attributes:
         columns: columns with unusual names, such as hypothesis=mtA,mtB reference=gold comment=remarks.
     """
 
-    columns: Sequence[str] = option((), Several(Text("NAME=COLUMN")))
+    lang_pair: str | None = option(None, metavar="PAIR")
+    columns: Sequence[str] = option((), metavar="NAME=COLUMN")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ReadingOptions(OfLanguages, OfColumns):
-    """How files are read."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TextFiles(ReadingOptions):
-    """Translations: text files or tables.
+@dataclass(frozen=True)
+class TextFiles(FileReading):
+    """Translations, in text files or tables, with what they are compared with.
 
     Attributes:
         hyp: translations, one file per system; a folder stands for all its files.
-        src: the source.
-        input: CSV, TSV, XLSX, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads; also text files
-            (.txt), with --src or --ref of as many lines; several files of one system are joined.
-    """
-
-    hyp: Sequence[str] = option((), Several())
-    src: Sequence[str] = option((), Several(is_repeated=True))
-    input: Sequence[str] = option((), Several())
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Translations(TextFiles):
-    """Translations with what they are compared with.
-
-    Attributes:
         src: the source; given a reference too, mini reads the reference alone.
         ref: a reference; repeatable.
+        input: CSV, TSV, XLSX, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads; also text files
+            (.txt), with --src or --ref of as many lines; several files of one system are joined.
         test_set: source and references of this test set of sacreBLEU.
         system: name of the system, in place of the name that the file has or states.
         skip_incomplete: leave out segments without the texts that the model needs, and report their number.
@@ -89,21 +61,25 @@ class Translations(TextFiles):
         align: join the lines of translations and of their source or references that differ in number.
     """
 
-    ref: Sequence[str] = option((), Several(is_repeated=True))
-    test_set: str | None = option(None, Text())
-    system: str | None = option(None, Text())
+    hyp: Sequence[File] = option((), flags=["-t"])
+    _: KW_ONLY
+    src: Sequence[File] = option((), flags=["-s"], is_repeated=True)
+    ref: Sequence[File] = option((), flags=["-r"], is_repeated=True)
+    input: Sequence[File] = ()
+    test_set: str | None = None
+    system: str | None = None
     skip_incomplete: bool = False
     ignore_references: bool = False
     align: bool = False
 
     @property
-    def text_files(self) -> list[str]:
+    def files(self) -> list[str]:
         """All files that are named."""
         return [*self.hyp, *self.ref, *self.src, *self.input]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Raters(Checked):
+@dataclass(frozen=True, kw_only=True)
+class Raters(Options):
     """Which of several raters of a segment counts.
 
     Attributes:
@@ -111,28 +87,39 @@ class Raters(Checked):
         merge: merge the raters' errors: union or majority.
     """
 
-    rater: str | None = option(None, Text())
-    merge: merging.MergeMethod | None = option(None, OneOf("merging method", ("union", "majority")))
+    rater: str | None = None
+    merge: MergeMethod | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.rater is None or self.merge is None, "--rater and --merge are both given; give one of them")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CandidateTexts(TextFiles):
+@dataclass(frozen=True)
+class CandidateTexts(FileReading):
     """Candidates of the same source.
 
     Attributes:
         nbest: an n-best list; - is standard input.
+        hyp: translations, one file per system; a folder stands for all its files.
+        src: the source.
+        input: CSV, TSV, XLSX, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads.
     """
 
-    nbest: str | None = option(None, File())
+    nbest: File | None = None
+    _: KW_ONLY
+    hyp: Sequence[File] = option((), flags=["-t"])
+    src: Sequence[File] = option((), flags=["-s"], is_repeated=True)
+    input: Sequence[File] = ()
 
     @property
-    def candidate_files(self) -> list[str]:
+    def files(self) -> list[str]:
         """All files that are named."""
         return [*self.hyp, *self.src, *self.input, *([self.nbest] if self.nbest else [])]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class JoinedTexts(OfLanguages):
+@dataclass(frozen=True, kw_only=True)
+class JoinedTexts(Options):
     """Texts of a test set, which are joined to ratings without them.
 
     Attributes:
@@ -141,9 +128,14 @@ class JoinedTexts(OfLanguages):
         texts_of: take source and references from a test set of sacreBLEU or a directory of mt-metrics-eval.
     """
 
-    src: str | None = option(None, File())
-    ref: Sequence[str] = option((), Several(is_repeated=True))
-    texts_of: str | None = option(None, Text("TESTSET"))
+    src: File | None = option(None, flags=["-s"])
+    ref: Sequence[File] = option((), flags=["-r"], is_repeated=True)
+    texts_of: str | None = option(None, metavar="TESTSET")
+
+    @property
+    def files(self) -> list[str]:
+        """The text files that are named."""
+        return [*([self.src] if self.src else []), *self.ref]
 
 
 class Reads(Protocol):
@@ -185,18 +177,18 @@ def counting_issues(how: ReadOptions, *, is_strict: bool = False) -> Iterator[Re
     notices.info(*issues.messages())
 
 
-def read_options(reading: ReadingOptions, *, untranslated: bool = False) -> ReadOptions:
+def read_options(reading: FileReading, *, untranslated: bool = False) -> ReadOptions:
     """Returns how the files of a request are read."""
     from matese.formats.format import ReadOptions
     from matese.formats.tables import columns
 
     how = ReadOptions(lang_pair=reading.lang_pair, columns=columns.parse(reading.columns), untranslated=untranslated)
-    if isinstance(reading, Translations):
+    if isinstance(reading, TextFiles):
         how = replace(how, test_set=reading.test_set, system=reading.system)
     return how
 
 
-def segments(texts: Translations, *, needs_context: bool = True, untranslated: bool = False) -> GivenSegments:
+def segments(texts: TextFiles, *, needs_context: bool = True, untranslated: bool = False) -> GivenSegments:
     """Returns the segments of all systems.
 
     Args:
@@ -282,7 +274,7 @@ def readable(
     return given.where(annotator.can_read)
 
 
-def all_segments(path: str, reading: ReadingOptions) -> list[Segment]:
+def all_segments(path: str, reading: FileReading) -> list[Segment]:
     """Returns the segments of a table or another file, in its order."""
     from matese.formats import segments
 
@@ -319,11 +311,11 @@ def systems(paths: Sequence[str], how: ReadOptions, *, must_be_rated: bool = Tru
     return alignment.by_system(by_file)
 
 
-def with_texts(ratings: Iterable[Rating], texts: JoinedTexts) -> Iterable[Rating]:
+def with_texts(ratings: Iterable[Rating], texts: JoinedTexts, lang_pair: str | None) -> Iterable[Rating]:
     """Returns the ratings with the texts of a test set, if one is named; tells which segments have no reference."""
     from matese.formats import test_set_texts
 
-    found = test_set_texts.read(texts.src, texts.ref, test_set=texts.texts_of, lang_pair=texts.lang_pair)
+    found = test_set_texts.read(texts.src, texts.ref, test_set=texts.texts_of, lang_pair=lang_pair)
     if found is None:
         return ratings
     joined = test_set_texts.join(ratings, found)
@@ -371,7 +363,7 @@ def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Ca
 
     n_forms = bool(texts.nbest) + bool(texts.hyp) + bool(texts.input)
     require(n_forms == 1, f"{n_forms} of --nbest, --hyp and --input are given; give one of them")
-    check_stdin([*texts.hyp, *references, *texts.src, *texts.input, *([texts.nbest] if texts.nbest else [])])
+    check_stdin([*texts.files, *references])
     if texts.nbest:
         require(len(texts.src) < 2, f"--src is given {len(texts.src)} times; give one file")
         sources = reading.read_parallel(texts.src[0]) if texts.src else None
@@ -381,11 +373,11 @@ def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Ca
         if texts.hyp and not texts.src and not references:
             given = files.from_texts(texts.hyp, lang_pair=texts.lang_pair)
         else:
-            translations = Translations(
-                hyp=texts.hyp,
+            translations = TextFiles(
+                texts.hyp,
                 src=texts.src,
-                input=texts.input,
                 ref=references,
+                input=texts.input,
                 lang_pair=texts.lang_pair,
                 columns=texts.columns,
             )

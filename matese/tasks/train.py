@@ -5,27 +5,33 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from matese import files
+from matese.annotation import Rating
 from matese.errors import check_installed
 from matese.tasks import notices
 from matese.tasks.annotators import parse_settings
-from matese.tasks.rated import FilesOrRatings
-from matese.tasks.request import function, option
+from matese.tasks.rated import files_or_ratings
+from matese.tasks.request import function
 from matese.tasks.texts import JoinedTexts, require
-from matese.tasks.values import File, Several, Text
+from matese.validation.options import File, Folder, Options, group, option
 
 if TYPE_CHECKING:
+    import datasets
+
+    FilesOrRatings: TypeAlias = (
+        Sequence[str | os.PathLike[str]] | Sequence[Rating] | datasets.Dataset | str | os.PathLike[str]
+    )
     from matese.training.config import Config
     from matese.training.reporting import Reporter
     from matese.training.run import Result
 
 
 @dataclass(frozen=True)
-class Request(JoinedTexts):
+class Request(Options):
     """Train a model on rated segments, or go on with a run.
 
     Attributes:
@@ -38,25 +44,29 @@ class Request(JoinedTexts):
         dev: ratings to validate on.
         output: directory of the run, new or empty.
         set: replace any setting, such as training.seed=2; repeatable.
+        lang_pair: language pair, such as en-de or english-german, in place of what files state.
     """
 
-    ratings: Sequence[str] = option((), FilesOrRatings())
-    config: str | None = option(None, File())
-    start: str | None = option(None, Text("MODEL"))
-    resume: str | None = option(None, File("DIR"))
+    ratings: FilesOrRatings = option((), take_all=files_or_ratings, metavar="RATINGS")
+    _: KW_ONLY
+    config: File | None = None
+    start: str | None = option(None, flags=["--from"], metavar="MODEL")
+    resume: Folder | None = None
     settings: bool = False
-    train: Sequence[str] | None = option(None, Several())
-    dev: Sequence[str] | None = option(None, FilesOrRatings())
-    output: str | None = option(None, File("DIR"))
-    set: Sequence[str] = option((), Several(Text("KEY=VALUE"), is_repeated=True))
+    train: Sequence[File] | None = None
+    dev: FilesOrRatings | None = option(None, take_all=files_or_ratings, metavar="FILE")
+    output: Folder | None = None
+    set: Sequence[str] = option((), metavar="KEY=VALUE", is_repeated=True)
+    lang_pair: str | None = option(None, metavar="PAIR")
+    joined: JoinedTexts = group(JoinedTexts)
 
     @property
     def overrides(self) -> list[tuple[str, str]]:
         """Pairs of a dotted key and a YAML value, which replace settings of the file; JSON is YAML too."""
         texts = {
-            "source": self.src,
-            "references": self.ref,
-            "test_set": self.texts_of,
+            "source": self.joined.src,
+            "references": self.joined.ref,
+            "test_set": self.joined.texts_of,
             "lang_pair": self.lang_pair,
         }
         is_held_out = bool(self.ratings) and self.dev is None
@@ -65,7 +75,7 @@ class Request(JoinedTexts):
             "data.train": self.ratings or self.train,
             "data.dev": () if is_held_out else self.dev,
             "data.held_out": 0.1 if is_held_out else None if self.dev is None else 0,
-            "data.texts": [texts] if self.src or self.ref or self.texts_of else None,
+            "data.texts": [texts] if self.joined.given() else None,
             "data.lang_pair": self.lang_pair,
             "output": self.output,
         }
@@ -124,6 +134,8 @@ def _settings(request: Request) -> Config:
     from matese.training import config, run_directory
 
     overrides = request.overrides
+    n_forms = sum(bool(form) for form in (request.config, request.start, request.resume))
+    require(n_forms < 2, "two of --config, --from and --resume are given; give one of them")
     is_new = request.config is not None or request.start is not None
     require(is_new or not overrides, "options that replace settings, such as --train, need --config or --from")
     require(bool(request.ratings) or request.start is None, "no ratings: --from needs RATINGS")

@@ -21,16 +21,13 @@ from matese.model.storage import checkpoint
 from matese.model.storage.packing import StoredPrecision
 from matese.validation import settings
 from matese.validation.docstrings import attribute_docs
+from matese.validation.options import Count, CountOrZero, NonNegative, Positive
 
 FINETUNING = Path(__file__).with_name("finetune.yaml")
 """Settings with which a finished model learns from further ratings."""
 Schedule = Literal["linear", "constant"]
-Positive = Annotated[float, Meta(gt=0)]
-NonNegative = Annotated[float, Meta(ge=0)]
 ShareBelowOne = Annotated[float, Meta(ge=0, lt=1)]
 AboveZeroShare = Annotated[float, Meta(gt=0, le=1)]
-Count = Annotated[int, Meta(ge=1)]
-CountOrZero = Annotated[int, Meta(ge=0)]
 Files = Annotated[tuple[str, ...], Meta(min_length=1)]
 SUBJECTS = (*(head.name for head in dataclasses.fields(HeadSettings)), "same_meaning")
 """What ratings teach: a head, or `same_meaning`."""

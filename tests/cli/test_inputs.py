@@ -3,19 +3,17 @@ from pathlib import Path
 
 import pytest
 
-from matese.cli import options, tag
+from matese.cli import fields, options
 from matese.errors import InputError
 from matese.formats.segments import system_of
-from matese.tasks import texts
-from matese.tasks.texts import Translations
+from matese.tasks import tag, texts
+from matese.tasks.texts import TextFiles
 from tests.cli.conftest import Run, write
 from tests.tasks.material.inputs import write_files
 
 
-def request(*arguments: str) -> Translations:
-    made = tag.request(options.parse(["tag", *arguments]))
-    assert isinstance(made, Translations)
-    return made
+def request(*arguments: str) -> TextFiles:
+    return fields.request(tag.Request, vars(options.parse(["tag", *arguments]))).texts
 
 
 @pytest.mark.parametrize(

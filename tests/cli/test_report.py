@@ -30,10 +30,10 @@ def test_page(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ((), "the following arguments are required: --output"),
+        ((), "give either RATINGS"),
         (("--output", "r.html"), "give either RATINGS, translations (--hyp) or a table (--input)"),
         (("a.jsonl", "--hyp", "a.txt", "--output", "r.html"), "give either RATINGS"),
-        (("a.jsonl",), "the following arguments are required: --output"),
+        (("a.jsonl",), "no page: give --output FILE"),
         (("a.jsonl", "a.jsonl", "--output", "r.html"), "a.jsonl is given 2 times"),
         (("no.jsonl", "--output", "r.html"), "no.jsonl: no such file or directory"),
         (("a.jsonl", "--output", "a.jsonl"), "--output a.jsonl is the input a.jsonl"),

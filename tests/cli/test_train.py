@@ -68,8 +68,8 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("--from", "mini", "none.jsonl"), "data.train: no such file none.jsonl"),
         (("--resume", "full"), "full has no config.yaml"),
         (("--resume", "full", "--output", "out"), "options that replace settings, such as --train"),
-        (("--resume", "full", "--config", "c.yaml"), "--config: not allowed with argument --resume"),
-        (GOOD, "one of the arguments --config --from --resume --settings is required"),
+        (("--resume", "full", "--config", "c.yaml"), "two of --config, --from and --resume are given"),
+        (GOOD, "options that replace settings, such as --train, need --config or --from"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], told: str) -> None:

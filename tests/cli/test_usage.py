@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import matese
-from matese.cli import interrupts, options, tag
+from matese.cli import interrupts, options
 from matese.errors import one_of
-from matese.tasks import annotators
+from matese.tasks import annotators, tag
 from matese.tasks.tag import Request
 from tests.cli.conftest import Ran, Run
 
@@ -94,7 +94,7 @@ def test_defaults_are_those_of_python() -> None:
         **inspect.signature(matese.load).parameters,
         **inspect.signature(matese.DecodingChoice).parameters,
     }
-    for field in dataclasses.fields(annotators.Model):
+    for field in dataclasses.fields(annotators.Loading):
         assert field.default == parameters[field.name].default, field.name
 
 
@@ -103,8 +103,8 @@ def test_devices_have_numbers() -> None:
 
 
 def test_fault_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(request: Request) -> None:
-        raise KeyError(request.model)
+    def broken(request: Request, stream: object) -> None:
+        raise KeyError(request.marking.model)
 
     monkeypatch.setattr(tag, "run", broken)
     ran = run("tag", *FILES)
@@ -115,7 +115,7 @@ def test_fault_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, interrupts.CtrlC, ImportError])
 def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]) -> None:
-    def interrupted(request: Request) -> None:
+    def interrupted(request: Request, stream: object) -> None:
         raise error from KeyboardInterrupt()
 
     monkeypatch.setattr(tag, "run", interrupted)

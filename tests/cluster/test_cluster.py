@@ -124,7 +124,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
 def worker(tiny_model_dir: Path) -> Worker:
     options = {"model": str(tiny_model_dir), "precision": "float32", "choice": DecodingChoice()}
     return Worker(
-        {**options, "overrides": ("copy", "blank"), "weights": mqm.MATESE},
+        {**options, "weights": mqm.MATESE},
         checkpoint.fingerprint(tiny_model_dir),
         COLUMNS,
     )

@@ -10,8 +10,7 @@ import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Segment, SegmentKey, Severity
 from matese.errors import UsageError
-from matese.model import copy_and_blank
-from matese.model.copy_and_blank import OVERRIDES
+from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.text.untranslated import CATEGORY
 from tests.conftest import TinyModelFactory
 
@@ -24,9 +23,9 @@ def directory(tiny_model_factory: TinyModelFactory) -> Path:
 
 
 def test_names_are_ordered_and_checked() -> None:
-    assert copy_and_blank.check(["blank", "copy"]) == ("copy", "blank")
+    assert matese.DecodingChoice(overrides=("blank", "copy")).overrides == ("copy", "blank")
     with pytest.raises(UsageError, match="'cpoy', did you mean 'copy'"):
-        copy_and_blank.check(["cpoy"])
+        matese.DecodingChoice(overrides=("cpoy",))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -41,8 +40,9 @@ def test_names_are_ordered_and_checked() -> None:
 def test_a_copy_of_a_reference_has_no_error(
     directory: Path, source: str | None, references: tuple[str, ...], is_copy: bool
 ) -> None:
-    for rules, signed in ((OVERRIDES, "copy+blank"), (("blank",), "blank")):
-        annotator = matese.load(directory, overrides=rules, precision="float32")
+    both: tuple[tuple[tuple[Override, ...], str], ...] = ((OVERRIDES, "copy+blank"), (("blank",), "blank"))
+    for rules, signed in both:
+        annotator = matese.load(directory, choice=matese.DecodingChoice(overrides=rules), precision="float32")
         ((rating, tokens),) = annotator.annotate_tokens([Segment(TEXT, source, references)])
         is_free = is_copy and "copy" in rules
         assert (not rating.errors, rating.estimate == Estimate(0.0, "mqm")) == (is_free, is_free)
@@ -76,8 +76,11 @@ def test_a_copy_of_the_source_is_one_error(
     segment = Segment(hypothesis, source, references, SegmentKey(lang_pair=lang_pair))
     start = hypothesis.index(hypothesis.strip())
     error = ErrorSpan(start, start + len(hypothesis.strip()), Severity.MAJOR, CATEGORY, rule="untranslated")
-    for rules in (OVERRIDES, ("blank",)):
-        ((rating, tokens),) = matese.load(directory, overrides=rules, precision="float32").annotate_tokens([segment])
+    several: tuple[tuple[Override, ...], ...] = (OVERRIDES, ("blank",))
+    for rules in several:
+        ((rating, tokens),) = matese.load(
+            directory, choice=matese.DecodingChoice(overrides=rules), precision="float32"
+        ).annotate_tokens([segment])
         is_found = is_untranslated and "copy" in rules
         assert (rating.errors == (error,)) is is_found
         assert (rating.estimate == Estimate(-25.0, "mqm")) is is_found
@@ -86,8 +89,10 @@ def test_a_copy_of_the_source_is_one_error(
 
 
 @pytest.mark.parametrize(("rules", "n_blank"), [(OVERRIDES, 3), (("copy",), 0), ((), 0)])
-def test_a_blank_hypothesis_is_no_perfect_translation(directory: Path, rules: tuple[str, ...], n_blank: int) -> None:
-    annotator = matese.load(directory, overrides=rules, precision="float32")
+def test_a_blank_hypothesis_is_no_perfect_translation(
+    directory: Path, rules: tuple[Override, ...], n_blank: int
+) -> None:
+    annotator = matese.load(directory, choice=matese.DecodingChoice(overrides=rules), precision="float32")
     ratings = list(annotator.annotate_segments(Segment(text, "Das", ("good", " ")) for text in ("", " ", "\u2003 ")))
     for rating in ratings:
         assert rating.estimate is not None

@@ -231,7 +231,7 @@ def test_a_scale_does_the_same_in_tagging_and_in_evaluation(scale: float, tmp_pa
         return str(path)
 
     in_tagging = matese.evaluate(gold, written(scale)).figures
-    in_evaluation = matese.evaluate(gold, written(1.0), interval_scale=scale).figures
+    in_evaluation = matese.evaluate(gold, written(1.0), figures=matese.SpanFigures(interval_scale=scale)).figures
     for name in ("pps", "ups", "nll", "ece", "sharpness", "scale"):
         one, other = (figures[f"uncertainty.{name}"].value for figures in (in_tagging, in_evaluation))
         assert one == pytest.approx(other, rel=1e-4), name

@@ -23,9 +23,11 @@ GOLD = [rated(number, system) for number, system in enumerate("ABC")]
 RESULTS: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: matese.evaluate(GOLD, GOLD),
     "agreement": lambda: matese.agreement([rated(1), rated(1, rater="ben <b>")]),
-    "compare": lambda: matese.compare({"a <b>": GOLD[:1], "b": GOLD[:1]}, bootstrap=0),
-    "correlate": lambda: matese.correlate(gold=GOLD, metric={"m <b>": GOLD}, samples=10),
-    "gate": lambda: matese.gate(GOLD[:1], min_score=-1),
+    "compare": lambda: matese.compare({"a <b>": GOLD[:1], "b": GOLD[:1]}, sampling=matese.Sampling(bootstrap=0)),
+    "correlate": lambda: matese.correlate(
+        gold=GOLD, metric={"m <b>": GOLD}, figures=matese.CorrelationFigures(samples=10)
+    ),
+    "gate": lambda: matese.gate(GOLD[:1], limits=matese.GateLimits(min_score=-1)),
 }
 TABULAR = [name for name in RESULTS if name != "gate"]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
 
 from matese.annotation import Segment
-from matese.cli import serve
+from matese.cli import fields, options
 from matese.serving.limits import Limits
+from matese.tasks import serve
 
 LIMITS = Limits(segments=2, characters=10, text_characters=8)
 
@@ -31,10 +30,7 @@ def test_what_is_too_large(segments: list[Segment], too_large: str | None) -> No
 
 
 def test_each_option_sets_its_limit() -> None:
-    parser = argparse.ArgumentParser()
-    serve.add_options(parser)
-    assert serve.request(parser.parse_args([])).limits == Limits()
-    given = parser.parse_args(
-        ["--max-segments", "1", "--max-characters", "2", "--max-text-characters", "1", "--timeout", "3"]
-    )
-    assert serve.request(given).limits == Limits(segments=1, characters=2, text_characters=1, seconds=3)
+    given = ["--max-segments", "1", "--max-characters", "2", "--max-text-characters", "1", "--timeout", "3"]
+    assert fields.request(serve.Request, {}).limits == Limits()
+    asked = fields.request(serve.Request, vars(options.parse(["serve", *given])))
+    assert asked.limits == Limits(segments=1, characters=2, text_characters=1, seconds=3)

@@ -13,6 +13,7 @@ import pytest
 
 from matese.cli import messages
 from matese.tasks import notices
+from matese.validation.options import made
 from tests.cli import conftest
 from tests.cli.conftest import write as write
 
@@ -37,7 +38,7 @@ def _resolved(value: object) -> object:
 
 
 def _request(task: ModuleType, fields: Mapping[str, object]) -> object:
-    return task.Request(**{name: _resolved(value) for name, value in fields.items()})
+    return made(task.Request, {name: _resolved(value) for name, value in fields.items()})
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ def test_raters_are_selected_or_merged(
     assert found == expected
     unknown = refusal(convert, rater="dan", input="three.jsonl", output="gold.jsonl")
     assert unknown.startswith("no rating of rater 'dan' (--rater): must be anna, ben or cleo; --as-rater dan gives")
-    matese.convert("three.jsonl", "merged.jsonl", merge="union")
+    matese.convert("three.jsonl", "merged.jsonl", raters=matese.Raters(merge="union"))
     assert [len(rating.errors or ()) for rating in matese.read("merged.jsonl")] == [2]
 
 

@@ -486,7 +486,10 @@ def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) ->
         scores = [[*row[:2], row[place] if number else "score"] for number, row in enumerate(rows)]
         write(folder / name, *map(",".join, scores))
     found = matese.correlate(
-        gold="human.csv", metric=["metric.csv"], first_segment="0", darr_ties=ties, samples=1, significance="none"
+        gold="human.csv",
+        metric=["metric.csv"],
+        selection=matese.MetricSelection(first_segment="0"),
+        figures=matese.CorrelationFigures(darr_ties=ties, samples=1, significance="none"),
     )
     assert found.figures["all"]["metric"]["segment.darr"].value == pytest.approx(darr)
 

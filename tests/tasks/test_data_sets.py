@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import datasets
 import pytest
@@ -41,11 +43,11 @@ def test_a_data_set_is_evaluated() -> None:
 def test_a_data_set_becomes_a_file_to_train_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     split = datasets.DatasetDict(train=ONE_RATER, test=DATA_SET)
-    request = Request(ratings=split, dev=RATINGS[:1], config="a.yaml")  # type: ignore[arg-type]
-    (path,) = request.ratings
+    request = Request(ratings=split, dev=RATINGS[:1], config="a.yaml")
+    (path,) = cast("Sequence[str]", request.ratings)
     assert list(jsonl.read(path)) == RATINGS[::2]
     assert request.dev is not None
-    assert list(jsonl.read(request.dev[0])) == RATINGS[:1]
+    assert list(jsonl.read(cast("Sequence[str]", request.dev)[0])) == RATINGS[:1]
     assert Request(ratings=["a.tsv", "b.tsv"], config="a.yaml").ratings == ("a.tsv", "b.tsv")
 
 

@@ -53,11 +53,11 @@ def test_significantly_worse(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_not_significant_at_this_level(folder: Path) -> None:
     # All of 10 signs are alike by chance in 2 of 1024 cases.
-    result = matese.gate("worse.jsonl", baseline="good.jsonl", alpha=0.001)
+    result = matese.gate("worse.jsonl", baseline="good.jsonl", limits=matese.GateLimits(alpha=0.001))
     notice = "the scores of 10 segments differ: too few for any loss to be significant at alpha 0.001"
     assert (result.passed, [check.notice for check in result.checks][-1]) == (True, notice)
     with pytest.raises(UsageError, match="alpha 1e-07 needs 19,999,999 permutations; it must be 2e-06 or more"):
-        matese.gate("good.jsonl", baseline="bad.jsonl", alpha=1e-7)
+        matese.gate("good.jsonl", baseline="bad.jsonl", limits=matese.GateLimits(alpha=1e-7))
 
 
 def test_blank_translations_fail_with_every_limit(folder: Path) -> None:

@@ -1,121 +1,97 @@
-"""Requests: what is allowed, what becomes of it, and the functions made from them."""
+"""Requests of tasks, and the functions made from them."""
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import pytest
 
+import matese
 import matese.tasks
 from matese import mqm
 from matese.errors import UsageError
 from matese.tasks import tag
-from matese.tasks.request import Checked, function, option, value_of
-from matese.tasks.values import (
-    FINITE,
-    NOT_NEGATIVE,
-    POSITIVE,
-    PROBABILITY,
-    Device,
-    File,
-    OneOf,
-    Penalties,
-    Several,
-    Share,
-    Text,
-    Value,
-    Whole,
-)
+from matese.tasks.annotators import Loading
+from matese.tasks.request import function
+from matese.tasks.weights import Weighted
 from matese.validation.docstrings import attribute_docs
+from matese.validation.options import Count, CountOrZero, Options, group, leaves, options_of
 
 REQUESTS = {
     module.name: importlib.import_module(f"matese.tasks.{module.name}").Request
     for module in pkgutil.iter_modules(matese.tasks.__path__)
     if hasattr(importlib.import_module(f"matese.tasks.{module.name}"), "Request")
 }
+FUNCTIONS = [name for name in matese.__all__ if inspect.isfunction(getattr(matese, name))]
 
 
 @pytest.mark.parametrize("request_type", REQUESTS.values(), ids=REQUESTS)
-def test_every_field_is_documented_and_checked(request_type: type[Any]) -> None:
-    documented = attribute_docs(request_type)
-    for field in dataclasses.fields(request_type):
-        assert documented.get(field.name), f"{field.name} has no help"
-        assert field.default is False or value_of(field) is not None, f"{field.name} takes anything"
+def test_every_option_is_documented_and_has_a_name_of_its_own(request_type: type[Any]) -> None:
+    for kind in (request_type, *(each.type for each in options_of(request_type) if each.is_group)):
+        documented = attribute_docs(kind)
+        assert all(each.is_group or documented.get(each.name) for each in options_of(kind))
+    flags = [each.flag for _, each in leaves(request_type)]
+    assert len(set(flags)) == len(flags)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_have_few_parameters_whose_types_are_public(name: str) -> None:
+    parameters = inspect.signature(getattr(matese, name)).parameters
+    assert len(parameters) <= 12
+    if name in REQUESTS and hasattr(getattr(matese, name), "__wrapped__"):
+        groups = [each.type for each in options_of(REQUESTS[name]) if each.is_group]
+        assert all(getattr(matese, kind.__name__) is kind for kind in groups)
 
 
 @pytest.mark.parametrize(
-    ("value", "given", "taken"),
+    ("make", "problem"),
     [
-        (Whole(0), 0, 0),
-        (Whole(0), "12", 12),
-        (Several(), "mt.txt", ("mt.txt",)),
-        (Several(), [], ()),
-        (Several(Whole(1)), ["1", 2], (1, 2)),
-        (Share(), "60%", 0.6),
-        (Share(), 1, 1.0),
-        (PROBABILITY, "1e-3", 0.001),
-        (Device(), "cuda:1", "cuda:1"),
-        (Penalties(), "google", mqm.GOOGLE),
-        (Penalties(), mqm.GOOGLE, mqm.GOOGLE),
-        (tag.Shard(), "3/8", (3, 8)),
-        (tag.Shard(), (3, 8), (3, 8)),
-        (OneOf("order", ("file",), lambda: ("worst",)), "worst", "worst"),
+        (lambda: Weighted(weights="googel"), "^weights: unknown weights 'googel', did you mean 'google'"),
+        (lambda: Loading(device="gpu"), "^device: unknown device 'gpu', did you mean 'cpu'"),
+        (lambda: tag.LargeJobs(shard="0/2"), "^shard: '0/2' must be I/N"),
+        (lambda: tag.LargeJobs(shard=(3, 2)), "^shard: .3, 2. must be I/N"),
+        (lambda: matese.GateLimits(min_error_free="101%"), "^min_error_free: '101%': must be from 0 to 1"),
     ],
 )
-def test_values(value: Value, given: object, taken: object) -> None:
-    assert value.take(given) == taken
-    assert value.take(taken) == taken
+def test_values_that_are_not_allowed(make: Callable[[], Options], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        make()
 
 
-@pytest.mark.parametrize(
-    ("value", "given"),
-    [
-        (Whole(1), 0),
-        (Whole(0), -1),
-        (Whole(0), True),
-        (Whole(0), 1.5),
-        (Whole(0), "1_0"),
-        (Several(Whole(1)), [1, 0]),
-        (Text(), 1),
-        (File(), None),
-        (Share(), 1.01),
-        (Share(), "101%"),
-        (PROBABILITY, 1),
-        (PROBABILITY, "nan"),
-        (POSITIVE, 0),
-        (POSITIVE, float("inf")),
-        (NOT_NEGATIVE, -0.1),
-        (FINITE, "inf"),
-        (FINITE, None),
-        (Device(), "gpu"),
-        (Penalties(), "googel"),
-        (tag.Shard(), "0/2"),
-        (tag.Shard(), (3, 2)),
-        (OneOf("order", ("file", "worst")), "best"),
-    ],
-)
-def test_values_that_are_not_allowed(value: Value, given: object) -> None:
-    with pytest.raises(UsageError):
-        value.take(given)
+def test_values_that_are_converted() -> None:
+    assert (Weighted(weights="google").weights, Weighted(weights=mqm.GOOGLE).weights) == (mqm.GOOGLE, mqm.GOOGLE)
+    assert (tag.LargeJobs(shard="3/8").shard, tag.LargeJobs(shard=(3, 8)).shard) == ((3, 8), (3, 8))
+    assert matese.GateLimits(min_error_free="60%").min_error_free == 0.6
+    assert Loading(device="cuda:1").device == "cuda:1"
 
 
 @dataclass(frozen=True)
-class Sum(Checked):
+class Repeated(Options):
+    """How often.
+
+    Attributes:
+        times: how often.
+    """
+
+    times: Count | None = None
+
+
+@dataclass(frozen=True)
+class Sum(Options):
     """Add numbers.
 
     Attributes:
         numbers: that are added.
-        times: how often.
     """
 
-    numbers: tuple[int, ...] = option((), Several(Whole(0)))
-    times: int | None = option(None, Whole(1))
+    numbers: tuple[CountOrZero, ...] = ()
+    _: KW_ONLY
+    repeated: Repeated = group(Repeated)
 
 
 def add(request: Sum) -> int:
@@ -123,17 +99,25 @@ def add(request: Sum) -> int:
 
     Several times, on request.
     """
-    return sum(request.numbers) * (request.times or 1)
+    return sum(request.numbers) * (request.repeated.times or 1)
 
 
-def test_a_task_is_a_function_of_the_fields_of_its_request() -> None:
+def test_a_task_is_a_function_of_the_options_of_its_request() -> None:
     called: Callable[..., int] = function(Sum, add)
-    assert (called(), called((1, 2), times=3)) == (0, 9)
-    assert list(inspect.signature(called).parameters) == ["numbers", "times"]
+    assert (called(), called((1, 2), repeated=Repeated(3))) == (0, 9)
+    assert list(inspect.signature(called).parameters) == ["numbers", "repeated"]
     assert called.__doc__ == (
-        "Returns a sum.\n\nArgs:\n    numbers: that are added.\n    times: how often.\n\nSeveral times, on request."
+        "Returns a sum.\n\nArgs:\n    numbers: that are added.\n    repeated: see `matese.Repeated`.\n\n"
+        "Several times, on request."
     )
-    with pytest.raises(UsageError, match=r"^times: 0 must be a whole number, 1 or more$"):
-        called(times=0)
+    with pytest.raises(UsageError, match=r"^numbers: -1: Expected `int` >= 0$"):
+        called([-1])
     with pytest.raises(TypeError, match="unexpected keyword argument 'time'"):
         called(time=1)
+
+
+def test_an_option_of_a_group_is_named_with_its_group() -> None:
+    with pytest.raises(TypeError, match=r"^times is an option of repeated: write repeated=matese.Repeated.times=...."):
+        function(Sum, add)(times=1)  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match=r"^texts: 'mt.txt' must be matese.TextFiles\(...\)"):
+        matese.tag("mt.txt")  # type: ignore[arg-type]

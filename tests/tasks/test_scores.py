@@ -43,7 +43,7 @@ def test_every_form_has_the_same_scores(form: Any, tmp_path: Path) -> None:
 
 
 def test_every_form_can_be_compared(form: Any) -> None:
-    assert list(matese.compare(form, bootstrap=0, permutations=1).ratings) == ["A", "B"]
+    assert list(matese.compare(form, sampling=matese.Sampling(bootstrap=0, permutations=1)).ratings) == ["A", "B"]
     assert "Das Haus" in matese.report(form)
 
 
@@ -56,7 +56,7 @@ def test_what_are_no_ratings(given: Any) -> None:
 
 def test_messages_have_the_names_of_python_and_are_short() -> None:
     with pytest.raises(matese.UsageError, match="error_free needs a model: leave out checks only"):
-        matese.tag(["missing.txt"], checks="only", error_free=True)
+        matese.tag(matese.TextFiles(["missing.txt"]), marking=matese.Marking(checks="only", error_free=True))
     with pytest.raises(matese.UsageError, match="by the name of a metric") as caught:
         matese.correlate(gold=GIVEN, metric=[GIVEN * 1000])  # type: ignore[list-item]
     assert len(str(caught.value)) < 400

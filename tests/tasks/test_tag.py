@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from matese.finished_work import FinishedWork
 from matese.formats.tables import jsonl
 from matese.tasks import notices, tag
 from matese.tasks.tag import Request
+from matese.validation.options import made
 
 HYPOTHESES = ("Das ist gut.", "", "der Text [a 你好!", "der Text der Text der Text")
 REFERENCES = ("Das ist schlecht.", "etwas", "ein Text", "Das ist schlecht, 21 Tage.")
@@ -24,12 +24,14 @@ def request_(tmp_path: Path, tiny_model_dir: Path) -> Request:
     for name, lines in (("a", HYPOTHESES), ("b", HYPOTHESES[::-1]), ("ref", REFERENCES)):
         (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return Request(
-        hyp=[str(tmp_path / "a.txt"), str(tmp_path / "b.txt")],
-        ref=str(tmp_path / "ref.txt"),
-        model=str(tiny_model_dir),
-        precision="float32",
-        threads=1,
+        matese.TextFiles([str(tmp_path / "a.txt"), str(tmp_path / "b.txt")], ref=[str(tmp_path / "ref.txt")]),
+        marking=matese.Marking(str(tiny_model_dir), precision="float32", threads=1),
     )
+
+
+def varied(request: Request, **changes: object) -> Request:
+    """Returns a request with other options, also of its groups."""
+    return made(Request, request.given() | changes)
 
 
 def texts(tagged: tag.Tagged) -> list[str]:
@@ -43,16 +45,16 @@ def test_all_segments_of_all_systems_are_marked(request_: Request) -> None:
 
 
 def test_the_function_takes_the_fields(request_: Request) -> None:
-    tagged = matese.tag(hyp=request_.hyp, ref=request_.ref, model=request_.model, precision="float32", threads=1)
+    tagged = matese.tag(request_.texts, marking=request_.marking)
     assert tagged.ratings == tag.run(request_).ratings
 
 
 def test_limit_of_each_system(request_: Request) -> None:
-    assert texts(tag.run(replace(request_, limit=1))) == [HYPOTHESES[0], HYPOTHESES[-1]]
+    assert texts(tag.run(varied(request_, limit=1))) == [HYPOTHESES[0], HYPOTHESES[-1]]
 
 
 def test_worst_come_first(request_: Request) -> None:
-    tagged = tag.run(replace(request_, sort="worst", limit=3))
+    tagged = tag.run(varied(request_, sort="worst", limit=3))
     for system in ("a", "b"):
         of_system = [one for one in tagged.ratings if one.segment.key and one.segment.key.system == system]
         assert of_system == matese.worst_first(of_system)
@@ -60,13 +62,13 @@ def test_worst_come_first(request_: Request) -> None:
 
 
 def test_parts_are_together_the_whole(request_: Request) -> None:
-    parts = [tag.run(replace(request_, shard=(number, 3))).ratings for number in (1, 2, 3)]
+    parts = [tag.run(varied(request_, shard=(number, 3))).ratings for number in (1, 2, 3)]
     assert [rating for part in parts for rating in part] == tag.run(request_).ratings
 
 
 def test_checks_beside_a_model_and_alone(request_: Request) -> None:
-    alone = tag.run(replace(request_, checks="only"))
-    also = tag.run(replace(request_, checks="also"))
+    alone = tag.run(varied(request_, checks="only"))
+    also = tag.run(varied(request_, checks="also"))
     without = tag.run(request_)
     assert any(rating.errors for rating in alone.ratings)
     for found, both, marked in zip(alone.ratings, also.ratings, without.ratings, strict=True):
@@ -76,7 +78,7 @@ def test_checks_beside_a_model_and_alone(request_: Request) -> None:
 
 
 def test_only_errors(request_: Request) -> None:
-    tagged = tag.run(replace(request_, checks="only", only_errors=True))
+    tagged = tag.run(varied(request_, checks="only", only_errors=True))
     assert 0 < len(tagged.ratings) < 2 * len(HYPOTHESES)
     assert all(rating.all_errors for rating in tagged.ratings)
 
@@ -90,7 +92,7 @@ def test_the_same_request_resumes(
 ) -> None:
     output = tmp_path / "out.jsonl"
     wanted = tag.run(request_).ratings
-    asked = replace(request_, output=str(output))
+    asked = varied(request_, output=str(output))
     keep = FinishedWork.put
 
     def stop_after_three(self: FinishedWork, *arguments: str) -> None:
@@ -103,7 +105,7 @@ def test_the_same_request_resumes(
         with pytest.raises(StopError):
             tag.run(asked)
     assert not output.exists()
-    tagged = tag.run(replace(asked, batch_tokens=64))  # which changes no rating
+    tagged = tag.run(varied(asked, batch_tokens=64))  # which changes no rating
     assert "resuming after 3 segments" in caplog.text
     assert tagged.ratings == []
     assert tagged.systems[1].n_segments == len(HYPOTHESES)
@@ -117,7 +119,7 @@ def test_notices_reach_a_listener(request_: Request) -> None:
 
     said: list[str] = []
     with notices.heard_by(Listener()):
-        tag.run(replace(request_, output=f"{request_.hyp[0]}.jsonl", limit=1))
+        tag.run(varied(request_, output=f"{request_.texts.hyp[0]}.jsonl", limit=1))
     assert "2 of 8 segments are written (--limit)" in said
 
 
@@ -136,4 +138,4 @@ def test_notices_reach_a_listener(request_: Request) -> None:
 )
 def test_options_that_do_not_fit_together(request_: Request, changes: dict[str, object], kind: type[Exception]) -> None:
     with pytest.raises(kind):
-        tag.run(replace(request_, **changes))  # type: ignore[arg-type]
+        tag.run(varied(request_, **changes))

@@ -89,7 +89,7 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
         for draws in batches(corpus, inputs):
             metrics.update(tagger, draws)
     predicted = list(matese.load(directory, device="cpu").annotate_segments(rating.segment for rating in VARIED))
-    evaluated = matese.evaluate(VARIED, predicted, unit=str(directory)).figures
+    evaluated = matese.evaluate(VARIED, predicted, figures=matese.SpanFigures(unit=str(directory))).figures
     figures = metrics.compute()
     assert {"hsh", "tsh", "macro_f1", "pearson", "f1_O"} <= set(figures)
     names = {"macro_f1": "tags.macro.f1", "hsh": "hsh", "tsh": "tsh", "pearson": "expected_score.pearson"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
-from matese.errors import InputError, check_least, check_probability, unknown
+from matese.validation.options import Count, CountOrZero, InnerShare, Options, option
 
 Coefficient = Literal["pearson", "b", "c"]
 """Pearson's correlation, Kendall's tau-b or tau-c."""
@@ -25,8 +25,6 @@ MetricSentinel = Literal["sentinel-src", "sentinel-mt"]
 FittedName = Literal["sentinel-src-fit", "sentinel-mt-fit"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
-TESTS: tuple[Test, ...] = get_args(Test)
-TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 SACREBLEU_BASELINES: Mapping[SacrebleuName, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 EDIT_BASELINES: Mapping[EditName, str] = {
     "wer": "WER",
@@ -114,8 +112,8 @@ N_FLIPS = 1_000
 """Sign flips of soft pairwise accuracy: Thompson et al. 2024."""
 
 
-@dataclass(frozen=True, slots=True)
-class CorrelationOptions:
+@dataclass(frozen=True)
+class CorrelationOptions(Options):
     """How figures and rankings are computed.
 
     Attributes:
@@ -132,29 +130,16 @@ class CorrelationOptions:
             for none.
     """
 
-    n_flips: int = N_FLIPS
-    seed: int = 0
+    n_flips: Count = N_FLIPS
+    seed: CountOrZero = 0
     darr_threshold: float = DARR_THRESHOLD
     darr_ties: TieRule = "discordant"
-    rank_by: str = "system.pearson"
+    rank_by: str = option("system.pearson", names=lambda: RANKED_FIGURES)
     test: Test = "permutation"
-    alpha: float = 0.05
-    n_samples: int = 1000
-    n_bootstrap: int | None = None
+    alpha: InnerShare = 0.05
+    n_samples: Count = 1000
+    n_bootstrap: Count | None = None
     good: float | None = None
-
-    def __post_init__(self) -> None:
-        _check("figure", self.rank_by, RANKED_FIGURES)
-        _check("test", self.test, TESTS)
-        _check("rule of ties", self.darr_ties, TIE_RULES)
-        check_least(0, seed=self.seed)
-        check_least(1, n_flips=self.n_flips, n_samples=self.n_samples, n_bootstrap=self.n_bootstrap)
-        check_probability(alpha=self.alpha)
-
-
-def _check(what: str, name: str, allowed: Collection[str]) -> None:
-    if name not in allowed:
-        raise InputError(unknown(what, name, allowed))
 
 
 DEFAULTS = CorrelationOptions()

@@ -24,8 +24,8 @@ from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import differences, error_changes, quality, segment_filters
 from matese.evaluation.systems.differences import MetricComparison, PairedDifference, ResamplingOptions
 from matese.evaluation.systems.error_changes import Changes
-from matese.evaluation.systems.quality import Basis
 from matese.evaluation.systems.segment_filters import Filter
+from matese.mqm import Basis
 
 ALPHA = 0.05
 """Significance level of a verdict."""

@@ -10,27 +10,24 @@ from itertools import compress
 import numpy as np
 
 from matese.annotation import Rating, SegmentKey, is_blank
-from matese.errors import InputError, check_least, counted
+from matese.errors import InputError, counted
 from matese.evaluation.metrics.lexical_metrics import SCORE, Baseline, SystemTexts, has_reference
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference, Figure
+from matese.validation.options import Count, CountOrZero, Options
 
 LEAST_SEGMENTS = 2
 """Fewest segments that a bootstrap can draw from."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResamplingOptions:
+@dataclass(frozen=True)
+class ResamplingOptions(Options):
     """How chance is drawn: resamples of the bootstrap (0 for no intervals), permutations, and the seed of both."""
 
-    n_resamples: int = 1000
-    n_permutations: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_least(0, n_resamples=self.n_resamples, seed=self.seed)
-        check_least(1, n_permutations=self.n_permutations)
+    n_resamples: CountOrZero = 1000
+    n_permutations: Count = 1000
+    seed: CountOrZero = 0
 
 
 @dataclass(frozen=True, slots=True)

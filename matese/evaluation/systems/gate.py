@@ -13,7 +13,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating, severities
-from matese.errors import InputError, UsageError, check_probability, counted, one_of
+from matese.errors import InputError, UsageError, counted, one_of
 from matese.evaluation import alignment
 from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, permutation_test
@@ -21,8 +21,9 @@ from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences, quality
 from matese.evaluation.systems.differences import ResamplingOptions
-from matese.evaluation.systems.quality import Basis
+from matese.mqm import Basis
 from matese.text.words import count_words
+from matese.validation.options import InnerShare, Options, Share
 
 _MOST_PERMUTATIONS = 1_000_000
 FINDINGS = "max-findings"
@@ -82,23 +83,18 @@ class Maximum:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class GateLimits:
+@dataclass(frozen=True)
+class SystemLimits(Options):
     """Limits that ratings of one system must keep, as `matese.gate` describes them; None for no limit."""
 
     max_major_per_1k: float | None = None
     max_errors_per_1k: float | None = None
     min_score: float | None = None
-    alpha: float = 0.05
+    alpha: InnerShare = 0.05
     max_blank: int | None = 0
-    min_error_free: float | None = None
+    min_error_free: Share | None = None
     max_findings: int | None = None
     maxima: Sequence[Maximum] = ()
-
-    def __post_init__(self) -> None:
-        check_probability(alpha=self.alpha)
-        if self.min_error_free is not None and not 0 <= self.min_error_free <= 1:
-            raise UsageError(f"min_error_free {self.min_error_free}: must be between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +191,7 @@ class GateResults:
 
 def check(
     system: NamedRatings,
-    limits: GateLimits,
+    limits: SystemLimits,
     *,
     baseline: NamedRatings | None = None,
     weights: mqm.Weights = mqm.MATESE,
@@ -208,7 +204,7 @@ def check(
     Raises:
         InputError: if there is no limit, or one cannot be checked.
     """
-    names = [field.name for field in fields(GateLimits) if field.name != "alpha"]
+    names = [field.name for field in fields(SystemLimits) if field.name != "alpha"]
     stated = {name for name in names if getattr(limits, name) not in (None, ())}
     has_limit = baseline is not None or bool(stated - {"max_blank"})
     if not has_limit and not stated:
@@ -289,7 +285,7 @@ def _error_free_check(ratings: Sequence[Rating], least: float) -> Check:
     return _check("min-error-free", "share of error-free segments", share, least, losses, is_lowest=True)
 
 
-def _rate_checks(ratings: Sequence[Rating], limits: GateLimits, weights: mqm.Weights) -> Iterator[Check]:
+def _rate_checks(ratings: Sequence[Rating], limits: SystemLimits, weights: mqm.Weights) -> Iterator[Check]:
     if limits.max_major_per_1k is None and limits.max_errors_per_1k is None:
         return
     losses = {

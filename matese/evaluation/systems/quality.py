@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -22,10 +22,9 @@ from matese.evaluation.spans.rating_pairs import annotated_spans
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.mqm import Basis
 from matese.text.words import count_words
 
-Basis = Literal["spans", "expected"]
-"""What systems are ranked by: the `score` of the spans, or the `expected score`, which the model predicts."""
 SCORES: Mapping[Basis, str] = {"spans": "score", "expected": "expected score"}
 SHARES: Mapping[str, str] = {
     "no_error": "no error",

@@ -21,7 +21,7 @@ from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.mqm import SystemSummary
 
 if TYPE_CHECKING:
-    from matese.evaluation.systems.quality import Basis
+    from matese.mqm import Basis
 
 N_SAMPLES = 1_000
 """Resamples of the bootstrap, and permutations of the test."""

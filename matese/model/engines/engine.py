@@ -9,16 +9,17 @@ from typing import Any, Protocol
 from matese.model.heads.head import Combine
 from matese.model.prediction import WindowOutput
 from matese.model.texts.encoding import Encoding
+from matese.validation.options import Count, Options
 
 
-@dataclass(frozen=True, slots=True)
-class Hardware:
+@dataclass(frozen=True)
+class Hardware(Options):
     """Device and precision of a model; see `matese.load` for the values."""
 
     device: str = "auto"
     precision: str = "auto"
-    batch_tokens: int | None = None
-    threads: int | None = None
+    batch_tokens: Count | None = None
+    threads: Count | None = None
     engine: str = "auto"
 
 

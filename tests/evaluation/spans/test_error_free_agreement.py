@@ -83,5 +83,5 @@ def test_figures_need_a_decision_for_each_segment(cells: list[tuple[bool, bool |
 def test_predicted_scores_as_decisions_at_every_threshold() -> None:
     gold, predicted = pairs((True, None, False), (False, None, False), (False, None, True))
     assert matese.evaluate(gold, predicted).pass_curves == {}
-    (curve,) = matese.evaluate(gold, predicted, good=0).pass_curves.values()
+    (curve,) = matese.evaluate(gold, predicted, figures=matese.SpanFigures(good=0)).pass_curves.values()
     assert [(one.threshold, one.precision, one.recall) for one in curve] == [(0, 0.5, 1), (-1, pytest.approx(1 / 3), 1)]

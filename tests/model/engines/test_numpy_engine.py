@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import matese
 from matese.annotation import Segment
 from matese.errors import ModelError, UsageError
 from matese.model import loading
-from matese.model.copy_and_blank import OVERRIDES
+from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Fitted
 from matese.model.encoder import numpy_layers
 from matese.model.engines import choice, numpy_engine
@@ -52,11 +51,12 @@ ODD += [
 
 
 def check_agreement(
-    directory: str | Path, segments: list[Segment], *, least_spans: int, overrides: Iterable[str] = OVERRIDES
+    directory: str | Path, segments: list[Segment], *, least_spans: int, overrides: tuple[Override, ...] = OVERRIDES
 ) -> None:
     """Compares probabilities, spans and scores with those of torch in float32."""
-    in_numpy = matese.load(directory, n_segments=1, overrides=overrides)
-    in_torch = matese.load(directory, precision="float32", device="cpu", overrides=overrides)
+    choice = matese.DecodingChoice(overrides=overrides)
+    in_numpy = matese.load(directory, n_segments=1, choice=choice)
+    in_torch = matese.load(directory, precision="float32", device="cpu", choice=choice)
     assert isinstance(in_numpy.predictor.engine, NumpyEngine)
     segments = list(filter(in_numpy.can_read, segments))
     pairs = list(zip(in_numpy.annotate_tokens(segments), in_torch.annotate_tokens(segments), strict=True))

@@ -106,7 +106,7 @@ def test_probabilities_are_those_of_the_release(kind: str, is_source: bool, is_c
     if is_converted:
         loading.convert(directory, tmp_path / "own", name="matese")
         directory = tmp_path / "own"
-    annotator = matese.load(directory, precision="float32", device="cpu", overrides=())
+    annotator = matese.load(directory, precision="float32", device="cpu", choice=matese.DecodingChoice(overrides=()))
     pairs = list(zip(HYPOTHESES, OTHERS, strict=True))
     segments = [Segment(own, other) if is_source else Segment(own, None, (other,)) for own, other in pairs]
     marker = "<source>" if is_source else "<reference>"

@@ -1,0 +1,241 @@
+"""Options: frozen dataclasses whose fields are checked and converted when one is made.
+
+The type of a field says what is allowed: `limit: Count | None = None`. Its text under Attributes in the docstring is
+the help of the option and the reference of the Python function. `option` adds what a type cannot say, and `group` makes
+a field of further options.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from functools import cache, cached_property
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+
+from matese.errors import InputError, UsageError, shortened, unknown
+
+T = TypeVar("T")
+_LARGEST = sys.float_info.max
+Count = Annotated[int, Meta(ge=1)]
+CountOrZero = Annotated[int, Meta(ge=0)]
+Finite = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
+Positive = Annotated[float, Meta(gt=0, le=_LARGEST)]
+NonNegative = Annotated[float, Meta(ge=0, le=_LARGEST)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+InnerShare = Annotated[float, Meta(gt=0, lt=1)]
+"""A share that is neither 0 nor 1."""
+File = Annotated[str, Meta(title="FILE")]
+Folder = Annotated[str, Meta(title="DIR")]
+_METAVARS = {int: "N", float: "X"}
+
+
+def option(
+    default: Any = MISSING,  # noqa: ANN401
+    *,
+    take: Callable[[Any], object] | None = None,
+    take_all: Callable[[Any], object] | None = None,
+    names: Callable[[], Sequence[str]] | None = None,
+    metavar: str | None = None,
+    flags: Sequence[str] = (),
+    is_repeated: bool = False,
+    is_of_python: bool = False,
+) -> Any:  # noqa: ANN401
+    """Returns a field.
+
+    Args:
+        default: of the field; without one, it is required.
+        take: returns what stands for a given value, in place of what the type says; raises a UsageError.
+        take_all: the same for all values of a list, or for what else Python users give.
+        names: returns the allowed names.
+        metavar: stands for the value in the help.
+        flags: short forms on the command line ("-t"), or the whole name there ("--from") in place of the field's.
+        is_repeated: whether the command line takes one value each time the option is given, and not a list.
+        is_of_python: whether the command line has no such option.
+    """
+    metadata = {
+        "take": take,
+        "take_all": take_all,
+        "names": names,
+        "metavar": metavar,
+        "flags": flags,
+        "is_repeated": is_repeated,
+        "is_of_python": is_of_python,
+    }
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def share(given: object) -> float:
+    """Returns a share, which may be given in per cent: "60%" is 0.6."""
+    is_percentage = isinstance(given, str) and given.endswith("%")
+    try:
+        number = float(given[:-1]) / 100 if is_percentage else float(given)  # type: ignore[index, arg-type]
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise UsageError(f"{shortened(given)}: must be from 0 to 1, or from 0% to 100%")
+    return number
+
+
+def group(kind: type[T], *, kw_only: bool = True) -> T:
+    """Returns a field of further options; the help lists them under the first line of their docstring."""
+    field: T = dataclasses.field(default_factory=kind, kw_only=kw_only, metadata={"is_group": True})
+    return field
+
+
+@dataclass(frozen=True)
+class OptionField:
+    """An option: a field, and what its type says.
+
+    Attributes:
+        field: of the dataclass.
+        type: of each value, or of a group; `object` if anything is allowed.
+        is_several: whether there are several values, of which one alone may stand for a list of one.
+    """
+
+    field: dataclasses.Field[Any]
+    type: Any
+    is_several: bool
+
+    @property
+    def name(self) -> str:
+        """The name in Python."""
+        return self.field.name
+
+    @cached_property
+    def flag(self) -> str:
+        """The name on the command line."""
+        named = [flag for flag in self.field.metadata.get("flags", ()) if flag.startswith("--")]
+        return named[0] if named else f"--{self.name.rstrip('_').replace('_', '-')}"
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the field holds further options."""
+        return bool(self.field.metadata.get("is_group"))
+
+    @property
+    def is_required(self) -> bool:
+        """Whether there is no default."""
+        return self.field.default is MISSING and self.field.default_factory is MISSING
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The allowed names; none if other values are allowed."""
+        given = self.field.metadata.get("names")
+        literal = get_args(self.type) if get_origin(self.type) is Literal else ()
+        return tuple(given()) if given is not None else literal
+
+    @property
+    def metavar(self) -> str:
+        """What stands for the value in the help."""
+        base, *metas = get_args(self.type) if get_origin(self.type) is Annotated else (self.type,)
+        titles = [meta.title for meta in metas if meta.title]
+        return self.field.metadata.get("metavar") or next(iter(titles), None) or _METAVARS.get(base, "NAME")
+
+    def take(self, given: object) -> object:
+        """Returns the value that stands for a given one; raises an InputError if it is not allowed."""
+        if given is None and self.field.default is None:
+            return None
+        if self.is_group:
+            if not isinstance(given, self.type):
+                raise UsageError(f"{shortened(given)} must be matese.{self.type.__name__}(...)")
+            return given
+        if (take_all := self.field.metadata.get("take_all")) is not None:
+            return take_all(given)
+        if not self.is_several:
+            return self._taken(given)
+        is_one = isinstance(given, str | os.PathLike) or not isinstance(given, Iterable)
+        return tuple(map(self._taken, [given] if is_one else cast("Iterable[object]", given)))
+
+    def _taken(self, given: object) -> object:
+        if (take := self.field.metadata.get("take")) is not None:
+            return take(given)
+        value = os.fspath(given) if isinstance(given, os.PathLike) else given
+        if names := self.names:
+            if value not in names:
+                what = self.field.metadata.get("metavar") or self.name.replace("_", " ")
+                raise UsageError(unknown(what.lower(), str(value)[:100], names))
+            return value
+        if self.type is object:
+            return value
+        if hasattr(value, "item"):  # a number of numpy
+            value = value.item()
+        try:
+            return msgspec.convert(value, self.type, strict=False)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"{shortened(given)}: {error}") from None
+
+
+def _options(kind: Any) -> tuple[OptionField, ...]:  # noqa: ANN401
+    return tuple(_option(kind, field) for field in dataclasses.fields(kind))
+
+
+options_of: Callable[[Any], tuple[OptionField, ...]] = cache(_options)
+"""Returns the options of a dataclass."""
+
+
+def _option(kind: type, field: dataclasses.Field[Any]) -> OptionField:
+    if field.metadata.get("take_all") is not None:
+        return OptionField(field, object, is_several=True)
+    owner = next(parent for parent in kind.__mro__ if field.name in vars(parent).get("__annotations__", ()))
+    given = field.type
+    if field.metadata.get("take") is not None or field.metadata.get("names") is not None:
+        return OptionField(field, object, is_several="Sequence[" in str(given))
+    if isinstance(given, str):  # as `from __future__ import annotations` has it
+        given = eval(given, vars(sys.modules[owner.__module__]))
+    if get_origin(given) in (types.UnionType, Union):
+        given = next(one for one in get_args(given) if one is not type(None))
+    is_several = get_origin(given) in (Sequence, tuple)
+    return OptionField(field, get_args(given)[0] if is_several else given, is_several)
+
+
+def leaves(kind: type) -> Iterator[tuple[str | None, OptionField]]:
+    """Yields all options, those of groups after the name of the group."""
+    for each in options_of(kind):
+        if each.is_group:
+            yield from ((each.name, inner) for inner in options_of(each.type))
+        else:
+            yield None, each
+
+
+class Options:
+    """A frozen dataclass of options, which are checked and converted."""
+
+    def __post_init__(self) -> None:
+        for each in options_of(type(self)):
+            given = getattr(self, each.name)
+            try:
+                object.__setattr__(self, each.name, each.take(given))
+            except InputError as error:
+                raise UsageError(f"{each.name}: {error}") from None
+
+    def given(self) -> dict[str, object]:
+        """Returns the options, also those of groups, that have another value than their default, by name."""
+        found: dict[str, object] = {}
+        for each in options_of(type(self)):
+            value = getattr(self, each.name)
+            if isinstance(value, Options):
+                found |= value.given()
+            elif value not in (each.field.default, (), None):
+                found[each.name] = value
+        return found
+
+
+def made(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Returns options from values by name, also those of groups; others than its own are left out.
+
+    Raises:
+        UsageError: if a value is not allowed.
+    """
+    nested = {
+        each.name: made(each.type, values) if each.is_group and each.name not in values else values[each.name]
+        for each in options_of(kind)
+        if each.is_group or each.name in values
+    }
+    return kind(**nested)
