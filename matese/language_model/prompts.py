@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from matese.annotation import Segment, Severity
+from matese.checks import length
 from matese.errors import UsageError, check_least, unknown
 from matese.formats.weights_file import NamedSeverity, Scheme
 from matese.text import languages
@@ -238,11 +239,12 @@ def texts_of(question: Question, passage: Passage) -> dict[str, Any]:
     if terms := {term: wanted for term, wanted in question.terms.items() if term.casefold() in folded}:
         texts["terms"] = terms
     of_unit = {name: value for name, value in (segment.extra or {}).items() if name in UNIT_FIELDS and value}
-    return {**texts, **of_unit}
+    limit = length.limit(segment.extra)
+    return {**texts, **of_unit, **({} if limit is None else {"max_length": limit})}
 
 
 UNIT_FIELDS = ("context", "note", "max_length")
-"""Other columns of a table that are shown to the model."""
+"""Other columns that are shown to the model, with the limit of length that the context of a PO or XLIFF file has."""
 
 
 def schema(question: Question, context: str) -> dict[str, Any]:

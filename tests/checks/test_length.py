@@ -7,6 +7,12 @@ from matese.checks import length
 from matese.checks.rule import Texts
 
 
+def test_a_column_states_a_limit() -> None:
+    for value, n_errors in (("7", 0), (6.0, 1), (6, 1), ("", 0), ("short", 0)):
+        segment = Segment("Sichern", "Save", extra={"max_length": value, "context": "a button"})
+        assert len(list(length.find(Texts(segment)))) == n_errors
+
+
 @pytest.mark.parametrize(
     ("context", "hypothesis", "expected"),
     [

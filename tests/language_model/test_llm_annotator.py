@@ -7,6 +7,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ import matese
 from matese.annotation import ErrorSpan, Estimate, Omission, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, InputError, ModelError, UsageError
 from matese.formats.weights_file import NamedSeverity, Scheme
-from matese.language_model import connection, own_prompt
+from matese.language_model import connection, own_prompt, prompts
 from matese.language_model.client import RunLimits
-from matese.language_model.prompts import Question
+from matese.language_model.prompts import Passage, Question
 from tests.language_model.endpoint import GOOD, KEY, Endpoint, Handler, serving
 
 QUICK = RunLimits(concurrency=1, timeout=5.0)
@@ -373,6 +374,8 @@ def test_the_corrected_translation_terms_style_and_what_belongs_to_a_unit(tmp_pa
     shown = json.loads(body["messages"][-1]["content"])
     assert (shown["terms"], shown["context"], shown["max_length"]) == ({"house": "Heim"}, "a headline", 20)
     assert "red" not in str(shown)
+    limited = replace(segment, extra={"context": "max-length: 9"})  # as PO and XLIFF files have it
+    assert prompts.texts_of(question, Passage(limited))["max_length"] == 9
     assert "Required style: formal" in body["messages"][0]["content"]
     assert question.version != Question(has_correction=True).version
 

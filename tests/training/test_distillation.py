@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import matese
-from matese.annotation import ErrorSpan, Estimate, Rating, Segment, Severity
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
 from matese.errors import InputError
 from matese.formats.tables import jsonl
@@ -67,6 +68,26 @@ def test_the_student_marks_what_its_teacher_marks(distil: Distil, tmp_path: Path
     assert Severity.CRITICAL in {span.severity for one in labelled for span in one.errors or ()}
     settings = json.loads((tmp_path / "out" / "run" / "model" / "config.json").read_text())["model"]
     assert settings["heads"]["word_labels"]["severities"] == ["minor", "major", "critical"]
+
+
+def test_a_file_of_scores_teaches_a_student(distil: Distil, tmp_path: Path) -> None:
+    """As those that ReMedy or MetricX write: a line for each segment of each system."""
+    keyed = tuple(
+        replace(one, segment=replace(one.segment, key=SegmentKey(system="A", index=index)))
+        for index, one in enumerate(TEXTS)
+    )
+    texts = str(write_ratings(tmp_path / "keyed.jsonl", keyed))
+    values = [index / len(keyed) for index in range(len(keyed))]
+    path = tmp_path / "ReMedy.seg.score"
+    path.write_text("".join(f"A\t{value}\n" for value in values), encoding="utf-8")
+    assert distil(str(path), "estimator", "training.max_epochs=1", data=texts, dev=texts) == 0
+    labelled = list(jsonl.read(str(tmp_path / "out" / "train.jsonl")))
+    for one in labelled:
+        assert one.segment.key is not None
+        assert one.segment.key.index is not None
+        assert one.estimate == Estimate(values[one.segment.key.index], "comet")
+    assert labelled
+    assert np.isfinite(scores(tmp_path / "out" / "run" / "model")).all()
 
 
 def test_a_stopped_run_is_resumed_with_the_same_labels(
