@@ -6,36 +6,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from matese.annotation import AnyError, ErrorSpan, Rating, SegmentKey, Severity, severities
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, severities
 from matese.text.words import is_within_word
 
 _MOST_NAMES = 10
 _NO_KEY = SegmentKey()
-_COUNTED = (
-    "ratings",
-    "free of errors",
-    "ratings without spans",
-    "overall judgements",
-    "spans",
-    "spans on words",
-    "spans that overlap",
-    "errors in the source",
-    "omissions",
-    "errors without a place",
-)
+_NOTHING = Rating(Segment(""), None, ())
 
 
 def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
     """Yields labels and values; `form` is the format of the file. The ratings are read once and not kept."""
-    counts = dict.fromkeys(_COUNTED, 0)
+    counts = Counter(dict.fromkeys(_counts(_NOTHING), 0))
     by_severity = Counter[Severity | None]()
     categories = Counter[str | None]()
     names = {name: Counter[str | None]() for name in ("test sets", "language pairs", "systems", "raters")}
     test_sets, lang_pairs, systems, raters = names.values()
     segments: set[int] = set()  # hashes, since the texts might not fit in memory
     for rating in ratings:
-        errors = _count(rating, counts)
-        for error in errors:
+        counts.update(_counts(rating))
+        for error in rating.all_errors:
             by_severity[error.severity] += 1
             categories[error.category or "none"] += 1
         key = rating.segment.key or _NO_KEY
@@ -62,24 +51,22 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
         yield label, _most_common(counter)
 
 
-def _count(rating: Rating, counts: dict[str, int]) -> tuple[AnyError, ...]:
-    """Adds a rating to the counts and returns its errors."""
-    errors = rating.all_errors
-    spans = rating.errors
-    counts["ratings"] += 1
-    counts["overall judgements"] += rating.overall is not None
-    if spans is None:
-        counts["ratings without spans"] += 1
-    elif not errors:
-        counts["free of errors"] += 1
-    if spans:
-        counts["spans"] += len(spans)
-        counts["spans on words"] += sum(_is_on_words(span, rating.segment.hypothesis) for span in spans)
-        counts["spans that overlap"] += sum(span.end > following.start for span, following in pairwise(spans))
-    counts["errors in the source"] += len(rating.source_errors)
-    counts["omissions"] += len(rating.omissions)
-    counts["errors without a place"] += len(rating.unplaced)
-    return errors
+def _counts(rating: Rating) -> dict[str, int]:
+    """Returns what a rating adds to the counts, by label."""
+    spans = rating.errors or ()
+    text = rating.segment.hypothesis
+    return {
+        "ratings": 1,
+        "free of errors": rating.errors is not None and not rating.all_errors,
+        "ratings without spans": rating.errors is None,
+        "overall judgements": rating.overall is not None,
+        "spans": len(spans),
+        "spans on words": sum(_is_on_words(span, text) for span in spans),
+        "spans that overlap": sum(span.end > following.start for span, following in pairwise(spans)),
+        "errors in the source": len(rating.source_errors),
+        "omissions": len(rating.omissions),
+        "errors without a place": len(rating.unplaced),
+    }
 
 
 def _is_on_words(span: ErrorSpan, text: str) -> bool:
