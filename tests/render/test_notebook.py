@@ -61,7 +61,7 @@ def test_missing_words_are_marked_in_their_text() -> None:
     html = notebook.html(Rating(Segment("a", "not b", ("c", "d")), None, (), omissions=omissions))
     assert (
         Page(html).text
-        == "source notmajor missing Accuracy/Omission 61% bhypothesis areference creference dminor missingscore -6"
+        == "source notmajor missing Accuracy/Omission 61% bhypothesis areference 1 creference 2 dminor missingscore -6"
     )
     assert html.count("border:2px dashed") == 2
     assert "border-bottom" not in html
