@@ -132,7 +132,7 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
         single = texts.one_per_segment(
             gold.ratings, request.raters, name=gold.name, weights=request.penalties, predicted=predicted.ratings
         )
-        golds = replace(gold, ratings=single)
+        golds, predicted, *versus = _with_gold_spans(replace(gold, ratings=single), predicted, *versus)
         if request.raters.given():
             predicted, *versus = (_on_texts_of(golds, named) for named in (predicted, *versus))
         evaluated = evaluation.evaluate(
@@ -176,6 +176,25 @@ def _common(every: Sequence[NamedRatings]) -> list[NamedRatings]:
     for given, kept in zip(every, in_common, strict=True):
         notices.info(f"{given.name}: {len(kept.ratings):,} of {counted(len(given.ratings), 'rating')} compared")
     return in_common
+
+
+def _with_gold_spans(golds: NamedRatings, *predictions: NamedRatings) -> list[NamedRatings]:
+    """Returns all sides without the segments whose gold rating has no spans while others have; tells how many.
+
+    They are not reviewed, or have a score alone, as prepared ratings of a Non-translation.
+    """
+    from matese.evaluation import alignment
+
+    without = [number for number, rating in enumerate(golds.ratings) if rating.errors is None]
+    if not 0 < len(without) < len(golds.ratings):
+        return [golds, *predictions]
+    notices.info(f"{golds.name}: left out {counted(len(without), 'rating')} without spans")
+    left_out = [golds.ratings[number] for number in without]
+    kept = [golds.select(sorted({*range(len(golds.ratings))} - {*without}))]
+    for named in predictions:
+        _, numbers = alignment.common([left_out, named.ratings])
+        kept.append(named.select(sorted({*range(len(named.ratings))} - {*numbers})))
+    return kept
 
 
 def _on_texts_of(golds: NamedRatings, predicted: NamedRatings) -> NamedRatings:

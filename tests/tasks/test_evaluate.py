@@ -35,6 +35,14 @@ def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from leaves(value, f"{name}{key}.") if isinstance(value, dict) else [(f"{name}{key}", value)]
 
 
+def test_segments_whose_gold_rating_has_no_spans_are_left_out_and_counted(folder: Path) -> None:
+    gold = ratings(GOLD)
+    put(folder / "gold.jsonl", [gold[0], replace(gold[1], errors=None), *gold[2:]])
+    ran = do(evaluate, gold="gold.jsonl", predicted="pred.jsonl")
+    assert "gold.jsonl: left out 1 rating without spans" in ran.told
+    assert ran.out.startswith("3 segments")
+
+
 def test_the_first_figures_are_sentences(folder: Path) -> None:
     def lines() -> list[list[str]]:
         ran = do(evaluate, gold="gold.jsonl", predicted="pred.jsonl")
