@@ -8,7 +8,7 @@ score of a system is the mean of these.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from matese.annotation import Rating, SegmentKey
@@ -65,25 +65,19 @@ def in_common(files: Sequence[MetricScores]) -> list[MetricScores]:
         InputError: if there is no such translation.
     """
     common = {
-        system: {name for name in own if all(_score(file, system, name) is not None for file in files)}
-        for system, own in files[0].segments.items()
+        system: {name for name in scores if all(file.segments.get(system, {}).get(name) is not None for file in files)}
+        for system, scores in files[0].segments.items()
     }
     if not any(common.values()):
         names = " and ".join(file.name for file in files)
         raise InputError(f"{names}: no translation that all of them score: must have some")
-    return [replace(file, systems={}, segments=_restricted(file.segments, common)) for file in files]
 
+    def restricted(file: MetricScores) -> dict[str, dict[SegmentName, float | None]]:
+        """Returns scores that are None outside of the common ones, so that files keep one line for each segment."""
+        return {
+            system: {name: score if name in kept else None for name, score in file.segments[system].items()}
+            for system, kept in common.items()
+            if kept
+        }
 
-def _score(file: MetricScores, system: str, segment: SegmentName) -> float | None:
-    return file.segments.get(system, {}).get(segment)
-
-
-def _restricted(
-    segments: Mapping[str, Mapping[SegmentName, float | None]], common: Mapping[str, Collection[SegmentName]]
-) -> dict[str, dict[SegmentName, float | None]]:
-    """Returns scores that are None outside of the common ones, so that files keep one line for each segment."""
-    return {
-        system: {name: score if name in kept else None for name, score in segments[system].items()}
-        for system, kept in common.items()
-        if kept
-    }
+    return [replace(file, systems={}, segments=restricted(file)) for file in files]

@@ -27,16 +27,6 @@ class SpanHitCounts(NamedTuple):
     gold: int = 0
     gold_hit: int = 0
 
-    @property
-    def hsh(self) -> float | None:
-        """Hypothesis Span Hit, a precision; None if there are no predicted spans."""
-        return self.predicted_hit / self.predicted if self.predicted else None
-
-    @property
-    def tsh(self) -> float | None:
-        """Target Span Hit, a recall; None if there are no gold spans."""
-        return self.gold_hit / self.gold if self.gold else None
-
 
 def span_hit(gold: Sequence[Placed], predicted: Sequence[Placed]) -> SpanHitCounts:
     """Returns the counts of one text; spans may overlap and be in any order.
@@ -53,15 +43,6 @@ def span_hit(gold: Sequence[Placed], predicted: Sequence[Placed]) -> SpanHitCoun
 def is_hit(span: Placed, others: Iterable[Placed]) -> bool:
     """Whether a span shares a position with one of the other side."""
     return any(overlap(span, other) for other in others)
-
-
-def aggregate(counts: Iterable[SpanHitCounts]) -> SpanHitCounts:
-    """Returns the counts of a corpus.
-
-    >>> aggregate([SpanHitCounts(1, 1, 2, 1), SpanHitCounts(3, 0, 0, 0)]).hsh
-    0.25
-    """
-    return SpanHitCounts(*map(sum, zip(*counts, strict=True)))
 
 
 def statistic(counts: Sequence[SpanHitCounts], *, prefix: str = "") -> AdditiveStatistic:
@@ -87,7 +68,7 @@ def omission_statistics(pairs: Sequence[RatingPair]) -> tuple[AdditiveStatistic,
         sides = (counted_omissions(pair.gold), predicted)
         names = {omission.text_name for side in sides for omission in side}
         by_text = [[[omission for omission in side if omission.text_name == name] for side in sides] for name in names]
-        rows.append(aggregate([SpanHitCounts(), *(span_hit(*both) for both in by_text)]))
+        rows.append(np.sum([SpanHitCounts(), *(span_hit(*both) for both in by_text)], axis=0))
 
     def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
         predicted, predicted_hit, gold, gold_hit = totals.T

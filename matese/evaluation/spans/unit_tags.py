@@ -46,12 +46,8 @@ def tag_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> Additiv
     recall are 0 if only the other side has the tag. Matthews' coefficient is 0 if one side has a single tag only.
     """
     table = np.array([confusion(segment, len(names)) for segment in segments])
-    return confusion_statistic(table.reshape(len(segments), len(names) ** 2), names)
-
-
-def confusion_statistic(table: FloatArray, names: Sequence[str]) -> AdditiveStatistic:
-    """Returns the figures of `tag_statistic` from each segment's `confusion`: (segments, gold * predicted tags)."""
-    return AdditiveStatistic(table, lambda totals: _tag_figures(totals, names))
+    flat = table.reshape(len(segments), len(names) ** 2)
+    return AdditiveStatistic(flat, lambda totals: _tag_figures(totals, names))
 
 
 def confusion(segment: UnitTags, n_tags: int) -> FloatArray:

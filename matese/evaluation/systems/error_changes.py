@@ -21,6 +21,8 @@ from matese.evaluation.spans.rating_pairs import counted_omissions, counted_span
 from matese.text.ranges import Piece, project_range, sequence_edits
 from matese.text.words import word_ranges
 
+_APART = 10**9
+"""Characters from the beginning of a text to that of the next one, more than any text has."""
 CHANGES = ("fixed", "introduced", "softened", "worsened", "kept")
 
 
@@ -105,30 +107,19 @@ def _matched(olds: Sequence[ErrorSpan | None], news: Sequence[ErrorSpan]) -> tup
 
 def _changes_of_omissions(before: Rating, after: Rating) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
     """Returns the changes of the omissions before and after; those from one text are matched if it has not changed."""
-    olds = counted_omissions(before)
-    news = counted_omissions(after)
-    old_changes = ["fixed"] * len(olds)
-    new_changes = ["introduced"] * len(news)
-    for name in {omission.text_name for omission in olds}:
-        old_numbers = [number for number, omission in enumerate(olds) if omission.text_name == name]
-        new_numbers = [number for number, omission in enumerate(news) if omission.text_name == name]
-        if not new_numbers:
-            continue
-        context = olds[old_numbers[0]].context(before.segment)
-        if context != news[new_numbers[0]].context(after.segment):
-            continue
-        of_olds, of_news = _matched(
-            [_as_span(olds[number]) for number in old_numbers], [_as_span(news[number]) for number in new_numbers]
-        )
-        for number, change in zip(old_numbers, of_olds, strict=True):
-            old_changes[number] = change
-        for number, change in zip(new_numbers, of_news, strict=True):
-            new_changes[number] = change
+    numbers: dict[tuple[str, str | None], int] = {}  # of the texts, which are laid end to end
+
+    def spans(rating: Rating) -> list[ErrorSpan]:
+        placed = []
+        for omission in counted_omissions(rating):
+            text = (omission.text_name, omission.context(rating.segment))
+            start = _APART * numbers.setdefault(text, len(numbers))
+            severity = omission.severity and COUNTED[omission.severity]
+            placed.append(ErrorSpan(start + omission.start, start + omission.end, severity))
+        return placed
+
+    old_changes, new_changes = _matched(spans(before), spans(after))
     return _of_all(before.omissions, old_changes), _of_all(after.omissions, new_changes)
-
-
-def _as_span(omission: Omission) -> ErrorSpan:
-    return ErrorSpan(omission.start, omission.end, omission.severity and COUNTED[omission.severity])
 
 
 def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int, int] | None]:
