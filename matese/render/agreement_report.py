@@ -11,7 +11,7 @@ from matese.errors import counted
 from matese.render import tables
 from matese.render.evaluation_report import settings
 from matese.render.json_objects import nest_figures
-from matese.render.labels import show
+from matese.render.labels import percent, show
 from matese.render.tables import Table, decimal
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ def _in_words(agreement: RaterAgreement) -> Iterator[str]:
         return math.isfinite(figures.get(key, math.nan))
 
     if is_known("tsh"):
-        found = f"Of the errors that one rater marks, another one marks {_percent(figures['tsh'])}, at least in part"
+        found = f"Of the errors that one rater marks, another one marks {percent(figures['tsh'])}, at least in part"
         same = ""
         if is_known("severity.agreement"):
-            same = f"; {_percent(figures['severity.agreement'])} of these have the same severity"
+            same = f"; {percent(figures['severity.agreement'])} of these have the same severity"
         yield f"{found}{same}."
     if is_known("alpha.severity"):
         alpha = figures["alpha.severity"]
@@ -89,10 +89,6 @@ def _in_words(agreement: RaterAgreement) -> Iterator[str]:
         if counts[most] > counts[fewest]:
             highest = f"{show(most)} marks most ({counts[most]:.2f})"
             yield f"Errors in a segment: {highest}, {show(fewest)} fewest ({counts[fewest]:.2f})."
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %")
 
 
 def to_json(agreement: RaterAgreement, *, name: str) -> dict[str, Any]:

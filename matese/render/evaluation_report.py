@@ -11,7 +11,7 @@ from matese.errors import counted
 from matese.evaluation.statistics import pass_fail
 from matese.render import tables
 from matese.render.json_objects import difference, finite, nest, nest_figures
-from matese.render.labels import show
+from matese.render.labels import percent, show
 from matese.render.tables import Table, decimal, interval, p_equals, p_value
 
 if TYPE_CHECKING:
@@ -187,8 +187,8 @@ def _in_words(evaluation: Evaluation) -> Iterator[str]:
         precision, recall = (figures[f"error_free.{rate}"].value for rate in ("precision", "recall"))
         if math.isfinite(precision) and math.isfinite(recall):
             yield (
-                f"Of the segments that {prediction} labels as free of errors, {_percent(precision)} are so in "
-                f"{gold}; of all that are, it labels {_percent(recall)}."
+                f"Of the segments that {prediction} labels as free of errors, {percent(precision)} are so in "
+                f"{gold}; of all that are, it labels {percent(recall)}."
             )
     if evaluation.versus is not None:
         yield _versus_in_words(evaluation)
@@ -215,11 +215,7 @@ def _versus_in_words(evaluation: Evaluation) -> str:
 
 def _share(share: float, n: int) -> str:
     """Returns a part of a number, as in "45 (38 %)"."""
-    return f"{round(share * n):,} ({_percent(share)})"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %")
+    return f"{round(share * n):,} ({percent(share)})"
 
 
 def to_json(evaluation: Evaluation) -> dict[str, Any]:

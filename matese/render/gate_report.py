@@ -18,7 +18,7 @@ from matese.evaluation.systems.gate import CONSISTENCY, FINDINGS, Check, GateRes
 from matese.formats.accepted_findings import digest
 from matese.render import json_objects, result_keys
 from matese.render.comparison_report import errors_label, score_label, segment_label
-from matese.render.labels import error_label, show
+from matese.render.labels import error_label, percent, show
 from matese.render.result_keys import BlamedSegmentKeys, CheckKeys, GateKeys, GatesKeys
 from matese.render.tables import p_equals
 from matese.version import __version__
@@ -212,7 +212,7 @@ def _message(error: AnyError, words: str | None, segment: Segment) -> str:
     """Returns what is wrong, how it is known, and the texts."""
     missing = " is missing" if isinstance(error, Omission) else ""
     confidence = getattr(error, "confidence", None)
-    sure = "" if confidence is None else f", confidence {confidence:.0%}".replace("%", " %")
+    sure = "" if confidence is None else f", confidence {percent(confidence)}"
     quoted = f'"{words}"{missing}: ' if words else ""
     lines = [f"{quoted}{error_label(error)}{sure}", f"translation: {segment.hypothesis}"]
     return "\n".join(map(show, [*lines, *([f"source: {segment.source}"] if segment.source else [])]))

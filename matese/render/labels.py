@@ -91,6 +91,15 @@ def marked_texts(rating: Rating) -> Iterator[tuple[str, str, list[ErrorSpan | Om
         yield f"reference {number + 1}" if has_several else "reference", reference, missing(number)
 
 
+def percent(share: float) -> str:
+    """Returns a share in per cent.
+
+    >>> percent(0.375)
+    '38 %'
+    """
+    return f"{share:.0%}".replace("%", " %")
+
+
 def short_number(value: float) -> str:
     """Returns a score with at most two decimals, without trailing zeros.
 

@@ -56,11 +56,11 @@ def _counts(pair: RatingPair) -> FloatArray:
     if not pair.gold_spans and not pair.predicted_spans:
         return np.zeros(6)
     n_characters = len(pair.gold.segment.hypothesis)
-    gold, predicted = (_marks(spans, n_characters) for spans in (pair.gold_spans, pair.predicted_spans))
+    gold, predicted = (marks(spans, n_characters) for spans in (pair.gold_spans, pair.predicted_spans))
     return np.concatenate([_counts_of_2023(gold > 0, predicted > 0), _counts_of_2025(gold, predicted)])
 
 
-def _marks(spans: Sequence[ErrorSpan], n_characters: int) -> IntArray:
+def marks(spans: Sequence[ErrorSpan], n_characters: int) -> IntArray:
     """Returns the number of spans of each severity that cover each character, (severities, characters)."""
     marks = np.zeros((len(MINOR_MAJOR), n_characters), dtype=np.int64)
     for span in spans:

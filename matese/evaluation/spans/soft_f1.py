@@ -14,12 +14,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from matese.annotation import ErrorSpan, Severity
+from matese.annotation.severities import MINOR_MAJOR
+from matese.evaluation.spans import character_f1
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics import arrays
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
-_SEVERITIES = {Severity.MAJOR: 1.0, Severity.MINOR: 0.5}
+_SEVERITIES = np.array([{Severity.MINOR: 0.5, Severity.MAJOR: 1.0}[severity] for severity in MINOR_MAJOR])
 _EPS = 1.0
 """Keeps the figures of an empty translation defined."""
 
@@ -47,11 +49,4 @@ def _rates(pair: RatingPair) -> tuple[float, float]:
 
 def _severities(spans: Sequence[ErrorSpan], n_characters: int) -> FloatArray:
     """Returns the severity of each character, (characters,); overlapping spans of one severity count once."""
-    total = np.zeros(n_characters)
-    for severity, value in _SEVERITIES.items():
-        is_covered = np.zeros(n_characters, dtype=np.bool_)
-        for span in spans:
-            if span.severity is severity:
-                is_covered[span.start : span.end] = True
-        total += value * is_covered
-    return total
+    return np.asarray(_SEVERITIES @ (character_f1.marks(spans, n_characters) > 0))
