@@ -6,10 +6,8 @@ import math
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
-from msgspec import Meta
 
 from matese import mqm
 from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, Severity
@@ -19,6 +17,7 @@ from matese.model.heads.tags.marking import log_odds
 from matese.model.prediction import Marks, Prediction
 from matese.text.untranslated import is_untranslated
 from matese.text.words import count_words
+from matese.validation.options import Share
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class ErrorFreeRule:
 
     weights: Features
     offset: float
-    threshold: Annotated[float, Meta(ge=0, le=1)]
+    threshold: Share
 
     def __post_init__(self) -> None:
         for name in EVIDENCE:

@@ -21,13 +21,11 @@ from matese.model.storage import checkpoint
 from matese.model.storage.packing import StoredPrecision
 from matese.validation import settings
 from matese.validation.docstrings import attribute_docs
-from matese.validation.options import Count, CountOrZero, NonNegative, Positive
+from matese.validation.options import AboveZeroShare, Count, CountOrZero, NonNegative, Positive, Share, ShareBelowOne
 
 FINETUNING = Path(__file__).with_name("finetune.yaml")
 """Settings with which a finished model learns from further ratings."""
 Schedule = Literal["linear", "constant"]
-ShareBelowOne = Annotated[float, Meta(ge=0, lt=1)]
-AboveZeroShare = Annotated[float, Meta(gt=0, le=1)]
 Files = Annotated[tuple[str, ...], Meta(min_length=1)]
 SUBJECTS = (*(head.name for head in dataclasses.fields(HeadSettings)), "same_meaning")
 """What ratings teach: a head, or `same_meaning`."""
@@ -86,7 +84,7 @@ class UnratedData:
 
     files: Files
     after: AboveZeroShare = 0.4
-    by_source: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    by_source: Share = 0.5
 
 
 @dataclass(frozen=True)

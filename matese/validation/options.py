@@ -31,6 +31,8 @@ NonNegative = Annotated[float, Meta(ge=0, le=_LARGEST)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 InnerShare = Annotated[float, Meta(gt=0, lt=1)]
 """A share that is neither 0 nor 1."""
+ShareBelowOne = Annotated[float, Meta(ge=0, lt=1)]
+AboveZeroShare = Annotated[float, Meta(gt=0, le=1)]
 File = Annotated[str, Meta(title="FILE")]
 Folder = Annotated[str, Meta(title="DIR")]
 _METAVARS = {int: "N", float: "X"}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
-from msgspec import Meta
+from matese.validation.options import Count, CountOrZero, ShareBelowOne
 
 LearnedMix = Literal["softmax", "sparsemax"]
 Mix = Literal["last", "sum-last-4", "softmax", "sparsemax"]
@@ -30,10 +30,10 @@ class LayerSettings:
 
     mix: int | Mix = "last"
     mix_norm: bool = False
-    mix_dropout: Annotated[float, Meta(ge=0, lt=1)] = 0.0
-    extra: Annotated[int, Meta(ge=0)] = 2
-    extra_heads: Annotated[int, Meta(ge=1)] = 8
-    dropout: Annotated[float, Meta(ge=0, lt=1)] = 0.1
+    mix_dropout: ShareBelowOne = 0.0
+    extra: CountOrZero = 2
+    extra_heads: Count = 8
+    dropout: ShareBelowOne = 0.1
 
     @property
     def has_learned_mix(self) -> bool:

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from matese.errors import InputError, one_of
 from matese.model.texts.encoding import InputKind
+from matese.validation.options import CountOrZero
 
 Layout = Literal["together", "combinations", "alone", "source-first"]
 """How the texts of a reading are divided into rows: all in one; a row with the source, one with the reference and one
@@ -45,7 +46,7 @@ class TextSettings:
     reads_pieces: bool = True
     row_format: RowFormat = "special-tokens"
     has_token_types: bool = False
-    separate_layers: Annotated[int, Meta(ge=0)] = 0
+    separate_layers: CountOrZero = 0
 
     def __post_init__(self) -> None:
         if self.layout == "alone" and len(self.inputs) > 1:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from msgspec import Meta
+from typing import Literal
 
 from matese.errors import InputError
 from matese.model.encoder.settings import Pooling
 from matese.model.texts.settings import TextSettings
+from matese.validation.options import Count
 
 Activation = Literal["GELU", "ReLU", "SiLU", "Identity", "Tanh", "Sigmoid", "Softplus", "Softsign", "Hardtanh", "Mish"]
 """Activations of torch. Of these, COMET finds those in title case, and PEAR the first five."""
-Widths = tuple[Annotated[int, Meta(ge=1)], ...]
+Widths = tuple[Count, ...]
 
 
 @dataclass(frozen=True)
