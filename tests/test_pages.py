@@ -275,6 +275,13 @@ def test_words_that_differ_are_framed(window: Page, tmp_path: Path) -> None:
     assert framed() == [["Ha", "nna 1999"], [" im Jahr 1999"]]
 
 
+def test_the_correction_of_a_model_is_shown_with_what_differs(window: Page, tmp_path: Path) -> None:
+    rating = Rating(Segment("Das Haus", "A house"), "matese|annotator:m", (), correction="Ein Haus")
+    assert main(["report", str(write(tmp_path / "m.jsonl", [rating])), "--output", str(tmp_path / "p.html")]) == 0
+    show(window, tmp_path / "p.html")
+    expect(window.locator(".line.corrected")).to_have_text("betterEin Haus")
+
+
 def test_marks_below_the_slider_are_hidden(window: Page, tmp_path: Path) -> None:
     errors = (ErrorSpan(0, 2, MINOR, confidence=0.2), ErrorSpan(3, 6, MAJOR, confidence=0.7), ErrorSpan(7, 9, MAJOR))
     rating = Rating(Segment("Er sah es."), "m", errors)

@@ -124,17 +124,17 @@ def is_scaled(text: str, end: int, lang: str) -> bool:
 def scale_words(lang: str) -> frozenset[str]:
     """Returns the words of a language's compact numbers ("12 thousand") of several letters."""
     of_lang = locale(lang)
-    formats = of_lang._data["compact_decimal_formats"] if of_lang else {}
-    patterns = {pattern.pattern for forms in formats.values() for form in forms.values() for pattern in form.values()}
+    forms = of_lang._data["compact_decimal_formats"].get("long", {}) if of_lang else {}
+    patterns = {pattern.pattern for form in forms.values() for pattern in form.values()}
     words = {regex.sub(r"[0'\s¤.]+", " ", pattern.partition(";")[0]).strip() for pattern in patterns}
     return frozenset(word for word in words if len(word) > 1)
 
 
 @cache
 def _scales(lang: str) -> regex.Pattern[str]:
-    # Longer words may have endings.
-    words = [word[: 2 * len(word) // 3] if len(word) > 3 else word for word in scale_words(lang)]
-    names = [regex.escape(word) + r"\b" * (len(word) <= 3) for word in sorted(words, key=len, reverse=True)]
+    # Longer words may have other endings.
+    stems = {word[: max(3, 2 * len(word) // 3)] for word in scale_words(lang)}
+    names = map(regex.escape, sorted(stems, key=len, reverse=True))
     return regex.compile(rf"(?i)[\s-]?\s?(?:{'|'.join([_SCALES, *names])})")
 
 

@@ -151,6 +151,7 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
         "heat": [[number, _heat(spans, number, segment)] for number, spans in translation.heat],
         "called": jsonl.own_name(segment),
         "key": None if segment.key is None else _without_nulls({name: getattr(segment.key, name) for name in _KEY}),
+        "correction": rating.correction,
         "mayLack": segment.may_lack,
         "codes": _codes(segment),
         "extra": segment.extra,

@@ -179,6 +179,7 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     box.append(line("hypothesis", isOne ? "hypothesis" : system, content, isOne ? [] : figures));
     const categories = text.errors.filter((error) => error.category).map(({ start, end, category }) => `${short(text.hypothesis.slice(start, end))}: ${category}`);
     if (text.corrected) box.append(line("corrected", "corrected", marked(text.corrected, [], differing(text.corrected, text.hypothesis))));
+    if (text.correction) box.append(line("corrected", "better", marked(text.correction, [], differing(text.correction, text.hypothesis))));
     if (categories.length) box.append(line("categories", "categories", element("p", "", visible(categories.join("; ")))));
     if (text.unplaced?.length) box.append(line("unplaced", "no place", element("p", "", text.unplaced.map(withWords).join(", "))));
     if (!isOne) box.append(...[after(row, text)].filter(Boolean));
