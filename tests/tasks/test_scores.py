@@ -47,6 +47,13 @@ def test_every_form_can_be_compared(form: Any) -> None:
     assert "Das Haus" in matese.report(form)
 
 
+def test_a_comparison_is_a_table() -> None:
+    comparison = matese.compare(GIVEN, sampling=matese.Sampling(bootstrap=0, permutations=1))
+    table = comparison.to_pandas()
+    assert list(table.index) == ["A", "B"]
+    assert table.loc["A", "score"] == comparison.figures["A"]["score"].value
+
+
 @pytest.mark.parametrize("given", [7, ["a"], [GIVEN]])
 def test_what_are_no_ratings(given: Any) -> None:
     with pytest.raises(matese.UsageError, match=r"must be (ratings|a file, a table or)") as caught:

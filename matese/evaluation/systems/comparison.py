@@ -12,10 +12,11 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import UsageError, counted, near_miss, one_of
+from matese.errors import UsageError, check_installed, counted, near_miss, one_of
 from matese.evaluation import alignment
 from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.statistics import bootstrap
@@ -26,6 +27,9 @@ from matese.evaluation.systems.differences import MetricComparison, PairedDiffer
 from matese.evaluation.systems.error_changes import Changes
 from matese.evaluation.systems.segment_filters import Filter
 from matese.mqm import Basis
+
+if TYPE_CHECKING:
+    import pandas
 
 ALPHA = 0.05
 """Significance level of a verdict."""
@@ -131,6 +135,20 @@ class SystemComparison:
     def n_segments(self) -> int:
         """The number of segments that all filters select."""
         return len(self.ratings[self.first])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns a table with a row for each system and a column for each figure.
+
+        Raises:
+            UsageError: if pandas is not installed.
+        """
+        check_installed("to_pandas", "pandas", extra="tables")
+        import pandas
+
+        rows = {
+            system: {name: figure.value for name, figure in figures.items()} for system, figures in self.figures.items()
+        }
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("system")
 
     def scores(self, basis: Basis | None = None) -> dict[str, list[float]]:
         """Returns the score of each segment, by system; by default the one that systems are ranked by."""

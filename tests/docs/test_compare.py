@@ -12,10 +12,10 @@ import pytest
 from matese.annotation import Estimate, Rating, Segment, SegmentKey
 from matese.cli import main
 from matese.formats.tables import jsonl
+from tests.docs.test_evaluation import expand, leaves
 from tests.evaluation.material import major, minor
-from tests.test_evaluation_docs import expand, leaves
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COMPARE = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
 
 

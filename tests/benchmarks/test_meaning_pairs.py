@@ -19,7 +19,7 @@ from typing import Any
 
 from sacrebleu.metrics.chrf import CHRF
 
-PATH = Path(__file__).parents[1] / "benchmarks" / "meaning_pairs.jsonl"
+PATH = Path(__file__).parents[2] / "benchmarks" / "meaning_pairs.jsonl"
 PAIRS: list[dict[str, Any]] = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
 FIELDS = ["id", "lang_pair", "domain", "kind", "source", "reference", "correct", "wrong", "span"]
 KINDS = {"contradiction", "role", "number", "time", "negation", "related-word", "omission"}

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Run, folder, run, write  # noqa: F401  (fixtures)
 from tests.language_model.endpoint import KEY, Handler, serving
 
-PAGE = Path(__file__).parents[1] / "docs" / "tools.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
 ROWS = dict(
     re.findall(r"^\| ([^|]+) \| (?:yes|partly)[^|]*\| `(matese [^`]+)` \|$", PAGE.read_text("utf-8"), re.MULTILINE)
 )

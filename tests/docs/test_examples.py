@@ -12,7 +12,7 @@ import pytest
 import matese
 from matese.files import read_lines
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TEXTS = ("src.txt", "ref.txt", "mt.txt", "mt-edited.txt")
 
 

@@ -18,7 +18,7 @@ from matese.training import config, run
 from tests import prepared
 from tests.conftest import make_tokenizer
 
-CONFIGS = Path(__file__).resolve().parents[1] / "configs"
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 _SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 32, "intermediate_size": 64}
 _XLM_R = {"model_type": "xlm-roberta", **_SMALL, "max_position_embeddings": 514, "type_vocab_size": 1}
 _DEBERTA_V3 = {

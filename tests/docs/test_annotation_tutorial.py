@@ -14,7 +14,7 @@ import pytest
 from matese.cli import main
 from matese.formats.tables import jsonl
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def annotate_in_label_studio() -> None:

@@ -11,7 +11,7 @@ from benchmarks import wmt21
 from data_prep.datasets import DATA_SETS, DataSet
 from data_prep.store import Store
 
-RAW = Path(__file__).with_name("data_prep") / "raw"
+RAW = Path(__file__).parents[1] / "data_prep" / "raw"
 HEAD = "system mqm_avg_score seg_id\n"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import paper
 from matese.annotation import Rating, SegmentKey
-from tests.test_quality import GOLD, PREDICTED
+from tests.benchmarks.test_quality import GOLD, PREDICTED
 
 
 def of(ratings: list[Rating], **changes: Any) -> list[Rating]:

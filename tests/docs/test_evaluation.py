@@ -18,7 +18,7 @@ from matese.formats.tables import jsonl
 from tests.evaluation.material import major, minor
 from tests.tasks.material.evaluation import FIGURES
 
-DOCS = (Path(__file__).resolve().parents[1] / "docs" / "research" / "evaluation.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).resolve().parents[2] / "docs" / "research" / "evaluation.md").read_text(encoding="utf-8")
 TEXTS = ("Das Haus am See ist alt.", "Es regnet, und wir gehen.", "Der Hund schläft.")
 
 

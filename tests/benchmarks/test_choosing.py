@@ -9,7 +9,7 @@ import pytest
 import matese
 from benchmarks import choosing
 from matese.annotation import SegmentKey
-from tests.test_quality import GOLD, rating
+from tests.benchmarks.test_quality import GOLD, rating
 
 
 def test_human_translations_are_no_candidates() -> None:

@@ -15,7 +15,7 @@ import matese
 from matese.annotation import Segment
 from matese.cli.options import COMMANDS
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 INSTRUCTIONS = [
     tuple(line.split(maxsplit=1))

@@ -34,11 +34,11 @@ NOT_RUN = {
     r"^#SBATCH|SLURM|^torchrun|--cluster ray|'s3:": "needs several machines: tests/cluster",
     r"^matese correlate --gold mqm_": "needs translations that mini scores differently",
     r"Unbabel/|your-organisation/": "needs a model of the hub: tests/model/released",
-    r"^matese (train|distil) ": "trains for hours: tests/test_configs.py trains each configuration for three steps",
+    r"^matese (train|distil) ": "trains for hours: tests/training/test_configs.py trains each configuration",
     r"^python -m (benchmarks|data_prep|tests)\b|^python tests/|python -m benchmarks": "needs the public ratings",
     "runs/small-estimator|runs/ours|fast/run": "needs a model that the lines before it train for hours",
     r"^matese shrink ": "has the sizes of a large model: tests/training/test_shrinking.py",
-    r"\.anna\.jsonl": "people correct a page between the commands: tests/test_corrections.py",
+    r"\.anna\.jsonl": "people correct a page between the commands: tests/render/test_corrections.py",
     r"appraise|^matese convert batch": "people annotate between the commands: tests/formats/tools",
 }
 PAGES = sorted(
