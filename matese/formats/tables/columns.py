@@ -30,6 +30,7 @@ from matese.formats.format import Columns, ReadOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tables import jsonl
 from matese.formats.tables.headings import COMMENT, NAMES, REFERENCE, TRANSLATED_NAMES, plain, role_of
+from matese.formats.tables.jsonl_keys import OF_RATING
 from matese.text import languages
 from matese.text.whole_numbers import parse_whole_number
 
@@ -40,7 +41,6 @@ _LANGUAGES = tuple(
 """Names of two columns that state the language pair together, where no column states it alone."""
 _BY_LANGUAGE = "translation"
 _OPTION = "--columns {}={}"
-_OF_RATINGS = {"source_errors", "omissions", "unplaced", "overall", "estimate", "rater"}
 _ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0+$")
 """Ends the numbers of a column of which pandas has read a part as missing."""
 _MARKED = re.compile("<v>.*?</v>", re.DOTALL)
@@ -248,7 +248,7 @@ def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping
 
 def holds_ratings(row: Mapping[str, object]) -> bool:
     """Whether a row has columns of ratings, and not of translations alone."""
-    if "errors" in row or (row.keys() & _OF_RATINGS and row.keys() <= set(jsonl.KEYS)):
+    if "errors" in row or (row.keys() <= set(jsonl.KEYS) and not row.keys().isdisjoint(OF_RATING)):
         return True
     # "erors": [...]
     lists = [name for name, value in row.items() if isinstance(value, list) or str(value).startswith("[")]

@@ -256,12 +256,11 @@ def _without_ours(given: _Workbook, chosen: Columns) -> tuple[Any, dict[str, str
     roles = None if chosen else given.roles()
     sheet = given.book.worksheets[0]
     numbers = {cell.column for cell in sheet[1] if roles and roles.get(_text(cell.value)) in _TEXTS}
-    for row in sheet:
-        for cell in row:
-            if cell.data_type == "f":
-                _set(cell, given.first[cell.coordinate].value)
-            elif cell.column in numbers and isinstance(cell.value, list):  # the colours of earlier marks
-                _set(cell, str(cell.value))
+    for cell in _used(sheet):
+        if cell.data_type == "f":
+            _set(cell, given.first[cell.coordinate].value)
+        elif cell.column in numbers and isinstance(cell.value, list):  # the colours of earlier marks
+            _set(cell, str(cell.value))
     if roles is not None:
         del given.book[_TECHNICAL]
         return given.book, roles
@@ -284,7 +283,7 @@ def _with_ours(
 
     numbers = {name: cell.column for cell in sheet[1] if (name := _text(cell.value).strip())}
     added = dict(roles)
-    last = max((cell.column for row in sheet for cell in row if cell.value is not None), default=0)
+    last = max((cell.column for cell in _used(sheet) if cell.value is not None), default=0)
     places: dict[str, int] = {}
     for name in readable_sheet.ADDED:
         role = f"{_OURS}{name}"
@@ -301,9 +300,9 @@ def _with_ours(
                 header.comment = Comment(readable_sheet.SYNTAX, _TECHNICAL, height=220, width=420)
             added[heading] = role
         places[name] = numbers[heading]
-    for line in range(2, sheet.max_row + 1):
-        for name in readable_sheet.ADDED:
-            sheet.cell(line, places[name]).value = None
+    for cell in _used(sheet):
+        if cell.row > 1 and cell.column in places.values():
+            cell.value = None
     translations = next(numbers[name] for name, role in roles.items() if role == "hypothesis")
     for line, rating in zip(lines, ratings, strict=True):
         score = None if rating.errors is None else mqm.score(rating, weights)
@@ -314,6 +313,11 @@ def _with_ours(
     if sheet.auto_filter.ref or sheet.freeze_panes == "A2":
         sheet.auto_filter.ref = f"A1:{sheet.cell(max(sheet.max_row, 1), max(numbers.values())).coordinate}"
     return added
+
+
+def _used(sheet: Any) -> list[Any]:  # noqa: ANN401  (of openpyxl)
+    """Returns the cells that a sheet has; its rows would have all cells up to a coloured one that is far away."""
+    return list(sheet._cells.values())
 
 
 def _add_technical(
