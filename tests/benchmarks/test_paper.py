@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import paper
 from matese.annotation import Rating, SegmentKey
+from matese.training import config
 from tests.benchmarks.test_quality import GOLD, PREDICTED
 
 
@@ -60,3 +61,23 @@ def test_the_progress_of_a_model_is_shown(capsys: pytest.CaptureFixture[str]) ->
     predicted = paper.predictions(GOLD, ["mini"])
     assert [len(ratings) for ratings in predicted.values()] == [len(GOLD)] * 2
     assert capsys.readouterr().err.splitlines() == [f"{name}: 0 of {len(GOLD)}" for name in predicted]
+
+
+def test_a_system_of_one_language_pair_is_measured_on_it_alone() -> None:
+    name = "runs/paper-small/xlmr-large-zh-en/model, reference"
+    golds = of(GOLD, lang_pair="zh-en")
+    for title, published in paper.PUBLISHED_SPANS.items():
+        lines = paper.of_spans(title, published, golds, {name: PREDICTED}, {name: "mini"})
+        assert any(line.startswith(f"| {name} |") for line in lines) == title.endswith("zh-en")
+
+
+@pytest.mark.parametrize("name", sorted({*paper.RUNS.values()}))
+def test_small_systems_have_the_settings_of_the_paper_but_for_the_encoder(name: str) -> None:
+    path = f"configs/matese/{name}.yaml"
+    overrides = [
+        (key, value) for key, _, value in (setting.partition("=") for setting in paper.small_settings(name, 3))
+    ]
+    small = config.load(path, overrides=overrides)
+    assert not small.is_pretrained
+    assert small.training.max_steps == 3
+    assert small.model == config.load(path).model
