@@ -31,7 +31,7 @@ import regex
 from benchmarks import markdown
 from data_prep.store import Store
 from matese.annotation import Codes, InlineCode, Omission, Segment, SegmentKey, UnplacedError
-from matese.checks import checker, cldr, language, rules, scripts
+from matese.checks import checker, cldr, language, numbers, rules, scripts
 from matese.checks.rule import Rule, Texts
 from matese.errors import InputError
 from matese.text.languages import languages_of
@@ -123,9 +123,7 @@ def _is_compared(texts: Texts, match: regex.Match[str]) -> bool:
     has_unit = cldr.quantities(texts.source, match.start(), match.end(), texts.source_lang)
     is_scaled = cldr.is_scaled(texts.source, match.end(), texts.source_lang)
     is_dated = _YEAR.search(texts.source) or cldr.names_month(texts.source, texts.source_lang)
-    langs = {*texts.languages, *(tag for tag in texts.tags if "TW" in tag)}
-    has_other_era = not langs.isdisjoint({"am", "ar", "fa", "ja", "ne", "th", "zh-TW"})
-    return not has_unit and not is_scaled and not (has_other_era and is_dated)
+    return not has_unit and not is_scaled and not (numbers.has_other_era(texts) and is_dated)
 
 
 def changed_digit(segment: Segment, rng: random.Random, _: str) -> Faulty | None:

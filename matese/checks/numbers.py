@@ -65,7 +65,7 @@ _MINUS_LANGUAGES = frozenset(
 _AROUND = 20
 """Characters before a number in which a word is looked for."""
 _YEARS = range(1000, 2700)
-_OTHER_ERAS = frozenset({"am", "ar", "fa", "ja", "ne", "th", "zh-TW", "zh-Hant", "zh-Hant-TW"})
+_OTHER_ERAS = frozenset({"am", "ar", "fa", "ja", "ne", "th"})
 _OTHER_CALENDARS = frozenset({"am", "fa", "ne"})
 _OTHER_HOURS = frozenset({"am", "sw"})
 """Languages that count hours from six o'clock."""
@@ -238,7 +238,6 @@ def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
 def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
     """Whether a number is surely wrong in the place of another one."""
     places = ((texts.source, one, texts.source_lang), (texts.hypothesis, other, texts.target_lang))
-    langs = {*texts.languages, *texts.tags}
     if any(_may_be_more(*place) for place in places):
         return False
     if cldr.may_be_converted(*(cldr.quantities(text, one.start, one.end, lang) for text, one, lang in places)):
@@ -247,9 +246,15 @@ def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
         is_hundred = any(100 * value in one.values | other.values for value in one.values | other.values)
         if is_hundred or not all(cldr.scale_words(lang) for _, _, lang in places):
             return False
-    has_year = one.is_year or other.is_year
-    has_hour = one.is_hour or other.is_hour
-    return not (has_year and langs & _OTHER_ERAS) and not (has_hour and langs & _OTHER_HOURS)
+    if has_other_era(texts) and (one.is_year or other.is_year):
+        return False
+    return _OTHER_HOURS.isdisjoint(texts.languages) or not (one.is_hour or other.is_hour)
+
+
+def has_other_era(texts: Texts) -> bool:
+    """Whether a language counts years in another way, as Chinese does in Taiwan."""
+    is_of_taiwan = any(part in tag for part in ("TW", "Hant") for tag in texts.tags)
+    return is_of_taiwan or not _OTHER_ERAS.isdisjoint(texts.languages)
 
 
 def _may_be_more(text: str, number: Number, lang: str) -> bool:

@@ -127,6 +127,7 @@ def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> 
         # Of other eras, and in words of any language.
         ("en-am", "since September 2011", "ከመስከረም 2004 ጀምሮ"),
         ("en-zh_TW", "in 2024", "民國113年"),
+        ("eng-zho_Hant", "in 2024", "民國113年"),
         ("en-lg", "In 1990 we came", "Mu lukumi mu lwenda kyenda"),
         ("en-ja", "He joined in March, at 52", "3月に参加した"),
         # Of placeholders.
