@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -10,6 +11,23 @@ from typing import TypeVar
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
+PATIENCE = 3.0
+"""Seconds of work before Python users see its progress."""
+
+
+def is_watched() -> bool:
+    """Whether somebody watches standard error: on a terminal or in a notebook."""
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def watched(items: Iterable[A], total: int) -> Iterator[A]:
+    """Yields results for segments, of which there are so many, and shows how many are done if the work takes long."""
+    if not is_watched():
+        yield from items
+        return
+    from tqdm.auto import tqdm
+
+    yield from tqdm(items, total=total, unit=" segments", delay=PATIENCE, leave=False)
 
 
 def grouped(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from matese import streams
 from matese.streams import completed, grouped
+from matese.tasks import notices
 
 
 def in_chunks(items: Iterable[int], size: int) -> Iterator[int]:
@@ -49,3 +54,24 @@ def test_what_is_found_is_not_held_back_for_long() -> None:
     results = completed(found.get, lambda missing: in_chunks(missing, 64), stream, most_ahead=10)
     assert next(results) == 0
     assert next(stream) == 11
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_on_terminals_once_work_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream, patience, is_shown in (
+        (_Terminal(), 0.0, True),
+        (_Terminal(), 60.0, False),
+        (io.StringIO(), 0.0, False),
+    ):
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(streams, "PATIENCE", patience)
+        assert list(streams.watched(iter("abc"), 3)) == ["a", "b", "c"]
+        with notices._Logger().bar(2, "metrics") as bar:
+            bar.advance()
+            bar.make_way()
+        assert ("/3" in stream.getvalue()) is is_shown
+        assert ("metrics" in stream.getvalue()) is is_shown

@@ -11,7 +11,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from matese import mqm
+from matese import mqm, streams
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, agreeing
 from matese.formats.tables import jsonl
@@ -479,7 +479,7 @@ class Annotator:
             problem = f"{len(lacking):,} of {len(segments):,} hypotheses lack it (numbers from 0: {places})"
             raise ModelError(f"model {self.name} needs {self.needed}: {problem}")
         before = self.counts
-        ratings = Ratings(self.annotate_segments(segments))
+        ratings = Ratings(streams.watched(self.annotate_segments(segments), len(segments)))
         after = self.counts
         for sentence in trained_languages.sentences(after.doubts[len(before.doubts) :]):
             warnings.warn(sentence, UserWarning, stacklevel=2)

@@ -1,6 +1,7 @@
 """What a task tells while it works: notices of what was left out, repaired or decided, and its progress.
 
-The command line shows both on standard error. From Python, notices are warnings of the logger "matese".
+The command line shows both on standard error. From Python, notices are warnings of the logger "matese", and progress is
+shown on terminals and in notebooks.
 """
 
 from __future__ import annotations
@@ -9,7 +10,13 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Protocol, TextIO, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn, Protocol, TextIO, TypeVar
+
+from matese import streams
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 T = TypeVar("T")
 
@@ -49,8 +56,19 @@ class _NoBar:
     def make_way(self) -> None: ...
 
 
+@dataclass(frozen=True)
+class _Bar:
+    shown: tqdm[NoReturn]
+
+    def advance(self) -> None:
+        self.shown.update()
+
+    def make_way(self) -> None:
+        self.shown.clear()
+
+
 class _Logger:
-    """Writes notices to the logger "matese"; shows no progress, and lets other libraries do as they like."""
+    """Writes notices to the logger "matese", shows progress as tqdm does, and lets other libraries do as they like."""
 
     def info(self, *texts: str) -> None:
         import logging
@@ -58,8 +76,15 @@ class _Logger:
         for text in texts:
             logging.getLogger("matese").warning(text)
 
-    def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Progress]:
-        return contextlib.nullcontext(_NoBar())
+    @contextlib.contextmanager
+    def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> Iterator[Progress]:
+        if not streams.is_watched():
+            yield _NoBar()
+            return
+        from tqdm.auto import tqdm
+
+        with tqdm(total=total, initial=n_earlier, unit=f" {unit}", delay=streams.PATIENCE, leave=False) as shown:
+            yield _Bar(shown)
 
     def quiet(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
