@@ -47,7 +47,9 @@ class Aligner:
         """Loads an encoder by its hub id or directory; the states of a layer are compared, of the last one if fewer."""
         self._encoder = load_encoder(encoder)
         torch.nn.Module.eval(self._encoder)
-        self._texts = encoding.text_encoder(self._encoder, load_tokenizer(encoder), max_tokens=512)
+        n_pieces = int(self._encoder.config.vocab_size)
+        longest = min(512, encoding.longest_input(self._encoder))
+        self._texts = encoding.fitted(load_tokenizer(encoder), n_pieces, max_tokens=longest)
         self._layer = min(layer, int(self._encoder.config.num_hidden_layers))
 
     def places(self, run: Range, hypothesis: str, source: str) -> list[Range]:

@@ -296,4 +296,4 @@ def test_limits_of_length_are_read(tmp_path: Path, attributes: str, version: str
     else:
         text = xliff_2(f'<unit id="a" {attributes}><segment>{SHOP}</segment></unit>')
     (rating,), _ = read(tmp_path, text)
-    assert length.limit((rating.segment.extra or {}).get("context")) == limit
+    assert length.limit(rating.segment.extra) == limit
