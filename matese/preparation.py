@@ -141,12 +141,13 @@ def prepare_segment(
         return raters[0]
     texts = unify_texts(raters, change)
     cleaned = [trim(clean(rating, leave_out, change), change) for rating in texts]
-    for _ in range(sum(map(_n_overlapping, cleaned))):
-        leave_out("overlapping another one of the same rater")
-    merged = merging.merge(cleaned, method=merge, rng=rng)
-    prepared = replace(merged, overall=_mean_score(texts))
+    prepared = replace(merging.merge(cleaned, method=merge, rng=rng), overall=_mean_score(texts))
+    reason = "overlapping another one" if merge == "union" else "marked by too few raters, or overlapping another one"
     if any(is_of(NON_TRANSLATION, error) for rating in texts for error in rating.all_errors):
-        return replace(prepared, errors=None, source_errors=(), omissions=(), unplaced=())
+        prepared = replace(prepared, errors=None, source_errors=(), omissions=(), unplaced=())
+        reason = "in a segment with an error of Non-translation"
+    for _ in range(sum(len(rating.errors or ()) for rating in cleaned) - len(prepared.errors or ())):
+        leave_out(reason)
     return prepared
 
 
@@ -202,17 +203,10 @@ def is_of(category: str, error: AnyError) -> bool:
 def _is_raw(rating: Rating) -> bool:
     """Whether an error in the hypothesis or source is left out or changed, or overlaps another one."""
     errors = (*(rating.errors or ()), *rating.source_errors)
-    return _n_overlapping(rating) > 0 or any(
+    in_order = sorted(rating.errors or (), key=lambda error: error.start)
+    return any(error.end > following.start for error, following in pairwise(in_order)) or any(
         error.severity is Severity.CRITICAL or _reason_to_leave_out(error) is not None for error in errors
     )
-
-
-def _n_overlapping(rating: Rating) -> int:
-    """Returns how many errors of the hypothesis do not stay beside others of the same rater, which they overlap."""
-    errors = sorted(rating.errors or (), key=lambda error: error.start)
-    if not any(error.end > following.start for error, following in pairwise(errors)):
-        return 0
-    return len(errors) - len(merging.merge([rating]).errors or ())
 
 
 def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:

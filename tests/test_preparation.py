@@ -136,12 +136,17 @@ def test_prepared_ratings_stay_as_they_are() -> None:
     assert list(twice.ratings) == list(once.ratings)
 
 
+def test_spans_of_too_few_raters_are_counted() -> None:
+    prepared = preparation.prepare([rated("a", ErrorSpan(0, 4, MINOR)), rated("b")], merge="majority")
+    assert prepared.left_out == {"marked by too few raters, or overlapping another one": 1}
+
+
 def test_of_overlapping_errors_of_one_rater_the_more_severe_stays_and_the_others_are_counted() -> None:
     minor, major = ErrorSpan(0, 6, MINOR), ErrorSpan(5, 9, MAJOR)
     prepared = preparation.prepare([rated("a", minor, major)])
     assert [rating.errors for rating in prepared.ratings] == [(major,)]
     assert prepared.ratings[0].overall == Overall(-6, "mqm")
-    assert prepared.left_out == {"overlapping another one of the same rater": 1}
+    assert prepared.left_out == {"overlapping another one": 1}
 
 
 @pytest.mark.parametrize(

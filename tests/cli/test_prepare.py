@@ -66,7 +66,14 @@ def test_the_example_worked_by_hand(run: Run, folder: Path) -> None:
     assert scores == pytest.approx({1: -2, 2: -26 / 3, 3: -7 / 3, 4: -7 / 3})
     assert [(one.start, one.end) for one in ratings[3].omissions] == [(5, 14)]
     report = json.loads((folder / "data" / "report.json").read_text(encoding="utf-8"))
-    assert report["left_out"] == {"Neutral": 1, "Non-translation": 1, "Accuracy/Omission": 1, "Source error": 1}
+    assert report["left_out"] == {
+        "Neutral": 1,
+        "Non-translation": 1,
+        "Accuracy/Omission": 1,
+        "Source error": 1,
+        "overlapping another one": 1,
+        "in a segment with an error of Non-translation": 1,
+    }
     assert report["changed"] == {"Critical counted as Major": 1}
     assert (report["ratings"], report["merged_segments"], report["files"]) == (
         12,
