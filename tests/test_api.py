@@ -285,7 +285,7 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
         (lambda: matese.read("x.jsonl", format="jsnol"), "format 'jsnol' cannot be read, did you mean 'jsonl'"),
         (
             lambda: matese.evaluate(OLD, NEW, figures=matese.SpanFigures(bootstrap=-1)),
-            "bootstrap: -1: Expected `int` >= 0",
+            "bootstrap: -1: must be a whole number, at least 0",
         ),
         (lambda: matese.evaluate(OLD, NEW, figures=matese.SpanFigures(bootstrap=9, seed=-1)), "seed: -1"),
         (lambda: matese.evaluate(OLD, NEW[0]), "prediction is a Rating"),

@@ -142,7 +142,8 @@ def test_spans_of_too_few_raters_are_counted() -> None:
 
 
 def test_of_overlapping_errors_of_one_rater_the_more_severe_stays_and_the_others_are_counted() -> None:
-    minor, major = ErrorSpan(0, 6, MINOR), ErrorSpan(5, 9, MAJOR)
+    minor = ErrorSpan(0, 6, MINOR)
+    major = ErrorSpan(5, 9, MAJOR)
     prepared = preparation.prepare([rated("a", minor, major)])
     assert [rating.errors for rating in prepared.ratings] == [(major,)]
     assert prepared.ratings[0].overall == Overall(-6, "mqm")

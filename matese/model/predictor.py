@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 
 from matese.annotation import Rating
@@ -239,7 +239,10 @@ class Memory:
         if not added:
             return
         measured = added[:: len(added) // _MEASURED + 1]
-        size = _OF_OBJECTS + len(pickle.dumps(measured)) // len(measured)
+        parts = [
+            (row, result.hypothesis, result.ranges, [*result.outputs.by_type.values()]) for row, result in measured
+        ]
+        size = _OF_OBJECTS + len(msgspec.msgpack.encode(parts, enc_hook=bytes)) // len(measured)
         self._results.update((row, (result, size)) for row, result in added)
         self.n_bytes += size * len(added)
         while self.n_bytes > REMEMBERED:

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache, cached_property
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -171,7 +171,24 @@ class OptionField:
         try:
             return msgspec.convert(value, self.type, strict=False)
         except msgspec.ValidationError as error:
-            raise UsageError(f"{shortened(given)}: {error}") from None
+            raise UsageError(f"{shortened(given)}: must be {described(self.type) or str(error)}") from None
+
+
+def described(kind: Any) -> str | None:  # noqa: ANN401
+    """Returns in words what numbers a type allows; None for a type of other values.
+
+    >>> described(Count), described(InnerShare), described(Finite)
+    ('a whole number, at least 1', 'a number, greater than 0, less than 1', 'a number')
+    """
+    base, *metas = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+    words = {int: "a whole number", float: "a number"}.get(base)
+    if words is None:
+        return None
+    bounds = {"ge": "at least", "gt": "greater than", "le": "at most", "lt": "less than"}
+    limits = ((name, getattr(meta, key)) for meta in metas for key, name in bounds.items())
+    return ", ".join(
+        [words, *(f"{name} {limit}" for name, limit in limits if limit is not None and abs(limit) < _LARGEST)]
+    )
 
 
 def _options(kind: Any) -> tuple[OptionField, ...]:  # noqa: ANN401
@@ -190,7 +207,9 @@ def _option(kind: type, field: dataclasses.Field[Any]) -> OptionField:
     if field.metadata.get("take") is not None or field.metadata.get("names") is not None:
         return OptionField(field, object, is_several="Sequence[" in str(given))
     if isinstance(given, str):  # as `from __future__ import annotations` has it
-        given = eval(given, vars(sys.modules[owner.__module__]))
+        # This field's alone: the types of others may be known to type checkers only.
+        alone = type(owner.__name__, (), {"__annotations__": {field.name: given}, "__module__": owner.__module__})
+        given = get_type_hints(alone, include_extras=True)[field.name]
     if get_origin(given) in (types.UnionType, Union):
         given = next(one for one in get_args(given) if one is not type(None))
     is_several = get_origin(given) in (Sequence, tuple)

@@ -14,8 +14,8 @@ from matese.checks import checker, rules
 from matese.checks.chosen import choose
 
 KEY = SegmentKey("ntrex", "eng-deu", None, None, 0)
-SOURCE = "In 1999, the 17 members met on Monday, and 3.5 million people read about it in the papers of the country."
-TEXT = "Im Jahr 1999 trafen sich die 17 Mitglieder am Montag, und 3,5 Millionen Menschen lasen davon in den Blättern."
+SOURCE = "In 1999, the 17 members met on Monday, and 3.5 million people read about it for 2.75 in the papers."
+TEXT = "Im Jahr 1999 trafen sich die 17 Mitglieder am Montag, und 3,5 Millionen lasen davon für 2,75 in den Blättern."
 OTHER = "En 1999, les dix-sept membres se sont réunis lundi, et trois millions de personnes l'ont lu dans les journaux."
 SEGMENT = Segment(TEXT, SOURCE, (), KEY)
 

@@ -23,7 +23,7 @@ def request(*arguments: str) -> TextFiles:
         ("-t mt.txt -s a -s b", "--src is given 2 times"),
         ("--hyp - --ref -", "- is given 2 times"),
         ("--hyp - - --ref ref.txt", "- is given 2 times"),
-        ("--hyp mt.txt -t mt.txt -r ref.txt", "mt.txt is given 2 times: each system"),
+        ("--hyp mt.txt -t mt.txt -r ref.txt", "mt.txt is given 2 times"),
         ("--ref ref.txt", "no translations"),
         ("--input a.csv --hyp mt.txt", "--input holds the translations"),
         ("--input a.csv --ref ref.txt", "--ref is for text files"),

@@ -149,7 +149,7 @@ def test_busy_port(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--port", "65536"], "--port 65536"),
+        (["--port", "65536"], "--port: '65536'"),
         (["--port", "http"], "--port: 'http'"),
         (["--host", "192.0.2.1"], "--host 192.0.2.1 --port 8000: not an address of this machine"),
         (["--host", "a..b"], "--host a..b --port 8000: no such address"),

@@ -83,4 +83,4 @@ def test_a_limit_ends_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert ran.out.count("mt, line") == 1
     assert re.search(r"\nmt +1 ", ran.out)
     assert "\n1 of 3 segments are shown\n" in ran.out
-    assert "--limit: '0': Expected `int` >= 1" in run(*TAG, *FILES, "--limit", "0").err
+    assert "--limit: '0': must be a whole number, at least 1" in run(*TAG, *FILES, "--limit", "0").err

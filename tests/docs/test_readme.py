@@ -162,7 +162,7 @@ def test_the_first_evaluation_shows_what_the_embedded_model_marks(monkeypatch: p
 
 def test_readme_is_short_and_leads_newcomers() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(readme.splitlines()) <= 170
+    assert len(readme.splitlines()) <= 185
     steps = ("pytorch.org", "pip install .", "make demo", "make test", "matese tag --ref", "matese compare")
     positions = [readme.index(step) for step in steps]
     assert positions == sorted(positions)

@@ -364,8 +364,8 @@ def test_columns_of_a_filtered_data_frame_are_texts(annotator: matese.Annotator)
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"batch_tokens": 0}, "batch_tokens 0"),
-        ({"threads": 0}, "threads 0"),
+        ({"batch_tokens": 0}, "batch_tokens: 0"),
+        ({"threads": 0}, "threads: 0"),
         ({"device": "tpu0"}, "device 'tpu0'"),
         ({"device": "xpu"}, "device 'xpu' is not available on this machine"),
         ({"precision": "fp8"}, "precision 'fp8'"),
@@ -377,7 +377,7 @@ def test_impossible_options_are_refused(option: dict[str, object], message: str,
 
 
 def test_an_impossible_choice_is_refused() -> None:
-    with pytest.raises(ValueError, match="min_confidence 0"):
+    with pytest.raises(ValueError, match="min_confidence: 0"):
         matese.DecodingChoice(min_confidence=0)
 
 

@@ -15,7 +15,7 @@ def test_faulty_rows_are_told(folder: Path) -> None:
     ran = do(info, input="spans.tsv")
     assert ran.told == "spans.tsv: 1 row repaired: span ends beyond the text (line 1)\n"
     (folder / "none.jsonl").write_text("\n", encoding="utf-8")
-    assert refusal(info, input="none.jsonl").startswith("none.jsonl:1: format not recognised")
+    assert refusal(info, input="none.jsonl").startswith("none.jsonl: file has only blank lines")
 
 
 def test_segments_are_counted_by_their_keys(folder: Path) -> None:

@@ -110,7 +110,7 @@ def test_a_task_is_a_function_of_the_options_of_its_request() -> None:
         "Returns a sum.\n\nArgs:\n    numbers: that are added.\n    repeated: see `matese.Repeated`.\n\n"
         "Several times, on request."
     )
-    with pytest.raises(UsageError, match=r"^numbers: -1: Expected `int` >= 0$"):
+    with pytest.raises(UsageError, match=r"^numbers: -1: must be a whole number, at least 0$"):
         called([-1])
     with pytest.raises(TypeError, match="unexpected keyword argument 'time'"):
         called(time=1)
