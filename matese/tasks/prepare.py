@@ -116,6 +116,8 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
     with texts.counting_issues(texts.read_options(request)) as how:
         parts = given.values() if isinstance(given, Mapping) else given
         raw = [rating for part in parts for rating in rated.named(part, name, how).ratings]
+        is_rated = any(one.errors is not None or one.overall is not None for one in raw)
+        require(is_rated, f"{name}: neither error spans nor scores of raters; must hold ratings")
         prepared = preparation.prepare(texts.with_texts(raw, request.joined, request.lang_pair), merge=request.merge)
     test_sets = sorted({rating.segment.key.test_set or "" for rating in raw if rating.segment.key})
     if len(test_sets) > 1:

@@ -114,6 +114,7 @@ def test_several_test_sets_are_named(run: Run, folder: Path) -> None:
     [
         (("none.tsv", "--output", "out"), "none.tsv: no such file"),
         (("empty.tsv", "--output", "out"), "empty.tsv: file is empty"),
+        (("texts.csv", "--output", "out"), "texts.csv: neither error spans nor scores of raters"),
         (("raw.tsv", "--output", "full"), "--output full: must be a new or empty folder"),
         (("raw.tsv", "--output", "raw.tsv"), "--output raw.tsv: must be a new or empty folder"),
         (("raw.tsv", "--output", "out", "--dev", "0.5", "--test", "0.5"), "must leave sources to train on"),
@@ -125,6 +126,7 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], told: str
     write(folder / "raw.tsv")
     write(folder / "one.tsv", ROWS[:1])
     (folder / "empty.tsv").touch()
+    (folder / "texts.csv").write_text("source,hypothesis\na,b\nc,d\n", encoding="utf-8")
     (folder / "full").mkdir()
     (folder / "full" / "file").touch()
     before = sorted(path.name for path in folder.rglob("*"))
