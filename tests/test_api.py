@@ -138,7 +138,7 @@ def test_predictions_are_evaluated_against_gold_ratings(tmp_path: Path) -> None:
     assert matese.evaluate(gold, keyed(OLD), raters=matese.Raters(rater="ben")).figures["hsh"].value == 1.0
     with pytest.raises(matese.InputError, match=r"^gold has 3 ratings and prediction 1; "):
         matese.evaluate(OLD, OLD[:1])
-    with pytest.raises(matese.InputError, match=r"severity_penalty: 2: Expected `float` <= 1.0"):
+    with pytest.raises(matese.InputError, match=r"severity_penalty: 2: must be a number, at least 0, at most 1"):
         matese.evaluate(OLD, OLD, figures=matese.SpanFigures(severity_penalty=2))
     with pytest.raises(matese.InputError, match="by: unknown group 'sevrity', did you mean 'severity'"):
         matese.evaluate(OLD, OLD, by=["sevrity"])  # type: ignore[list-item]

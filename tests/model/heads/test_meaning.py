@@ -24,6 +24,7 @@ from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Outputs, Prediction, TagProbabilities
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import Encoding
+from matese.validation import plain_values
 from tests.conftest import TinyModelFactory, make_config
 from tests.model.engines.test_numpy_engine import ODD, check_agreement
 from tests.model.test_annotator import random_segments
@@ -105,8 +106,8 @@ def test_only_the_score_changes() -> None:
 
 @pytest.mark.parametrize("name", ["score_of_short", "meaning_of_short"])
 def test_weights_are_not_negative(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} -1: must be at least 0"):
-        MeaningRule(1.0, **{name: -1})
+    with pytest.raises(InputError, match=f"{name}: Expected `float` >= 0"):
+        plain_values.convert({"threshold": 1.0, name: -1}, MeaningRule)
 
 
 def window(n_tokens: int, *kept: int) -> Encoding:

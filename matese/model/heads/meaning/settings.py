@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass
 
-from matese.errors import InputError
 from matese.model.heads.tags.marking import SHORT
 from matese.model.texts.encoding import InputKind
-from matese.model.texts.settings import TextSettings
 from matese.mqm import LOWEST_SCORE
+from matese.validation.options import NonNegative
 
 LONG = 9
 """From this number of words on, the rule for long texts decides alone; up to `SHORT`, that for short ones does."""
@@ -36,11 +34,6 @@ class MeaningSettings:
 
     inputs: tuple[InputKind, ...] = ("reference",)
 
-    def check(self, texts: TextSettings, heads: Collection[str]) -> None:
-        """Raises an InputError without tags."""
-        if "tags" not in heads:
-            raise InputError("heads.meaning: must be null without heads.tags")
-
 
 @dataclass(frozen=True)
 class MeaningRule:
@@ -58,14 +51,9 @@ class MeaningRule:
     """
 
     threshold: float
-    score_of_short: float = 1.0
-    meaning_of_short: float = 0.0
+    score_of_short: NonNegative = 1.0
+    meaning_of_short: NonNegative = 0.0
     offset_of_short: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("score_of_short", "meaning_of_short"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} {getattr(self, name)}: must be at least 0")
 
     def score(self, score: float, logit: float, n_words: int) -> float:
         """Returns the changed score of a segment; the ends of the scale, which other rules give, stay.

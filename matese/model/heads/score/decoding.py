@@ -41,7 +41,6 @@ class Score(Head):
     name = "score"
     part = "score_head"
     output = ExpectedScore
-    is_calibrated = True
 
     def layers(self, tensors: StoredTensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from matese.errors import InputError, one_of
-from matese.model.texts.settings import TextSettings
 from matese.mqm import LOWEST_SCORE
+from matese.validation.options import NonNegative
 
 ScorePooling = Literal["hypothesis", "texts"]
 CONTEXTS: Mapping[ScorePooling, tuple[Callable[[Any], Any], ...]] = {
@@ -32,15 +31,10 @@ class PieceScore:
         power: the sum is divided by this power of the number of pieces: 0 is the sum, 1 the mean.
     """
 
-    whole: float = 1.0
-    pieces: float = 0.5
-    good: float = 2.0
-    power: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name in ("whole", "pieces", "good", "power"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} {getattr(self, name)}: must be 0 or more")
+    whole: NonNegative = 1.0
+    pieces: NonNegative = 0.5
+    good: NonNegative = 2.0
+    power: NonNegative = 0.5
 
     def score(self, whole: float, pieces: Sequence[float]) -> float:
         """Returns the expected score of a text.
@@ -66,16 +60,7 @@ class ScoreSettings:
 
     pooling: ScorePooling = "hypothesis"
 
-    def __post_init__(self) -> None:
-        if self.pooling not in CONTEXTS:
-            raise InputError(f"pooling {self.pooling!r}: must be {one_of(tuple(CONTEXTS))}")
-
     @property
     def contexts(self) -> tuple[Callable[[Any], Any], ...]:
         """What the head averages besides the hypothesis, see `CONTEXTS`."""
         return CONTEXTS[self.pooling]
-
-    def check(self, texts: TextSettings, heads: Collection[str]) -> None:
-        """Raises an InputError without tags."""
-        if "tags" not in heads:
-            raise InputError("heads.score: must be null without heads.tags")

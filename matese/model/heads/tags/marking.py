@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
-from matese.errors import InputError
 from matese.text.words import count_words
+from matese.validation.options import AboveZeroShare, NonNegative
 
 SHORT = 6
 """Most words of a short hypothesis, such as a string of a user interface.
@@ -42,23 +42,15 @@ class MarkRule:
             probability, so that what is hardly an error is not a Major one.
     """
 
-    min_probability: float
-    worst: float
-    total: float
+    min_probability: AboveZeroShare
+    worst: NonNegative
+    total: NonNegative
     offset: float
-    least: float
-    least_of_short: float
-    least_of_interface: float
-    pieces: float
+    least: AboveZeroShare
+    least_of_short: AboveZeroShare
+    least_of_interface: AboveZeroShare
+    pieces: NonNegative
     major: float
-
-    def __post_init__(self) -> None:
-        for name in (field.name for field in fields(self) if field.name.startswith(("min", "least"))):
-            if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"{name} {getattr(self, name)}: must be greater than 0 and at most 1")
-        for name in ("worst", "total", "pieces"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} {getattr(self, name)}: must be at least 0")
 
     def confidence(self, worst: float, total: float) -> float:
         """Returns the confidence of a mark, the probability that it overlaps a rater's.
