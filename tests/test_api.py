@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pandas
 import pytest
 import sacrebleu
 
@@ -76,6 +77,7 @@ def test_filters_select_segments() -> None:
 
 def test_gate(tmp_path: Path) -> None:
     old = save(tmp_path / "old.jsonl", OLD)
+    assert not matese.gate(iter(OLD), limits=matese.GateLimits(min_score=-1)).passed
     assert matese.gate(NEW, limits=matese.GateLimits(min_score=-1), baseline=old).passed
     result = matese.gate(old, limits=matese.GateLimits(max_errors_per_1k=400, min_score=-3))
     assert [(check.name, check.passed, check.segments) for check in result.checks] == [
@@ -282,6 +284,38 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
+        (
+            lambda: matese.compare([OLD], smapling=None),  # type: ignore[call-arg]
+            "^compare\\(\\) got an unexpected keyword argument 'smapling'",
+        ),
+        (lambda: matese.annotate(text for text in "ab"), "^hypotheses is a generator: must be a sequence of strings"),
+        (lambda: matese.reward(["a", Path("b" * 500)], sources=["a", "b"]), "^hypothesis 1 is .{,150}; give"),
+    ],
+)
+def test_calls_that_no_function_takes(call: Callable[[], object], problem: str) -> None:
+    with pytest.raises(TypeError, match=problem):
+        call()
+
+
+@pytest.mark.parametrize("to_table", ["to_pandas", "to_polars", "to_dataset"])
+def test_tables_are_ratings(to_table: str) -> None:
+    segments = [Segment("Es ist so.", key=SegmentKey(system=name, index=0)) for name in "ABC"]
+    ratings = matese.Ratings(Rating(segment, "m", (minor(0, 2),) * n) for n, segment in enumerate(segments))
+    table = getattr(ratings, to_table)()
+    figures = matese.correlate(gold=table, metric={"m": table}).figures["all"]["m"]
+    assert figures["system.pearson"].value == pytest.approx(1)
+    assert re.search(r"ratings +3\n", matese.info(table))
+
+
+def test_a_row_that_lacks_a_text_is_named_as_in_the_table() -> None:
+    table = pandas.DataFrame({"mt": ["Es ist.", "So."], "src": ["It is.", None]}, index=["a", "b"])
+    with pytest.raises(ModelError, match=r"1 of 2 hypotheses lack it \(rows: b\)"):
+        matese.annotate(table)
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
         (lambda: matese.read("x.jsonl", format="jsnol"), "format 'jsnol' cannot be read, did you mean 'jsonl'"),
         (
             lambda: matese.evaluate(OLD, NEW, figures=matese.SpanFigures(bootstrap=-1)),
@@ -292,6 +326,7 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
         (lambda: matese.compare(OLD), "system 1 is the only system"),
         (lambda: matese.compare({"A": OLD, "B": ["x"]}), "B holds 'x'"),
         (lambda: matese.compare({}), "give either RATINGS"),
+        (lambda: matese.correlate(gold=OLD, metric=matese.Ratings(OLD).to_pandas()), "ratings without a name"),
         (lambda: matese.report([]), "give either RATINGS"),
         (lambda: matese.compare([OLD, NEW], sampling=matese.Sampling(permutations=0)), "permutations: 0"),
         (lambda: matese.gate(OLD, baseline=NEW, limits=matese.GateLimits(alpha=0)), "alpha: 0"),

@@ -7,13 +7,13 @@ import stat
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count, islice
 
 from matese.annotation import Segment, SegmentKey
-from matese.errors import FormatError, InputError, UsageError, counted
+from matese.errors import FormatError, InputError, UsageError, counted, shortened
 from matese.files import name_of, read_lines, short_names
 from matese.formats import detection
 from matese.formats.format import STRICT, ReadOptions
@@ -470,7 +470,7 @@ def _not_a_text(given: object) -> str:
     """Returns the end of the sentence about a value in place of a text."""
     advice = {"Segment": "them", "Rating": "their segments"}.get(type(given).__name__)
     if advice is None:
-        return f"{given!r}; give a string, which may be empty"
+        return f"{shortened(given)}; give a string, which may be empty"
     return f"a {type(given).__name__}: give strings, or give {advice} to annotate_segments"
 
 
@@ -483,7 +483,7 @@ def of_texts(
     """Returns a segment for each hypothesis. Arguments and errors are those of `Annotator.annotate`."""
     key = None if lang_pair is None else SegmentKey(lang_pair=languages.parse(lang_pair))
     for name, texts in (("hypotheses", hypotheses), ("references", references), ("sources", sources)):
-        if isinstance(texts, str | Mapping) or hasattr(texts, "columns"):
+        if isinstance(texts, str | Mapping) or hasattr(texts, "columns") or not isinstance(texts, Sized | None):
             kind = type(texts).__name__
             raise TypeError(f"{name} is a {kind}: must be a sequence of strings, one for each segment")
         if texts is not None and len(texts) != len(hypotheses):
@@ -499,7 +499,7 @@ def of_texts(
             if not isinstance(text, str):
                 raise TypeError(f"{name} {number} is {_not_a_text(text)}")
         if not isinstance(of_segment, Iterable):
-            raise TypeError(f"reference {number} is {of_segment!r}; give a string, or a list of strings")
+            raise TypeError(f"reference {number} is {shortened(of_segment)}; give a string, or a list of strings")
         segments.append(
             Segment(hypothesis, source, (of_segment,) if isinstance(of_segment, str) else tuple(of_segment), key)
         )

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
+from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -320,7 +321,7 @@ def annotate(
     >>> rating.errors
     ()
     """
-    annotator: Any = load(model, n_segments=len(hypotheses))
+    annotator: Any = load(model, n_segments=length_hint(hypotheses))
     return annotator.annotate(
         hypotheses, references=references, sources=sources, columns=columns, lang_pair=lang_pair, checks=checks
     )
@@ -475,8 +476,10 @@ class Annotator:
             return frames.with_ratings(hypotheses, found, self.weights, lang_pair) if is_table else found
         lacking = [number for number, segment in enumerate(segments) if not self.can_read(segment)]
         if 0 < len(lacking) < len(segments):
-            places = ", ".join(map(str, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-            problem = f"{len(lacking):,} of {len(segments):,} hypotheses lack it (numbers from 0: {places})"
+            labels = getattr(hypotheses, "index", range(len(segments))) if is_table else range(len(segments))
+            places = ", ".join(str(labels[number]) for number in lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+            what = "rows" if is_table else "numbers from 0"
+            problem = f"{len(lacking):,} of {len(segments):,} hypotheses lack it ({what}: {places})"
             raise ModelError(f"model {self.name} needs {self.needed}: {problem}")
         before = self.counts
         ratings = Ratings(streams.watched(self.annotate_segments(segments), len(segments)))
@@ -557,7 +560,7 @@ class Annotator:
         signature = cache(self.signature)
 
         def inputs() -> Iterator[tuple[bool, list[ModelInput]]]:
-            for number, segment in enumerate(segments, start=1):
+            for number, segment in enumerate(segments):
                 read = self._input(segment, signature, number)
                 yield read.segment is not segment, [read]
 
@@ -614,7 +617,7 @@ class Annotator:
             return usable[0]
         texts = {"source": segment.source is not None, "reference": bool(segment.references)}
         present = " and ".join(name for name, is_there in texts.items() if is_there) or "neither"
-        place = "" if number is None else f" for translation {number}"
+        place = "" if number is None else f" for hypothesis {number}"
         if segment.label:
             of = f" of {segment.key.system}" if segment.key and segment.key.system else ""
             place = f" ({segment.label}{of})"

@@ -55,7 +55,8 @@ def _first_segment(given: object) -> str:
 def _scores_of_metrics(given: object) -> Mapping[str, object] | tuple[str, ...]:
     """Returns files of scores, or files and ratings by the name of the metric."""
     if isinstance(given, Mapping):
-        return dict(given)
+        return {name: ratings_given(scores) for name, scores in given.items()}
+    given = ratings_given(given)
     several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
     if not all(isinstance(scores, str | PathLike) for scores in several):
         raise UsageError('ratings without a name: must be files, or ratings by the name of a metric: {"mine": ...}')

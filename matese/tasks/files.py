@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import length_hint
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -104,8 +105,8 @@ def ratings_from_quotes(
     from matese.validation import plain_values
 
     segments = of_texts(hypotheses, references, sources)
-    if isinstance(errors, str) or len(errors) != len(segments):
-        raise UsageError(f"{len(errors)} errors and {len(segments)} hypotheses: must be a list for each hypothesis")
+    if isinstance(errors, str) or length_hint(errors) != len(segments):
+        raise UsageError(f"errors: must be a list for each of the {len(segments)} hypotheses")
     ratings = Ratings()
     ignored: Counter[str] = Counter()
     for number, (given, segment) in enumerate(zip(errors, segments, strict=True)):

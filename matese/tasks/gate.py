@@ -123,7 +123,8 @@ class Request(rated.Rated):
     output: GateOutput = group(GateOutput)
 
     def __post_init__(self) -> None:
-        files, _ = source_files.without_sources(rated.files_of(rated.systems_given(self.ratings)))
+        object.__setattr__(self, "ratings", rated.systems_given(self.ratings))  # which may be a generator
+        files, _ = source_files.without_sources(rated.files_of(self.ratings))
         if files and all(map(_is_unrated, files)):  # localisation files, which are marked first
             object.__setattr__(self, "ratings", ())
             object.__setattr__(self, "texts", replace(self.texts, input=files))

@@ -1,16 +1,21 @@
-"""What is in a file of ratings, and what is known about a model."""
+"""What ratings hold, and what is known about a model."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
+from matese.annotation import Rating
 from matese.render.labels import show
-from matese.tasks import sinks, texts
+from matese.tasks import files, rated, sinks, texts
 from matese.tasks.convert import read_formats
 from matese.tasks.request import function
 from matese.validation.options import option
+
+if TYPE_CHECKING:
+    from matese.tasks.texts import RatingsOrFile
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class Request(texts.FileReading):
         from_: format of the input (default: detected).
     """
 
-    input: str | None = option(None, metavar="FILE|MODEL")
+    input: RatingsOrFile | None = option(None, take=rated.ratings_given, metavar="FILE|MODEL")
     _: KW_ONLY
     from_: str | None = option(None, names=read_formats, metavar="FORMAT")
 
@@ -48,17 +53,24 @@ info = function(Request, run)
 def _text(request: Request) -> str:
     from matese.formats import detection
     from matese.formats.registry import BY_NAME
-    from matese.render import file_summary
 
     path = request.input
     if path is None:
         return _models()
+    if not isinstance(path, str):
+        return _summary("ratings", files.listed(path, "input"))
     if request.from_ is None and not _is_ratings(path):
         return _card(path)
     with texts.counting_issues(texts.read_options(request)) as how:
         name = request.from_ or detection.detect(path)
         ratings = detection.read(path, how, name=request.from_)
-        rows = list(file_summary.rows(f"{name} ({BY_NAME[name].title})", ratings))
+        return _summary(f"{name} ({BY_NAME[name].title})", ratings)
+
+
+def _summary(form: str, ratings: Iterable[Rating]) -> str:
+    from matese.render import file_summary
+
+    rows = list(file_summary.rows(form, ratings))
     width = max(len(label) for label, _ in rows)
     return "".join(f"{label:<{width}}  {show(value)}\n" for label, value in rows)
 

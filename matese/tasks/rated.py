@@ -38,7 +38,7 @@ def systems_given(given: object) -> Any:  # noqa: ANN401
 
     if isinstance(given, Mapping) and not frames.is_data_set(given):
         return dict(given)
-    is_one = frames.is_data_set(given) or frames.is_frame(given) or isinstance(given, str | PathLike | NamedRatings)
+    is_one = frames.is_data_set(given) or isinstance(given, str | PathLike | NamedRatings)
     if is_one or not isinstance(given, Iterable):
         return (ratings_given(given),)
     several = tuple(given)
@@ -58,7 +58,7 @@ def files_of(ratings: AnyRatings) -> list[str]:
 
 
 def ratings_given(given: object) -> Any:  # noqa: ANN401
-    """Returns a path as text, a data set of Hugging Face as its ratings, and anything else as it is."""
+    """Returns a path as text, a table or data set as its ratings, and anything else as it is."""
     from matese.formats.tables import frames
 
     if frames.is_data_set(given):
@@ -67,7 +67,7 @@ def ratings_given(given: object) -> Any:  # noqa: ANN401
 
 
 def files_or_ratings(given: object) -> tuple[str, ...]:
-    """Returns files of ratings; ratings, or a data set, whose split "train" counts, become a file.
+    """Returns files of ratings; ratings, or a table or data set, whose split "train" counts, become a file.
 
     It lies in the user's cache folder, where a resumed run finds it.
     """

@@ -39,6 +39,10 @@ def function(request: Callable[P, R], run: Callable[[R], T]) -> Callable[P, T]:
                     f"{each.name} is an option of {name}: write {name}=matese.{groups[name]}({each.name}=...)"
                 )
         try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{call.__name__}() {error}") from None
+        try:
             return run(request(*args, **kwargs))
         except (UsageError, ModelError) as error:
             raise type(error)(_as_python(str(error), of_flags)) from None

@@ -166,7 +166,7 @@ class OptionField:
             return value
         if self.type is object:
             return value
-        if hasattr(value, "item"):  # a number of numpy
+        if hasattr(value, "item") and not isinstance(value, Iterable):  # a number of numpy
             value = value.item()
         try:
             return msgspec.convert(value, self.type, strict=False)

@@ -22,12 +22,7 @@ ADDED = tuple(key for key in jsonl.KEYS if key in ("score", "expected_score", *O
 """Columns that `with_ratings` adds, with the values of our JSONL."""
 HUB = "hf://datasets/"
 """Begins the address of a data set on the Hugging Face hub."""
-_DATA_SETS = (
-    "datasets.Dataset",
-    "datasets.DatasetDict",
-    "datasets.IterableDataset",
-    "datasets.IterableDatasetDict",
-)
+_OF_SPLITS = ("datasets.DatasetDict", "datasets.IterableDatasetDict")
 _ROWS_AT_ONCE = 10_000
 _NAMING = 'columns={{"{}": "{}"}}'
 Names = Mapping[str, str | Sequence[str]]
@@ -56,12 +51,13 @@ def ratings(frame: Any, names: Names | None = None, lang_pair: str | None = None
 
 
 def is_data_set(data: object) -> bool:
-    """Whether this is a data set of Hugging Face, one with several splits, or the address of either on the hub."""
-    return _kind(data) in _DATA_SETS or (isinstance(data, str) and data.startswith(HUB))
+    """Whether this is a data frame, a data set of Hugging Face, one with several splits, or its address on the hub."""
+    is_address = isinstance(data, str) and data.startswith(HUB)
+    return is_frame(data) or is_address or _kind(data) in (*_OF_SPLITS, "datasets.IterableDataset")
 
 
 def of_data_set(data: Any, *, splits: Collection[str] | None = None) -> list[Rating]:  # noqa: ANN401
-    """Returns the ratings of a data set, with the columns of our JSONL.
+    """Returns the ratings of a data set or data frame, with the columns of our JSONL.
 
     Args:
         data: see `is_data_set`.
@@ -79,7 +75,7 @@ def of_data_set(data: Any, *, splits: Collection[str] | None = None) -> list[Rat
         except Exception as error:  # of many types
             reason = str(error).splitlines()[0]
             raise InputError(f"{data}: cannot be loaded ({reason}); must be {HUB}ORG/NAME") from error
-    if _kind(data) in ("datasets.Dataset", "datasets.IterableDataset"):
+    if _kind(data) not in _OF_SPLITS:
         return list(ratings(data))
     chosen = [part for name, part in data.items() if splits is None or name in splits]
     return [rating for part in chosen for rating in ratings(part)]
