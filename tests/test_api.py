@@ -289,7 +289,7 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
             "^compare\\(\\) got an unexpected keyword argument 'smapling'",
         ),
         (lambda: matese.annotate(text for text in "ab"), "^hypotheses is a generator: must be a sequence of strings"),
-        (lambda: matese.reward(["a", Path("b" * 500)], sources=["a", "b"]), "^hypothesis 1 is .{,150}; give"),
+        (lambda: matese.reward(["a", 7], sources=["a", "b"]), "^hypothesis 1 is 7; give"),  # type: ignore[list-item]
     ],
 )
 def test_calls_that_no_function_takes(call: Callable[[], object], problem: str) -> None:
