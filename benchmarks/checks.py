@@ -1,6 +1,6 @@
 """Measure the rule-based checks on correct translations, and on the same texts with one fault put in.
 
-    MATESE_DATA=data/raw python -m benchmarks.checks --every 8 --json benchmarks/results/checks.json
+    MATESE_DATA=data/raw python -m benchmarks.checks --fault-every 40 --json benchmarks/results/checks.json
 
 The texts are human translations: NTREX-128, 1,997 English segments of news in 127 languages and variants, and
 `short/parallel.jsonl.xz`, 480,000 captions, strings of interfaces and short sentences in 178 directions. They are
