@@ -54,7 +54,8 @@ class Loading(Options):
     """A model that marks errors, with the options of `matese.load`.
 
     Attributes:
-        model: name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini).
+        model: name of an embedded model, a model directory, or a hub id (ORG/NAME[@REVISION]) (default:
+            mini).
         device: auto, cpu, cuda, cuda:N or mps (default: auto).
         engine: numpy or torch, which compute the same: numpy starts at once and needs less memory, torch is faster
             after that (default: auto: numpy for small models and few segments, or where memory is short).

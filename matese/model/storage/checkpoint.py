@@ -44,7 +44,7 @@ RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
 """Files of a COMET model as released."""
 NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
 _FETCHED = ("*.json", "*.safetensors", "*.model", "*.txt", "*.md", "LICENSE*", "pytorch_model*.bin", *RELEASED)
-_HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+_HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*(@[\w./-]+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +127,7 @@ def resolve(model: str | Path) -> Path:
         return download(name, _FETCHED)
     raise ModelError(
         f"no model {name}: no such directory; use an embedded model ({', '.join(embedded()) or 'none'}), "
-        "a directory or a hub id (ORG/NAME)"
+        "a directory or a hub id (ORG/NAME or ORG/NAME@REVISION)"
     )
 
 

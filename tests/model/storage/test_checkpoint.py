@@ -225,3 +225,20 @@ def test_tensors_are_put_in_place_without_a_copy() -> None:
     assert first.weight.requires_grad
     assert first.bias.dtype == torch.float32
     assert second(torch.ones(2)).tolist() == [3.0, 3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("hub_id", "expected"), [("org/name", ("org/name", None)), ("org/name@v1.0", ("org/name", "v1.0"))]
+)
+def test_a_hub_id_may_name_a_revision(
+    hub_id: str, expected: tuple[str, str | None], tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def snapshot_download(name: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+        asked.append((name, revision))
+        return str(tiny_model_dir)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
+    assert matese.load(hub_id, device="cpu").annotate(["ein Haus"], references=["ein Haus"])
+    assert set(asked) == {expected}
