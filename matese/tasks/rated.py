@@ -148,7 +148,7 @@ class FoundSystems:
         systems: the ratings of each, one per segment.
         baseline: its name; None for none.
         warnings: of the model that rated them.
-        n_given: number of segments of each, also of those that were not asked for.
+        n_given: number of segments of each system before a selection of segments.
     """
 
     systems: dict[str, list[Rating]]
