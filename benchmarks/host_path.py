@@ -26,7 +26,7 @@ from matese.formats import detection
 from matese.formats.tables import jsonl
 from matese.model.annotator import Annotator
 from matese.model.config import ModelConfig
-from matese.model.decoding import DecodingChoice
+from matese.model.decoding_choice import DecodingChoice
 from matese.model.engines.batch_engine import BatchEngine, Runner
 from matese.model.heads.networks import NetworkOutput
 from matese.model.heads.settings import HeadSettings

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matese.language_model.llm_annotator import LanguageModel
     from matese.language_model.prompts import Question
     from matese.model.annotator import Annotator, annotate, load, operating_points
-    from matese.model.decoding import DecodingChoice
+    from matese.model.decoding_choice import DecodingChoice
     from matese.render.rating_list import Ratings
     from matese.render.results import tables
     from matese.tasks.agreement import agreement
@@ -122,7 +122,7 @@ __all__ = [
 ]
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "model.annotator"),
-    "DecodingChoice": "model.decoding",
+    "DecodingChoice": "model.decoding_choice",
     "explain": "explanation.explainer",
     "LanguageModel": "language_model.llm_annotator",
     "Question": "language_model.prompts",

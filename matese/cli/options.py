@@ -9,6 +9,7 @@ import argparse
 import importlib
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -179,6 +180,14 @@ def _help_text(name: str) -> tuple[tuple[str, ...], str]:
             f"{'r' if form.reads else '-'}{'w' if form.writes else '-'} {form.name:<16} {form.title}" for form in TABLE
         )
         text = text.replace("{formats}", "\n".join(f"  {row}" for row in rows))
+    if "{figures}" in text:
+        from matese.evaluation.spans.figure_texts import FIGURES
+
+        rows = (
+            textwrap.fill(f"{name:<16} {figure.meaning}", 118, subsequent_indent=" " * 17)
+            for name, figure in FIGURES.items()
+        )
+        text = text.replace("{figures}", textwrap.indent("\n".join(rows), "  "))
     text = text.replace("{candidates}\n", _text_file("candidates"))
     if not text.startswith(_USUAL):
         return (), text

@@ -18,8 +18,8 @@ from matese.errors import ModelError, UsageError, agreeing
 from matese.formats.tables import jsonl
 from matese.model import operating_point, recall, trained_languages
 from matese.model.config import ModelConfig
-from matese.model.copy_and_blank import Override
-from matese.model.decoding import Decoding, DecodingChoice
+from matese.model.decoding import Decoding
+from matese.model.decoding_choice import DecodingChoice
 from matese.model.engines import choice, numpy_engine
 from matese.model.engines.engine import Engine, Hardware
 from matese.model.interpreter import Interpreter
@@ -258,15 +258,15 @@ def _load_predictor(directory: Path, options: LoadOptions) -> Predictor:
         hardware = replace(hardware, precision="float32")
     in_torch = None if choice.is_numpy(hardware, stored, options.n_segments) else hardware
     if directory not in map(checkpoint.resolve, checkpoint.embedded()):
-        return _new_predictor(directory, in_torch, options.choice.overrides)
+        return _new_predictor(directory, in_torch, options.choice)
     if in_torch is not None:  # which another model may have changed since
         from matese.model.engines.hardware import choose_threads, set_threads
 
         set_threads(in_torch.threads or choose_threads())
-    return _embedded_predictor(directory, in_torch, options.choice.overrides)
+    return _embedded_predictor(directory, in_torch, options.choice.reading)
 
 
-def _new_predictor(directory: Path, hardware: Hardware | None, overrides: tuple[Override, ...]) -> Predictor:
+def _new_predictor(directory: Path, hardware: Hardware | None, choice: DecodingChoice) -> Predictor:
     """Returns a model in torch, or without `hardware` in numpy."""
     engine: Engine
     config: ModelConfig
@@ -276,7 +276,8 @@ def _new_predictor(directory: Path, hardware: Hardware | None, overrides: tuple[
         from matese.model import loading  # imports torch
 
         engine, text_encoder, config = loading.load_engine(directory, hardware)
-    return Predictor(Interpreter(config, overrides), engine, text_encoder)
+    config = replace(config, texts=config.texts.varied(choice))
+    return Predictor(Interpreter(config, choice.overrides), engine, text_encoder)
 
 
 _embedded_predictor = lru_cache(maxsize=2)(_new_predictor)

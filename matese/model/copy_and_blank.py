@@ -11,15 +11,10 @@ blank: a hypothesis without text is not read. It is a non-translation with the l
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 from matese.annotation import ErrorSpan, Segment, Severity
 from matese.model.model_input import ModelInput
 from matese.model.texts.encoding import Tokens
 from matese.text import untranslated
-
-Override = Literal["copy", "blank"]
-OVERRIDES: tuple[Override, ...] = get_args(Override)
 
 
 def is_copy(model_input: ModelInput) -> bool:

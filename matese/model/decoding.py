@@ -4,46 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from matese.errors import InputError, ModelError, UsageError
-from matese.model.copy_and_blank import OVERRIDES, Override
+from matese.errors import InputError, ModelError
+from matese.model.decoding_choice import DecodingChoice
 from matese.model.error_free import ErrorFreeRule
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.settings import PieceScore
 from matese.model.heads.tags.marking import MarkRule
 from matese.model.model_input import ModelInput
 from matese.model.texts.encoding import InputKind
-from matese.validation.options import InnerShare, Options
-
-Use = Literal["interface"]
-"""What the marks are for."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DecodingChoice(Options):
-    """What a user chooses of a model's decoding; `matese.load` takes it, and `Decoding.varied` follows it.
-
-    Attributes:
-        min_confidence: every span with at least this confidence is marked; None for the model's own minimum.
-        use: "interface" for the strings of a user interface, of which at most one right one in ten gets a mark; None
-            for texts of any kind, of whose marks people confirm half.
-        whole_words: whether spans are widened to whole words; None for the model's own setting.
-        error_free: whether it is decided which segments are free of errors; the model must be calibrated for that.
-        overrides: rules that override the model, see `matese.model.copy_and_blank`; all by default.
-    """
-
-    min_confidence: InnerShare | None = None
-    use: Use | None = None
-    whole_words: bool | None = None
-    error_free: bool = False
-    overrides: tuple[Override, ...] = OVERRIDES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "overrides", tuple(name for name in OVERRIDES if name in self.overrides))
-        if self.use is not None and self.min_confidence is not None:
-            raise UsageError("a use and a minimum confidence are both given; give one of them")
+from matese.validation.options import InnerShare
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from matese.annotation import Estimate, Rating, Scale
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free
 from matese.model.config import ModelConfig
-from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Decoding
+from matese.model.decoding_choice import OVERRIDES, Override
 from matese.model.heads import registry
 from matese.model.heads.head import Combine, Head
 from matese.model.heads.tags.decoding import without_overlap

@@ -22,9 +22,9 @@ from matese.model.heads.quality.decoding import RowVector
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, Row
 from matese.model.prediction import Prediction, WindowOutput
+from matese.model.texts import pieces
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder
 from matese.model.texts.pieces import LongText, SentenceStates
-from matese.text.sentences import splitter
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -109,7 +109,7 @@ class Predictor:
         return {
             "decode": self.interpreter.signature(inputs, decoding),
             "overrides": "+".join(self.overrides) or "none",
-            **({"pieces": splitter()} if self.config.reads_pieces else {}),
+            **pieces.signature(self.config),
             "precision": self.engine.precision,
             "score": self.interpreter.scoring(),
         }
@@ -163,9 +163,7 @@ class Predictor:
             is_skipped = "blank" in self.overrides and is_blank(row.texts[0], hypothesis)
             if row in remembered or is_skipped:
                 continue
-            long_text = None
-            if self.config.reads_pieces:
-                long_text = LongText.of(self.text_encoder, row.texts, [hypothesis, *others], row.inputs)
+            long_text = LongText.of(self.config, self.text_encoder, row.texts, [hypothesis, *others], row.inputs)
             if long_text is None:
                 read = self.interpreter.windows(self.text_encoder.join(hypothesis, others, row.inputs, row.languages))
             elif long_text.is_by_states:
@@ -193,14 +191,14 @@ class Predictor:
         windows = defaultdict[Row, list[WindowOutput]](list)
         for row, output in zip(prepared.rows, prepared.compute(), strict=True):
             windows[row].append(output)
-        pieces = [
+        later = [
             (row, piece)
             for row, long_text in prepared.long_texts.items()
             for piece in long_text.pieces([(one.encoding, one.outputs.get(SentenceStates)) for one in windows[row]])
         ]
-        if pieces:
-            read = self.engine.prepare([piece for _, piece in pieces])()
-            for (row, _), output in zip(pieces, read, strict=True):
+        if later:
+            read = self.engine.prepare([piece for _, piece in later])()
+            for (row, _), output in zip(later, read, strict=True):
                 windows[row].append(output)
         computed = self.interpreter.join(windows)
         with self._lock:

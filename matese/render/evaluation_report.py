@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from matese.errors import counted
+from matese.evaluation.spans.figure_texts import DECISIVE, MAIN
 from matese.evaluation.statistics import pass_fail
 from matese.render import tables
 from matese.render.json_objects import difference, finite, nest, nest_figures
@@ -19,25 +20,6 @@ if TYPE_CHECKING:
     from matese.evaluation.spans.pair_statistics import FigureOptions
     from matese.evaluation.statistics.bootstrap import Figure
 
-_MAIN = {
-    "tsh": "gold spans that are found, at least in part",
-    "hsh": "predicted spans that overlap a gold one",
-    "mpp.micro.f1": "F1 of spans with partial credit",
-    "exact.precision": "precision of BIO spans, as by seqeval (strict)",
-    "exact.recall": "recall of BIO spans",
-    "exact.f1": "F1 of BIO spans",
-    "tags.macro.precision": "macro precision of BIO tags, as by torchmetrics",
-    "tags.macro.recall": "macro recall of BIO tags",
-    "tags.macro.f1": "macro F1 of BIO tags",
-    "char_wmt25.f1": "F1 of characters",
-    "score.pearson": "Pearson of the MQM scores",
-    "expected_score.pearson": "Pearson of the expected scores",
-    "expected_score.kendall": "Kendall of the expected scores",
-    "error_free.mcc": "error-free segments",
-    "localisation.auroc": "token scores",
-}
-"""The figures that are always shown, as far as they are measured."""
-_DECISIVE = ("mpp.micro.f1", "expected_score.pearson", "score.pearson")
 _ALPHA = 0.05
 _OF_GROUPS = ("mpp.micro.precision", "mpp.micro.recall", "mpp.micro.f1", "char_wmt25.f1", "hsh", "tsh", "score.pearson")
 _OF_SENTINELS = (
@@ -90,7 +72,7 @@ def text(evaluation: Evaluation, *, is_all: bool = False) -> Iterator[object]:
 def main_figures(evaluation: Evaluation) -> dict[str, Figure]:
     """Returns the figures of the prediction that are always shown."""
     figures = evaluation.predicted.figures
-    return {key: figures[key] for key in _MAIN if key in figures}
+    return {key: figures[key] for key in MAIN if key in figures}
 
 
 def _main_table(evaluation: Evaluation) -> Table:
@@ -104,7 +86,7 @@ def _main_table(evaluation: Evaluation) -> Table:
     header += [] if versus is None else [show(versus.name), "difference", *(["p"] if with_intervals else [])]
     rows = []
     for key, figure in figures.items():
-        row = [f"{key}: {_MAIN[key]}", decimal(figure.value), *([interval(figure)] if with_intervals else [])]
+        row = [f"{key}: {MAIN[key]}", decimal(figure.value), *([interval(figure)] if with_intervals else [])]
         if ceiling is not None:
             row.append(decimal(ceiling.figures[key].value) if key in ceiling.figures else "-")
         if versus is not None:
@@ -198,13 +180,13 @@ def _versus_in_words(evaluation: Evaluation) -> str:
     """Returns how the prediction differs from the other one in the first of the main figures that decide."""
     other = evaluation.versus
     assert other is not None
-    key = next((key for key in _DECISIVE if key in evaluation.differences), next(iter(evaluation.differences)))
+    key = next((key for key in DECISIVE if key in evaluation.differences), next(iter(evaluation.differences)))
     difference = evaluation.differences[key]
     names = (show(evaluation.predicted.name), show(other.name))
     if not math.isfinite(difference.value):
         return f"{names[0]} and {names[1]} cannot be compared in {key}, which is undefined."
     word = "better than" if difference.value > 0 else "worse than" if difference.value < 0 else "as good as"
-    claim = f"{names[0]} is {word} {names[1]} in {_MAIN.get(key, key)} ({key}): {difference.value:+.3f}"
+    claim = f"{names[0]} is {word} {names[1]} in {MAIN.get(key, key)} ({key}): {difference.value:+.3f}"
     if not math.isfinite(difference.p):
         return f"{claim}; --bootstrap 1000 tests whether that is chance."
     is_certain = difference.p <= _ALPHA

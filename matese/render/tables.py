@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
+from matese.evaluation.spans.figure_texts import FIGURES
 from matese.render import terminal
 from matese.render.labels import show
 
@@ -25,18 +26,7 @@ _LATEX = str.maketrans(
 )
 _RATES = ("precision", "recall", "f1")
 _REASONS = {
-    "score": "one of the two scores is the same for all segments",
-    "expected_score": "one of the two scores is the same for all segments",
-    "uncertainty": "one of the two scores, or the width of the intervals, is the same for all segments",
-    "hsh": "no span is predicted",
-    "tags.hsh": "no span is predicted",
-    "tsh": "there is no gold span",
-    "tags.tsh": "there is no gold span",
-    "exact": "neither side has such spans",
-    "tags": "neither side has such tags",
-    "char_wmt23": "a language pair has no spans on one side",
-    "localisation": "no segment has both bad tokens and others",
-    "category": "no matched spans have such categories",
+    **{name: text.undefined for name, text in FIGURES.items() if text.undefined},
     "severity": "no spans of two raters overlap, or all have one severity",
     "alpha": "no rater marks anything, or all raters mark everything",
 }

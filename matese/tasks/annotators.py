@@ -15,6 +15,7 @@ from matese.checks import chosen
 from matese.checks.chosen import ChosenRules
 from matese.errors import InputError, UsageError, check_installed, counted, one_of, unknown
 from matese.files import beside
+from matese.model.decoding_choice import DecodingChoice
 from matese.tasks import notices
 from matese.tasks.texts import Reads, require
 from matese.validation.options import (
@@ -22,7 +23,6 @@ from matese.validation.options import (
     CountOrZero,
     File,
     Folder,
-    InnerShare,
     Options,
     Positive,
     option,
@@ -50,7 +50,7 @@ def device(given: object) -> str:
 
 
 @dataclass(frozen=True)
-class Loading(Options):
+class Loading(DecodingChoice):
     """A model that marks errors, with the options of `matese.load`.
 
     Attributes:
@@ -60,10 +60,6 @@ class Loading(Options):
         engine: numpy or torch, which compute the same: numpy starts at once and needs less memory, torch is faster
             after that (default: auto: numpy for small models and few segments, or where memory is short).
         batch_tokens: most padded tokens in a batch (default: chosen for the machine).
-        min_confidence: mark every span with at least this confidence (between 0 and 1; default: the model's own
-            minimum).
-        use: what the marks are for: interface for the strings of a program, of which at most one right one in ten gets
-            a mark (default: texts of any kind, of whose marks people confirm half).
         precision: auto, bf16 or float32 (default: auto: float32 for small models, else bf16 if the hardware supports
             it).
         threads: CPU threads (default: the cores that the process may use).
@@ -80,20 +76,16 @@ class Loading(Options):
     device: str = option("auto", take=device, metavar="DEVICE")
     engine: Literal["auto", "numpy", "torch"] = "auto"
     batch_tokens: Count | None = None
-    min_confidence: InnerShare | None = option(None, metavar="P")
-    use: Literal["interface"] | None = option(None, flags=["--for"])
     precision: Literal["auto", "bf16", "float32"] = "auto"
     threads: Count | None = None
     uncertainty: str | None = option(None, metavar="HOW")
     interval_scale: Positive = 1.0
 
-    def arguments(self, weights: mqm.AnyWeights, *, error_free: bool = False) -> dict[str, Any]:
+    def arguments(self, weights: mqm.AnyWeights) -> dict[str, Any]:
         """Returns the arguments of `matese.load`."""
-        from matese.model.decoding import DecodingChoice
-
-        given = {field.name: getattr(self, field.name) for field in fields(Loading)}
-        chosen = {field.name: given.pop(field.name) for field in fields(DecodingChoice) if field.name in given}
-        return {**given, "weights": weights, "choice": DecodingChoice(**chosen, error_free=error_free)}
+        arguments = {field.name: getattr(self, field.name) for field in fields(Loading)}
+        choice = DecodingChoice(**{field.name: arguments.pop(field.name) for field in fields(DecodingChoice)})
+        return {**arguments, "weights": weights, "choice": choice}
 
 
 def rules(given: object) -> str:
@@ -114,8 +106,6 @@ class Marking(Loading):
             localisation files and --for interface, else none).
         terms: check the terms of a list, too: CSV or TSV with columns such as source, target, forbidden and
             do-not-translate, or TBX.
-        error_free: also decide which segments are free of errors; the model must be calibrated for that
-            (docs/research/wmt.md).
     """
 
     _: KW_ONLY
@@ -264,7 +254,7 @@ def opened(
             found = ", ".join(f"{rule} {n:,}" for rule, n in faults.most_common())
             notices.info(f"rules find faults in corrected translations ({found}): look at these first")
         return
-    with loaded(options, n_segments, weights=weights, error_free=options.error_free) as annotator:
+    with loaded(options, n_segments, weights=weights) as annotator:
         if for_people and options.min_confidence is None and options.use is None:
             annotator = annotator.with_decoding(annotator.decoding.marking_more(_FOR_PEOPLE))
         annotate = partial(annotator.annotate_kept, finished=finished, has_tokens=has_tokens)
@@ -400,7 +390,6 @@ def loaded(
     n_segments: int | None = None,
     *,
     weights: mqm.AnyWeights = "matese",
-    error_free: bool = False,
 ) -> Iterator[Annotator]:
     """Loads the model of a request; in the body, other libraries write nothing to standard error.
 
@@ -408,7 +397,6 @@ def loaded(
         options: of the model.
         n_segments: number of segments to annotate; None if unknown.
         weights: penalties of errors.
-        error_free: whether it is decided which segments are free of errors.
 
     Raises:
         ModelError: if there is no such model or it cannot be loaded.
@@ -425,7 +413,7 @@ def loaded(
         with notices.undisturbed():  # torch is imported here, if the model needs it
             from matese.model.annotator import load
 
-            annotator = load(**options.arguments(weights, error_free=error_free), n_segments=n_segments)
+            annotator = load(**options.arguments(weights), n_segments=n_segments)
         if options.min_confidence is not None:
             _tell_expectation(names[0], options.min_confidence)
         # Without dropout in training, its passes are not samples of the model's uncertainty.

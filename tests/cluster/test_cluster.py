@@ -21,7 +21,7 @@ from matese.cluster import pipeline, storage
 from matese.cluster.pipeline import FileReport, Worker
 from matese.errors import FormatError, InputError, UsageError
 from matese.formats.tables import jsonl, parquet
-from matese.model.decoding import DecodingChoice
+from matese.model.decoding_choice import DecodingChoice
 from matese.model.storage import checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]

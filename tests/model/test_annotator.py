@@ -222,6 +222,18 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
     )
 
 
+def test_a_user_may_leave_out_pieces() -> None:
+    text = "Die Wolga ist sehr lang und breit. Sie fließt durch Russland nach Süden."
+    annotators = [matese.load("mini", choice=matese.DecodingChoice(reads_pieces=chosen)) for chosen in (None, False)]
+    n_pieces = [
+        result.raw.n_pieces
+        for annotator in annotators
+        for result in annotator.annotate_results([Segment(text, None, (text.replace("lang", "kurz"),))])
+    ]
+    assert n_pieces == [2, 1]
+    assert ["|pieces:" in annotator.signature("reference") for annotator in annotators] == [True, False]
+
+
 def test_a_minimum_confidence_replaces_the_model_s_own() -> None:
     references = ["Der Laden hat montags bis 19 Uhr geöffnet.", "Ich habe den Vertrag nicht unterschrieben."]
     hypotheses = ["Der Laden hat montags bis 17 Uhr geöffnet.", "Ich habe den Vertrag unterschrieben."]

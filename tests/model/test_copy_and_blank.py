@@ -10,7 +10,7 @@ import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Segment, SegmentKey, Severity
 from matese.errors import UsageError
-from matese.model.copy_and_blank import OVERRIDES, Override
+from matese.model.decoding_choice import OVERRIDES, Override
 from matese.text.untranslated import CATEGORY
 from tests.conftest import TinyModelFactory
 

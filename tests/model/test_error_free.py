@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, SegmentKey, Severity
 from matese.errors import InputError
 from matese.model import error_free
-from matese.model.decoding import DecodingChoice, Fitted
+from matese.model.decoding import Fitted
+from matese.model.decoding_choice import DecodingChoice
 from matese.model.error_free import ErrorFreeRule, Features
 from matese.model.heads.tags.bio import B_MINOR, TAGS, O
 from matese.model.interpreter import Interpreter

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 
 import matese
-from matese.model.decoding import DecodingChoice
+from matese.model.decoding_choice import DecodingChoice
 from matese.tasks.annotators import Loading, Marking
 
 
 def test_a_request_s_choice_of_decoding_is_that_of_the_model() -> None:
-    loading = Loading(min_confidence=0.25).arguments("matese", error_free=True)
+    loading = Loading(min_confidence=0.25, error_free=True).arguments("matese")
     assert loading["choice"] == DecodingChoice(min_confidence=0.25, error_free=True)
     assert loading.keys() <= inspect.signature(matese.load).parameters.keys()
 

@@ -13,6 +13,7 @@ from matese.errors import InputError, counted, one_of
 from matese.evaluation import alignment
 from matese.evaluation.spans import confidence_calibration, groups, pair_statistics, rating_pairs, span_sentinels
 from matese.evaluation.spans.confidence_calibration import ReliabilityBin
+from matese.evaluation.spans.figure_texts import DECISIVE
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import FloatArray
@@ -23,9 +24,6 @@ from matese.merging import MergeMethod
 Grouping = Literal["severity", "category", "lang-pair", "system", "domain", "length"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 _MAX_RATERS = 10
-
-_MAIN = ("mpp.micro.f1", "hsh", "tsh", "score.pearson", "expected_score.pearson")
-"""The figures in the short form of a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """Returns the main figures, and where all of them are."""
-        main = {name: self.figures[name].value for name in _MAIN if name in self.figures}
+        main = {name: self.figures[name].value for name in DECISIVE if name in self.figures}
         shown = ", ".join(f"{name} {value:.4g}" for name, value in main.items())
         what = f"{self.predicted.name} against {self.gold}, {counted(self.predicted.n_segments, 'segment')}"
         return f"<Evaluation of {what}: {shown}; all {len(self.figures)} figures: .figures[name].value>"

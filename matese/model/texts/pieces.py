@@ -14,15 +14,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from matese.model.arrays import Floats, Int32Array
+from matese.model.config import ModelConfig
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
 from matese.model.texts.windows import plan
 from matese.text import alignment
 from matese.text.alignment import Bead, Likeness
 from matese.text.ranges import Range
-from matese.text.sentences import sentence_ranges, size
+from matese.text.sentences import sentence_ranges, size, splitter
 
 _SHARE_OF_STATES = 0.5
 """Likeness of two sentences whose states have the cosine 1: they tell less than letters, of which few are alike."""
+
+
+def signature(config: ModelConfig) -> dict[str, str]:
+    """Returns the field of a model's signature that says how it cuts texts; none if it reads no pieces."""
+    return {"pieces": splitter()} if config.reads_pieces else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +88,23 @@ class LongText:
 
     @classmethod
     def of(
-        cls, encoder: TextEncoder, texts: Sequence[str], tokens: Sequence[Tokens], inputs: InputKind | None
+        cls,
+        config: ModelConfig,
+        encoder: TextEncoder,
+        texts: Sequence[str],
+        tokens: Sequence[Tokens],
+        inputs: InputKind | None,
     ) -> LongText | None:
         """Returns the long text of a row; None if it is read at once, without pieces.
 
         Args:
+            config: of the model.
             encoder: the model's.
             texts: of the row.
             tokens: of these texts.
             inputs: which text is beside the hypothesis.
         """
-        if inputs not in ("source", "reference") or encoder.has_decoder:
+        if not config.reads_pieces or inputs not in ("source", "reference") or encoder.has_decoder:
             return None
         is_whole = sum(len(one.ids) for one in tokens) <= encoder.capacity(2)
         hypothesis = Sentences.of(texts[0], tokens[0])

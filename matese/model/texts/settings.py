@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from matese.errors import InputError, one_of
+from matese.model.decoding_choice import DecodingChoice
 from matese.model.texts.encoding import InputKind
 from matese.validation.options import CountOrZero
 
@@ -53,3 +54,8 @@ class TextSettings:
             raise InputError(f"inputs {list(self.inputs)}: must be one of {one_of(_READ_ALONE)} if layout is alone")
         if self.separate_layers and self.has_token_types:
             raise InputError("separate_layers: must be 0 if has_token_types is true")
+
+    def varied(self, choice: DecodingChoice) -> TextSettings:
+        """Returns the settings with what a user chose."""
+        chosen = {field.name: getattr(choice, field.name, None) for field in fields(self)}
+        return replace(self, **{name: value for name, value in chosen.items() if value is not None})

@@ -14,8 +14,8 @@ import matese
 from matese.annotation import Segment
 from matese.errors import ModelError, UsageError
 from matese.model import loading
-from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.decoding import Fitted
+from matese.model.decoding_choice import OVERRIDES, Override
 from matese.model.encoder import numpy_layers
 from matese.model.engines import choice, numpy_engine
 from matese.model.engines.engine import Hardware

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matese.model.config import ModelConfig
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder
 from matese.model.texts.pieces import LongText, SentenceStates
 from tests.conftest import make_tokenizer
@@ -21,7 +22,7 @@ def long_text(
     hypothesis: str, other: str, encoder: TextEncoder = ENCODER, inputs: InputKind = "reference"
 ) -> LongText | None:
     texts = (hypothesis, other)
-    return LongText.of(encoder, texts, encoder.tokenize(texts), inputs)
+    return LongText.of(ModelConfig(), encoder, texts, encoder.tokenize(texts), inputs)
 
 
 def read(text: str, encoding: Encoding) -> str:
