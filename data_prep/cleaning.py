@@ -19,31 +19,22 @@ def prepare(
 ) -> list[Rating]:
     """Returns the ratings of one segment, prepared for training and merged into one.
 
-    A rating with an error of Non-translation is dropped, so that its score does not count either: the released models
-    have learned so.
-
     Args:
         raters: the ratings of all raters.
-        drop: called with the reason for each dropped error or rating.
+        drop: called with the reason for each dropped error.
         count: called for each changed rating or error.
         seed: returns the seed of the choice between overlapping spans, from a rating with the texts of most raters.
         merge: see `matese.merging.merge`; "none" to prepare each rating alone.
     """
-    kept = []
-    for rating in preparation.unify_texts(raters, count):
-        if any(preparation.is_of(preparation.NON_TRANSLATION, error) for error in rating.all_errors):
-            drop("rating: Non-translation")
-        else:
-            kept.append(rating)
-    if not kept:
-        return []
-    prepared = []
-    for group in [[rating] for rating in kept] if merge == "none" else [kept]:
-        rng = random.Random(seed(group[0]))
-        method = "union" if merge == "none" else merge
-        leave_out = partial(_leave_out, drop)
-        prepared.append(preparation.prepare_segment(group, leave_out=leave_out, change=count, merge=method, rng=rng))
-    return prepared
+    unified = preparation.unify_texts(raters, count)
+    leave_out = partial(_leave_out, drop)
+    method = "union" if merge == "none" else merge
+    return [
+        preparation.prepare_segment(
+            group, leave_out=leave_out, change=count, merge=method, rng=random.Random(seed(group[0]))
+        )
+        for group in ([[rating] for rating in unified] if merge == "none" else [unified])
+    ]
 
 
 def _leave_out(drop: Count, reason: str) -> None:

@@ -47,6 +47,7 @@ class PreparedRatings:
         n_raw_spans: number of their error spans in hypotheses.
         n_merged: number of segments with several raters.
         raters: names of the raters.
+        test_sets: names of the test sets.
         left_out: number of errors that are left out, by category or severity.
         changed: number of ratings and errors that are changed, by what is done.
     """
@@ -57,11 +58,12 @@ class PreparedRatings:
     n_raw_spans: int
     n_merged: int
     raters: frozenset[str]
+    test_sets: frozenset[str]
     left_out: Mapping[str, int]
     changed: Mapping[str, int]
 
     def notices(self, name: str) -> list[str]:
-        """Returns two sentences about what was done; none if there was nothing to prepare."""
+        """Returns two sentences about what was done, and one about several test sets; none if nothing was done."""
         if not self.is_changed:
             return []
         merged = f"{counted(self.n_merged, 'segment')} merged" if self.n_merged else "no segment has several raters"
@@ -70,11 +72,13 @@ class PreparedRatings:
             ", ".join(f"{number:,} {reason}" for reason, number in counts.items()) or "nothing"
             for counts in (self.left_out, self.changed)
         )
+        several = f"{name}: ratings of {len(self.test_sets)} test sets: {', '.join(sorted(self.test_sets))}"
         return [
             f"{name}: prepared {counted(self.n_raw, 'rating')} with {counted(self.n_raw_spans, 'error span')} by "
             f"{counted(len(self.raters), 'rater')}: {counted(len(self.ratings), 'rating')} with "
             f"{counted(n_spans, 'error span')}, {merged}, each score the mean of the raters'",
             f"{name}: left out: {left_out}; changed: {changed}",
+            *([several] if len(self.test_sets) > 1 else []),
         ]
 
 
@@ -103,14 +107,15 @@ def prepare(ratings: Iterable[Rating], *, merge: MergeMethod = "union") -> Prepa
         leave_out = partial(_add, left_out)
         change = partial(_add, changed)
         prepared = [prepare_segment(raters, leave_out=leave_out, change=change, merge=merge) for raters in segments]
-    names = frozenset(rating.rater for rating in raw if rating.rater is not None)
+    keys = (rating.segment.key for rating in raw)
     return PreparedRatings(
         ratings=prepared,
         is_changed=is_changed,
         n_raw=len(raw),
         n_raw_spans=sum(len(rating.errors or ()) for rating in raw),
         n_merged=len(several),
-        raters=names,
+        raters=frozenset(rating.rater for rating in raw if rating.rater is not None),
+        test_sets=frozenset(key.test_set for key in keys if key is not None and key.test_set is not None),
         left_out=left_out,
         changed=changed,
     )

@@ -119,9 +119,6 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
         is_rated = any(one.errors is not None or one.overall is not None for one in raw)
         require(is_rated, f"{name}: neither error spans nor scores of raters; must hold ratings")
         prepared = preparation.prepare(texts.with_texts(raw, request.joined, request.lang_pair), merge=request.merge)
-    test_sets = sorted({rating.segment.key.test_set or "" for rating in raw if rating.segment.key})
-    if len(test_sets) > 1:
-        notices.info(f"{name}: ratings of {len(test_sets)} test sets: {', '.join(filter(None, test_sets))}")
     nothing = "nothing to prepare: no segment has several raters, and no error is left out or changed"
     notices.info(*(prepared.notices(name) or [f"{name}: {nothing}; {counted(len(raw), 'rating')} stay as they are"]))
     shares = {part: share for part, share in (("dev", request.dev), ("test", request.test)) if share}

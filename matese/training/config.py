@@ -98,8 +98,9 @@ class DataConfig:
         held_out: share of the sources of `train` that are validated on, and not learned from.
         rater: the rater whose ratings are used; null for all raters.
         prepare: raw ratings are prepared as in Perrella et al. 2022, section 2.1: the raters of a segment are merged
-            ("union" or "majority" of their errors), Critical is Major, errors that are not in the hypothesis are left
-            out, and the score is the mean of the raters'. Prepared ratings stay as they are. null to use each rating.
+            ("union" or "majority" of their errors), also those in several files of `train` with the same settings or
+            in several files of `dev`; Critical is Major, errors that are not in the hypothesis are left out, and the
+            score is the mean of the raters'. Prepared ratings stay as they are. null to use each rating.
         pieces: whether rated texts of several sentences are also learned from in pieces, as a tagger reads them: each
             with its own errors, and the score that follows from these.
         texts: sources and references of test sets, for ratings whose file lacks them, such as raw MQM TSV. With several
@@ -132,9 +133,18 @@ class DataConfig:
         return (*(one.file for one in self.rated), *(self.unrated.files if self.unrated else ()))
 
     @property
-    def dev_files(self) -> tuple[str, ...]:
-        """The files to validate on."""
-        return self.dev or tuple(one.file for one in self.rated)
+    def groups(self) -> Mapping[RatedFile, tuple[str, ...]]:
+        """The files to train on with the same settings, which are prepared together, by the first of them."""
+        groups: dict[RatedFile, list[str]] = {}
+        for one in self.rated:
+            first = next((first for first in groups if dataclasses.replace(first, file=one.file) == one), one)
+            groups.setdefault(first, []).append(one.file)
+        return {first: tuple(files) for first, files in groups.items()}
+
+    @property
+    def dev_groups(self) -> tuple[tuple[str, ...], ...]:
+        """The files to validate on, those together that are prepared together."""
+        return (self.dev,) if self.dev else tuple(self.groups.values())
 
     @property
     def least_dev_hash(self) -> float:

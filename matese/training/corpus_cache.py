@@ -20,7 +20,7 @@ from matese.training.config import Config, to_builtins
 from matese.training.corpus import Corpus, corpus_from_arrays
 from matese.version import __version__
 
-VERSION = 7
+VERSION = 8
 """Of what is kept. Raise it with every change of the arrays or labels that the same files and settings give."""
 FEWEST_SEGMENTS = 10_000
 """Smaller data are read quickly, and are not kept."""

@@ -8,7 +8,7 @@ from matese import files
 from matese.formats.tables import jsonl
 from matese.training import calibration, run, run_setup
 from matese.training.config import Config
-from matese.training.reading import read
+from matese.training.reading import read_dev
 from matese.training.reporting import SILENT, Reporter
 from matese.training.run import Result
 
@@ -34,9 +34,8 @@ def finetune(config: Config, *, resume: bool = False, reporter: Reporter = SILEN
     result = run.train(config, resume=resume, reporter=reporter)
     if not run_setup.is_first_process():
         return result
-    data = config.data
     output = Path(config.output)
-    ratings = read(data.dev_files, data, hashes=(data.least_dev_hash, 1))
+    ratings = read_dev(config.data, report=lambda _: None)  # the run has told which rows are skipped
     with_spans = [rating for rating in ratings if rating.errors is not None]
     if config.model.heads.tags is None or len(with_spans) < FEWEST:
         reporter.tell(f"not calibrated: {len(with_spans):,} held-out ratings with spans, {FEWEST} are needed")

@@ -9,6 +9,7 @@ from pathlib import Path
 from matese import preparation
 from matese.annotation import Rating
 from matese.evaluation.systems import raters
+from matese.files import shown
 from matese.formats import detection, test_set_texts
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import RowIssue
@@ -25,7 +26,7 @@ def read(
     report: Callable[[RowIssue], None] | None = None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Rating]:
-    """Yields the ratings of files in any format.
+    """Yields the ratings of files in any format, which are prepared together.
 
     Args:
         paths: the files.
@@ -37,32 +38,52 @@ def read(
         notify: called with sentences about segments without a reference after the join, and about the preparation.
 
     Raises:
-        InputError: if a file is in no known format, is faulty, lacks the rater, or belongs to no given test set.
+        InputError: if a file is in no known format, is faulty, or belongs to no given test set, or none has the rater.
         OSError: if a file cannot be read.
     """
+    names = list(map(str, paths))
+    ratings: Iterable[Rating] = _of_files(names, data, report, notify)
+    if data.rater is not None:
+        ratings = raters.one_per_segment(list(ratings), name=shown(names), rater=data.rater).ratings
+    if data.prepare is not None:
+        prepared = preparation.prepare(ratings, merge=data.prepare)
+        for notice in prepared.notices(shown(names)):
+            notify(notice)
+        ratings = prepared.ratings
+    for rating in ratings:
+        source = rating.segment.source or rating.segment.hypothesis
+        if hashes[0] <= zlib.crc32(source.encode("utf-8", "surrogatepass")) / 2**32 < hashes[1]:
+            yield rating
+
+
+def read_dev(
+    data: DataConfig, report: Callable[[RowIssue], None] | None = None, notify: Callable[[str], None] = lambda _: None
+) -> Iterator[Rating]:
+    """Yields the ratings to validate on, which may be a part of the training data; see `read`."""
+    for paths in data.dev_groups:
+        yield from read(paths, data, hashes=(data.least_dev_hash, 1), report=report, notify=notify)
+
+
+def _of_files(
+    paths: Iterable[str],
+    data: DataConfig,
+    report: Callable[[RowIssue], None] | None,
+    notify: Callable[[str], None],
+) -> Iterator[Rating]:
+    """Yields the ratings of files, with the texts of test sets; see `read`."""
     given = (
         test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
         for one in data.texts
     )
     texts = [of_test_set for of_test_set in given if of_test_set is not None]
     for path in paths:
-        ratings: Iterable[Rating] = detection.read(str(path), ReadOptions(report, lang_pair=data.lang_pair))
+        ratings: Iterable[Rating] = detection.read(path, ReadOptions(report, lang_pair=data.lang_pair))
         if texts:
             joined = test_set_texts.join(ratings, *texts)
             for notice in joined.notices():
                 notify(f"{path}: {notice}")
             ratings = joined.ratings
-        if data.rater is not None:
-            ratings = raters.one_per_segment(list(ratings), name=str(path), rater=data.rater).ratings
-        if data.prepare is not None:
-            prepared = preparation.prepare(ratings, merge=data.prepare)
-            for notice in prepared.notices(str(path)):
-                notify(notice)
-            ratings = prepared.ratings
-        for rating in ratings:
-            source = rating.segment.source or rating.segment.hypothesis
-            if hashes[0] <= zlib.crc32(source.encode("utf-8", "surrogatepass")) / 2**32 < hashes[1]:
-                yield rating
+        yield from ratings
 
 
 def texts_of(rating: Rating) -> Iterator[str]:

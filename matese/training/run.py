@@ -45,7 +45,7 @@ from matese.training.corpus import Corpus
 from matese.training.corpus_building import Lesson
 from matese.training.module import TrainingModule
 from matese.training.optimisation import Steps
-from matese.training.reading import read
+from matese.training.reading import read, read_dev
 from matese.training.reporting import SILENT, ProgressReport, Reporter, ValidationReport
 from matese.training.run_directory import MODEL, RESULT, STATE, UNRATED
 from matese.training.trainer import make_trainer, quiet
@@ -203,8 +203,8 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
     without_texts: list[str] = []
 
     def build() -> tuple[Corpus, list[str]]:
-        read_file = partial(read, data=data, report=of_train, notify=without_texts.append)
-        corpus = corpus_building.build(_lessons(data, read_file), texts, inputs, heads)
+        read_files = partial(read, data=data, report=of_train, notify=without_texts.append)
+        corpus = corpus_building.build(_lessons(data, read_files), texts, inputs, heads)
         return corpus, [*of_train.messages(), *without_texts]
 
     train, messages = corpus_cache.cached(config, texts, heads, build)
@@ -220,10 +220,13 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
     if len(kept) == len(heads):
         raise InputError(f"no head of the model can learn from {' '.join(data.files)}; add ratings of another kind")
     of_dev_texts: list[str] = []
-    hashes = (data.least_dev_hash, 1)
-    dev_ratings = read(data.dev_files, data, report=of_dev, notify=of_dev_texts.append, hashes=hashes)
     dev = corpus_building.build(
-        dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=config.model.heads.tags is not None
+        read_dev(data, of_dev, of_dev_texts.append),
+        texts,
+        inputs,
+        heads,
+        keep_ratings=True,
+        with_spans=config.model.heads.tags is not None,
     )
     for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
         reporter.tell(message)
@@ -244,15 +247,15 @@ def _tell_what_is_read(train: Corpus, dev: Corpus, reporter: Reporter) -> None:
             reporter.tell(f"dev: the input {kind} is not validated, since it needs texts that {lacking}")
 
 
-def _lessons(data: DataConfig, read_file: Callable[..., Iterator[Rating]]) -> Iterator[Lesson]:
+def _lessons(data: DataConfig, read_files: Callable[..., Iterator[Rating]]) -> Iterator[Lesson]:
     """Yields the training data, the unrated translations last."""
-    for file in data.rated:
-        teaches = None if file.teaches is None else frozenset(file.teaches)
-        group = 0 if file.raters is None else 1 + data.raters.index(file.raters)
-        for rating in read_file([file.file], hashes=(0, file.share * (1 - data.held_out))):
+    for first, paths in data.groups.items():
+        teaches = None if first.teaches is None else frozenset(first.teaches)
+        group = 0 if first.raters is None else 1 + data.raters.index(first.raters)
+        for rating in read_files(paths, hashes=(0, first.share * (1 - data.held_out))):
             for learned in (rating, *(pieces.cut(rating) if data.pieces else ())):
                 yield Lesson(learned, teaches, group)
-    for rating in read_file(data.unrated.files) if data.unrated is not None else ():
+    for rating in read_files(data.unrated.files) if data.unrated is not None else ():
         yield Lesson(Rating(rating.segment, None, None), frozenset(), is_unrated=True)
 
 

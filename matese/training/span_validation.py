@@ -11,9 +11,10 @@ from torchmetrics import MetricCollection
 from torchmetrics.classification import MulticlassF1Score, MulticlassPrecision, MulticlassRecall
 
 from matese import mqm
-from matese.evaluation.spans import score_agreement, span_hit, unit_tags
+from matese.annotation import ErrorSpan
+from matese.evaluation.spans import score_agreement, unit_tags
 from matese.evaluation.spans.rating_pairs import RatingPair
-from matese.evaluation.spans.span_hit import SpanHitCounts
+from matese.evaluation.spans.span_hit_metric import SpanHit
 from matese.evaluation.spans.unit_tags import UnitTags
 from matese.evaluation.statistics import bootstrap
 from matese.model.engines.batch_engine import BatchEngine
@@ -30,14 +31,13 @@ from matese.training.dev_metrics import DevMetrics
 SHOWN = ("dev/macro_precision", "dev/macro_recall", "dev/exact_f1", "dev/hsh", "dev/tsh", "dev/pearson")
 _NAMES = {
     **{f"tags.{tag}.f1": f"f1_{tag}" for tag in TAGS},
-    "hsh": "hsh",
-    "tsh": "tsh",
     "expected_score.pearson": "pearson",
 }
 """The figures that are computed as in `matese evaluate`, by their names there."""
 _BATCH_TOKENS = 8192
-_Measured = tuple[UnitTags, SpanHitCounts, float, float]
-"""Tags of a segment's tokens, hits of its spans, and its scores: gold and predicted."""
+_Spans = Sequence[ErrorSpan]
+_Measured = tuple[UnitTags, _Spans, _Spans, float, float]
+"""Tags of a segment's tokens, its predicted and its gold spans, and its scores: gold and predicted."""
 
 
 def tag_metrics(prefix: str = "") -> MetricCollection:
@@ -50,7 +50,7 @@ def tag_metrics(prefix: str = "") -> MetricCollection:
 class SpanMetrics(DevMetrics):
     """Computes the figures of a tagger, which reads and marks the segments as `matese tag` does.
 
-    Those of tags are computed by torchmetrics, those of exact spans by seqeval, if it is installed.
+    Those of tags and Span Hit are metrics of torchmetrics; those of exact spans are computed by seqeval, if installed.
     """
 
     def measure(self, network: Network, draws: Sequence[Draw]) -> Iterator[_Measured]:
@@ -66,19 +66,20 @@ class SpanMetrics(DevMetrics):
             pair = RatingPair.of(gold, result.rating)
             ranges = result.prediction.ranges.tolist()
             tags = (bio.from_spans(pair.gold_spans, ranges), bio.from_spans(pair.predicted_spans, ranges))
-            hits = span_hit.span_hit(pair.gold_spans, pair.predicted_spans)
-            yield tags, hits, mqm.score(gold), result.prediction.score or 0.0
+            yield tags, pair.predicted_spans, pair.gold_spans, mqm.score(gold), result.prediction.score or 0.0
 
     def figures(self, segments: Sequence[_Measured]) -> Mapping[str, float]:
         """Returns the figures by name."""
-        tags, hits, golds, scores = zip(*segments, strict=True)
+        tags, predicted_spans, gold_spans, golds, scores = zip(*segments, strict=True)
         by_sums, _ = score_agreement.statistics("expected_score", np.array(golds), np.array(scores))
-        statistics = (unit_tags.tag_statistic(tags, TAGS), span_hit.statistic(hits), by_sums)
+        statistics = (unit_tags.tag_statistic(tags, TAGS), by_sums)
         whole = bootstrap.whole_sample(len(segments))
         evaluated = {name: value for statistic in statistics for name, (value,) in statistic.figures(whole).items()}
+        span_hit = SpanHit()
         gold, predicted = (torch.tensor([tag for text in tags for tag in text[side]]) for side in (0, 1))
         return {
             **{name: float(evaluated[other]) for other, name in _NAMES.items()},
+            **{name: float(value) for name, value in span_hit(predicted_spans, gold_spans).items()},
             **{name: float(value) for name, value in tag_metrics()(predicted, gold).items()},
             **exact_spans(tags),
         }

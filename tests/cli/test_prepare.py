@@ -102,11 +102,14 @@ def test_one_rater_is_said_to_be_alone(run: Run, folder: Path) -> None:
     assert "no segment has several raters" in made.err
 
 
-def test_several_test_sets_are_named(run: Run, folder: Path) -> None:
-    rows = [{"hypothesis": f"Satz {n}", "source": f"s {n}", "errors": [], "test_set": f"wmt{n % 2}"} for n in range(4)]
-    (folder / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    made = run("prepare", "a.jsonl", "--output", "out")
-    assert (made.code, "a.jsonl: ratings of 2 test sets: wmt0, wmt1" in made.err) == (0, True)
+def test_several_test_sets_are_named_and_kept_apart(run: Run, folder: Path) -> None:
+    write(folder / "raw.tsv")
+    header, *lines = (folder / "raw.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [f"{line}\twmt{number}\n" for number in (20, 21) for line in lines]
+    (folder / "two.tsv").write_text("".join([f"{header}\ttest_set\n", *rows]), encoding="utf-8")
+    made = run("prepare", "two.tsv", "--output", "out")
+    assert (made.code, "two.tsv: ratings of 2 test sets: wmt20, wmt21" in made.err) == (0, True)
+    assert "8 ratings with 16 error spans, 8 segments merged" in made.err
 
 
 @pytest.mark.parametrize(

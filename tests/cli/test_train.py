@@ -12,6 +12,7 @@ import pytest
 
 import matese
 from matese.annotation import SegmentKey
+from tests.cli import test_prepare as raw
 from tests.cli.conftest import Run
 from tests.training.material import RATINGS, SETTINGS, write_ratings, write_settings
 
@@ -123,6 +124,28 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     assert f"{folder / 't.tsv'} is in data.train and in data.dev" in made.err
     unknown = run("train", "--config", "c.yaml", *given[:5], "other", "--set", "data.rater=eva").refused()
     assert "t.tsv: no rating of rater 'eva' (--rater): must be anna or ben" in unknown
+
+
+def test_raters_in_several_files_are_merged(run: Run, folder: Path) -> None:
+    raw.write(folder / "raw.tsv")
+    names = ("anna", "ben", "carl")
+    for name in names:
+        raw.write(folder / f"{name}.tsv", [row for row in raw.ROWS if row[1] == name])
+    files = [f"{name}.tsv" for name in names]
+    how = ("--config", "c.yaml", *BRIEF, "--set", "model.texts.inputs=[source]")
+    several = run("train", *files, *how, "--output", "several", "--set", "data.held_out=0.3")
+    assert several.code == 0, several.err
+    told = several.err.splitlines()[:2]
+    done = "12 ratings with 14 error spans by 3 raters: 4 ratings with 8 error spans, 4 segments merged"
+    assert told[0] == f"matese: anna.tsv, ben.tsv, carl.tsv: prepared {done}, each score the mean of the raters'"
+    assert "anna.tsv, ben.tsv, carl.tsv: left out: 1 " in told[1]
+    one = run("train", "raw.tsv", *how, "--output", "one", "--set", "data.held_out=0.3")
+    assert several.out.replace("several", "one") == one.out
+    # Files with settings of their own are prepared apart.
+    own = json.dumps([*files[:2], {"file": files[2], "raters": "carl"}])
+    apart = run("train", *how, "--set", f"data.train={own}", "--dev", "raw.tsv", "--output", "apart")
+    assert "anna.tsv, ben.tsv: prepared 8 ratings" in apart.err
+    assert "carl.tsv: prepared 4 ratings" in apart.err
 
 
 def test_references_of_files_are_trained_on(run: Run, folder: Path) -> None:

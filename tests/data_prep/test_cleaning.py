@@ -56,11 +56,14 @@ def test_offsets_that_count_doubled_marks_are_moved() -> None:
 
 
 @pytest.mark.parametrize("category", ["Non-translation!", "Non-translation", "non-translation"])
-def test_a_rating_of_no_translation_is_dropped_as_a_whole(category: str) -> None:
+def test_an_error_of_no_translation_leaves_the_score_alone(category: str) -> None:
     dropped, drop = counter()
     _, count = counter()
     given = [rating("a b", ErrorSpan(0, 3, MAJOR, category)), rating("a b", ErrorSpan(0, 1, MINOR), rater="s")]
     (merged,) = cleaning.prepare(given, drop, count, seed=lambda _: "")
-    assert (merged.rater, merged.overall) == ("s", Overall(-1.0, "mqm"))
-    assert cleaning.prepare(given[:1], drop, count, seed=lambda _: "") == []
-    assert dropped == {"rating: Non-translation": 2}
+    assert merged == Rating(Segment("a b"), "r+s", None, overall=Overall(-13.0, "mqm"))
+    alone, other = cleaning.prepare(given, drop, count, seed=lambda _: "", merge="none")
+    assert (alone.errors, alone.overall) == (None, Overall(-25.0, "mqm"))
+    assert other.errors == given[1].errors
+    assert dropped["error: Non-translation"] == 2
+    assert dropped["error: in a segment with an error of Non-translation"] == 1

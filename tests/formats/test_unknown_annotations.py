@@ -328,6 +328,29 @@ def test_errors_in_a_column_of_another_name_are_reported(
     assert len(list(detection.read(path, ReadOptions(only_texts=True), name=form))) == 1
 
 
+@pytest.mark.parametrize(
+    ("columns", "is_error"),
+    [
+        ({"start": 4, "end": 7, "severity": "major", "rater": "anna"}, True),
+        ({"Severity": "major"}, True),
+        ({"start": "00:00:01", "end": "00:00:02"}, False),  # of subtitles
+        ({"rater": "anna"}, False),
+    ],
+)
+def test_columns_with_a_row_for_each_error_are_reported(
+    tmp_path: Path, columns: dict[str, object], *, is_error: bool
+) -> None:
+    path = PUT["csv"](json.dumps({"mt": TEXT, "src": SOURCE, **columns}), tmp_path / "csv")
+    issues: list[RowIssue] = []
+    (rating,) = detection.read(path, ReadOptions(issues.append), name="csv")
+    assert rating.errors is None
+    expected = [("ignored", f"{', '.join(columns)} not read as an error")]
+    assert [(issue.kind, issue.reason) for issue in issues] == expected
+    with pytest.raises(FormatError, match="not read as an error") if is_error else contextlib.nullcontext():
+        assert len(list(detection.read(path, name="csv"))) == 1
+    assert len(list(detection.read(path, ReadOptions(only_texts=True), name="csv"))) == 1
+
+
 MARKS = {case.form: case for case in CASES if case.known.startswith("{")}
 
 

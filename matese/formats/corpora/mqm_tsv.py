@@ -1,9 +1,9 @@
 """MQM TSV: the ratings of Freitag et al. 2021 and of the WMT metrics tasks since; a row for each error.
 
-The header names the columns, `system doc doc_id seg_id rater source target category severity`, in any case; other
-columns (`comment`) are ignored. `<v>` and `</v>` mark the span in `target`, or in `source` for an error of the source
-and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found no error has a row
-with severity `no-error`.
+The header names the columns, `system doc doc_id seg_id rater source target category severity`, in any case; the column
+`test_set` may tell the segments of several test sets apart, and others (`comment`) are ignored. `<v>` and `</v>` mark
+the span in `target`, or in `source` for an error of the source and, with a category such as Accuracy/Omission, for
+words that the target lacks. A rater who found no error has a row with severity `no-error`.
 
 The rows of a segment may stand anywhere, so that a file is read as a whole.
 
@@ -58,8 +58,9 @@ NO_ERROR = "no-error"
 _TAG = re.compile("</?v>")
 _OTHER_TAG = re.compile("</?V>|&lt;/?v&gt;")
 """Tags that another program has changed; they are part of the text."""
-_SegmentId = tuple[str, str, int]
-"""System, document and number."""
+_READ = (*COLUMNS, "test_set")
+_SegmentId = tuple[str | None, str, str, int]
+"""Test set, system, document and number."""
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence"),
@@ -108,7 +109,9 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     for row in _rows(_open(path, options), options):
         by_segment.setdefault(row.segment, {}).setdefault(row.rater, []).append(row)
     for segment, by_rater in by_segment.items():
-        yield from _ratings(by_rater.values(), SegmentKey(options.test_set, options.lang_pair, *segment))
+        test_set, system, document, index = segment
+        key = SegmentKey(test_set or options.test_set, options.lang_pair, system, document, index)
+        yield from _ratings(by_rater.values(), key)
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -156,7 +159,7 @@ class _Table:
         name: of the file, in messages.
         rows: the line number and the cells of each row below the header.
         is_csv: whether a CSV writer has quoted it.
-        places: of `COLUMNS` among its columns.
+        places: of the columns that are read among its columns; None for one that it lacks.
         n_columns: how many it has.
         has_empty_numbers: whether a segment number of 0 says that segments are only numbered in their documents.
     """
@@ -164,15 +167,15 @@ class _Table:
     name: str
     rows: Iterator[tuple[int, Sequence[str]]]
     is_csv: bool
-    places: Sequence[int]
+    places: Sequence[int | None]
     n_columns: int
     has_empty_numbers: bool
 
     def columns(self, cells: Sequence[str]) -> Sequence[str] | None:
-        """Returns the cells of a row in the order of `COLUMNS`; None if their number is not that of the header."""
+        """Returns the cells of a row in the order of `_READ`; None if their number is not that of the header."""
         if len(cells) != self.n_columns:
             return None
-        columns = [cells[place] for place in self.places]
+        columns = ["" if place is None else cells[place] for place in self.places]
         return _with_document_number(columns) if self.has_empty_numbers else columns
 
 
@@ -193,13 +196,13 @@ def _open(path: str | Path, options: ReadOptions) -> _Table:
         raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}")
     if missing:
         raise FormatError(name_of(path), 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
-    if several := [name for name in COLUMNS if names.count(name) > 1]:
+    if several := [name for name in _READ if names.count(name) > 1]:
         raise FormatError(name_of(path), 1, f"MQM TSV has several columns {several[0]}: {expected}")
     return _Table(
         name=name_of(path),
         rows=rows,
         is_csv=is_csv,
-        places=[names.index(name) for name in COLUMNS],
+        places=[names.index(name) if name in names else None for name in _READ],
         n_columns=len(names),
         has_empty_numbers=options.first_segment != 0 and any(name.strip().lower() == "globalsegid" for name in header),
     )
@@ -222,12 +225,12 @@ def _rows(table: _Table, options: ReadOptions) -> Iterator[_Row]:
 
 def _with_document_number(columns: Sequence[str]) -> Sequence[str]:
     """Returns the columns of a row, with the number of the segment in its document if it has no other."""
-    row = dict(zip(COLUMNS, columns, strict=True))
+    row = dict(zip(_READ, columns, strict=True))
     return list({**row, "seg_id": row["doc_id"]}.values()) if row["seg_id"] == "0" else columns
 
 
 def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
-    system, document, _, seg_id, rater, source, target, category, severity = columns
+    system, document, _, seg_id, rater, source, target, category, severity, test_set = columns
     if (index := parse_whole_number(seg_id)) is None:
         raise UnusableRowError("seg_id is not a number", f"{seg_id!r} must be digits")
     if not (severity or rater or category):
@@ -247,7 +250,7 @@ def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
     is_unmarked = all(text.marks == () for text in marked)
     if is_unmarked and (_OTHER_TAG.search(target) or _OTHER_TAG.search(source)):
         issues.repair("tags other than <v> and </v> taken as text", "marks must be <v> and </v>")
-    segment = system, document, index
+    segment = test_set or None, system, document, index
     return _Row(issues, segment, rater, *marked, category, severities.MEANINGS.get(name), is_understood)
 
 

@@ -46,6 +46,8 @@ _ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0+$")
 _MARKED = re.compile("<v>.*?</v>", re.DOTALL)
 _OF_ERRORS = ("start", "severity", "span", "error")
 """Parts of the names of keys that lists of errors have in files of other tools."""
+_OF_RATERS = ("severity", "start", "end", "rater")
+"""Names of columns that tables with a row for each error have."""
 _WORD = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+")
 """Of a name: "mtA" and "model1_Translation" have two."""
 _NO_TEXT = frozenset(
@@ -194,11 +196,16 @@ def _rated(row: Mapping[str, Any], path: str | Path, number: int, options: ReadO
 
 def _report_unread(segment: Segment, issues: RowIssues) -> None:
     """Reports other columns that hold errors in a form that is not ours: the rating lacks them."""
-    for name, value in (segment.extra or {}).items():
+    extra = segment.extra or {}
+    allowed = "must be errors as in our JSONL (docs/formats.md), or be left out"
+    for name, value in extra.items():
         if _may_be_errors(value):
-            issues.ignore(
-                f"{name} not read as errors", "must be errors as in our JSONL (docs/formats.md), or be left out"
-            )
+            issues.ignore(f"{name} not read as errors", allowed)
+    of_raters = [name for name, value in extra.items() if plain(name) in _OF_RATERS and value not in (None, "")]
+    if of_raters:
+        # Subtitles have a start and an end, too.
+        is_error = any(plain(name) == "severity" for name in of_raters)
+        issues.ignore(f"{', '.join(of_raters)} not read as an error", allowed if is_error else None)
 
 
 def _may_be_errors(value: object) -> bool:

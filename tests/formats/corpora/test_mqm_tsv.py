@@ -68,6 +68,13 @@ def test_a_row_is_an_error_of_its_raters_rating(write: Write) -> None:
     assert list(mqm_tsv.read(write(row(severity="bad")), ReadOptions(report=lambda _: None))) == []
 
 
+def test_a_column_of_test_sets_tells_segments_apart(write: Write) -> None:
+    rows = (f"{row()}\twmt20", f"{free()}\twmt21", f"{free(index='2')}\t")
+    ratings = list(mqm_tsv.read(write(*rows, header=f"{HEADER}\tTest_Set"), ReadOptions(test_set="ted")))
+    found = [(one.segment.key and one.segment.key.test_set, len(one.errors or ())) for one in ratings]
+    assert found == [("wmt20", 1), ("wmt21", 0), ("ted", 0)]
+
+
 HOUSE = "r1: Ein Haus. | "
 MOVED = "repaired, target differs from other rows, span moved"
 
