@@ -163,7 +163,8 @@ class Predictor:
             is_skipped = "blank" in self.overrides and is_blank(row.texts[0], hypothesis)
             if row in remembered or is_skipped:
                 continue
-            long_text = LongText.of(self.config, self.text_encoder, row.texts, [hypothesis, *others], row.inputs)
+            tokens_of_row = [hypothesis, *others]
+            long_text = LongText.of(self.config, self.text_encoder, row.texts, tokens_of_row, row.inputs, row.languages)
             if long_text is None:
                 read = self.interpreter.windows(self.text_encoder.join(hypothesis, others, row.inputs, row.languages))
             elif long_text.is_by_states:

@@ -18,6 +18,7 @@ from matese.model.encoder.settings import Mix
 from matese.model.heads.meaning.settings import MeaningRule
 from matese.model.heads.score.network import ScoreTensor
 from matese.model.heads.score.settings import CONTEXTS
+from matese.model.heads.sentence_vectors import SentenceVectors
 from matese.model.heads.tags.network import TagLogits
 from matese.model.inputs import Inputs, collate
 from matese.model.network import Network
@@ -110,10 +111,12 @@ def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
 def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
     config = make_config(extra=1, extra_heads=2, score={"pooling": "texts"})
     tagger = Network(config, make_encoder("xlm-roberta")).eval()
+    encodings = [make_encoding(n)._replace(sentences=np.array([[1, 3], [n + 3, n + 4]], np.int32)) for n in (4, 6)]
     with torch.autocast("cpu", torch.bfloat16):
-        output = tagger(make_batch("xlm-roberta", 4, 6))
+        output = tagger(collate(encodings, pad_id=1))
     assert output[TagLogits].logits.dtype == torch.float32
     assert output[ScoreTensor].values.dtype == torch.float32
+    assert output[SentenceVectors].values.dtype == torch.float32
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn import functional
 
+from matese.model.encoder.pooling import in_full
 from matese.model.heads.networks import HeadOutput
 from matese.model.states import BatchStates
 from matese.model.texts.encoding import Encoding
@@ -19,7 +20,7 @@ class SentenceVectors(HeadOutput):
     """What a network says of sentences.
 
     Attributes:
-        values: (batch, most sentences of a row, width), float32.
+        values: (batch, most sentences of a row, width), float32 even under autocast.
     """
 
     values: Tensor
@@ -32,7 +33,8 @@ class SentenceVectors(HeadOutput):
             return None
         is_inside = functional.one_hot(numbers)[..., 1:].transpose(1, 2).float()  # (batch, sentences, tokens)
         shares = is_inside / is_inside.sum(-1, keepdim=True).clamp(min=1)
-        return cls(shares @ states.encoded.float())
+        with in_full(shares):
+            return cls(shares @ states.encoded.float())
 
     def rows(self, encodings: Sequence[Encoding]) -> list[SentenceStates | None]:
         """Returns the vectors of each row; None for a row without sentences."""

@@ -239,22 +239,28 @@ class TextEncoder:
             inputs: their kind, if any.
             languages: see `languages`.
         """
-        lengths = [len(context.ids) for context in contexts]
-        room = self.capacity(1 + len(lengths))
-        context_room = None
-        if self.has_decoder:
-            room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
-            context_room = self.capacity(len(lengths))
-        windows = plan(len(hypothesis.ids), lengths, room=room, context_room=context_room)
-        encodings = self.encode(hypothesis, contexts, inputs, windows)
-        return encodings if languages is None else [self._in(languages, inputs, encoding) for encoding in encodings]
+        windows = self.plan(len(hypothesis.ids), [len(context.ids) for context in contexts])
+        return self.encode(hypothesis, contexts, inputs, languages, windows)
+
+    def plan(self, n_tokens: int, lengths: Sequence[int]) -> list[Window]:
+        """Returns the windows over a hypothesis and contexts of these lengths in tokens: one if they fit into a row."""
+        if not self.has_decoder:
+            return plan(n_tokens, lengths, room=self.capacity(1 + len(lengths)))
+        room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
+        return plan(n_tokens, lengths, room=room, context_room=self.capacity(len(lengths)))
 
     def encode(
-        self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None, windows: Sequence[Window]
+        self,
+        hypothesis: Tokens,
+        contexts: Sequence[Tokens],
+        inputs: InputKind | None,
+        languages: LanguageCodes | None,
+        windows: Sequence[Window],
     ) -> list[Encoding]:
         """Returns the model's input for parts of the texts; see `join`."""
         roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
-        return [self._encoding(hypothesis, contexts, roles, window) for window in windows]
+        encodings = [self._encoding(hypothesis, contexts, roles, window) for window in windows]
+        return encodings if languages is None else [self._in(languages, inputs, encoding) for encoding in encodings]
 
     def _in(self, languages: LanguageCodes, inputs: InputKind | None, encoding: Encoding) -> Encoding:
         """Returns the encoding with the code of its own language beside each text."""

@@ -1,8 +1,9 @@
-"""Pieces of long texts: sentences of the hypothesis beside those of the other text that they translate.
+"""Pieces of long texts: sentences of the hypothesis beside those of the other texts that they translate.
 
-A hypothesis of several sentences is read as a whole, and in pieces. By the reference, pieces follow from the letters of
-the sentences; by the source, from their states in the reading of the whole. What is too long to be read as a whole is
-read in runs of consecutive pieces.
+A hypothesis of several sentences is read as a whole, and in pieces. By the source, pieces follow from the sentences'
+states in the reading of the whole; by the reference, by source and reference together, and where a decoder reads the
+hypothesis, whose states are not like the encoder's, from their letters, numbers and lengths. What is too long to be
+read as a whole is read in runs of consecutive pieces.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from matese.model.arrays import Floats, Int32Array
 from matese.model.config import ModelConfig
-from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
-from matese.model.texts.windows import plan
+from matese.model.texts.encoding import Encoding, InputKind, LanguageCodes, TextEncoder, Tokens
 from matese.text import alignment
-from matese.text.alignment import Bead, Likeness
+from matese.text.alignment import Likeness
 from matese.text.ranges import Range
 from matese.text.sentences import sentence_ranges, size, splitter
 
@@ -68,23 +70,32 @@ class Sentences:
         return self.starts[numbers[1]] - self.starts[numbers[0]]
 
 
+class Part(NamedTuple):
+    """Sentences that are read at once: their numbers in the hypothesis, and in each of the other texts."""
+
+    hypothesis: Range
+    others: tuple[Range, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class LongText:
-    """A hypothesis of several sentences, or one that is too long to be read at once, beside another text.
+    """A hypothesis of several sentences, or one that is too long to be read at once, beside other texts.
 
     Attributes:
         encoder: the model's.
-        inputs: which text is the other one.
+        inputs: which texts are beside the hypothesis.
+        languages: see `TextEncoder.languages`.
         hypothesis: the hypothesis.
-        other: the other text.
-        runs: sentences of both texts that are read at once, in order.
+        others: the other texts, the source before the reference.
+        runs: sentences of all texts that are read at once, in order.
     """
 
     encoder: TextEncoder
     inputs: InputKind
+    languages: LanguageCodes | None
     hypothesis: Sentences
-    other: Sentences
-    runs: Sequence[Bead]
+    others: Sequence[Sentences]
+    runs: Sequence[Part]
 
     @classmethod
     def of(
@@ -94,74 +105,81 @@ class LongText:
         texts: Sequence[str],
         tokens: Sequence[Tokens],
         inputs: InputKind | None,
+        languages: LanguageCodes | None = None,
     ) -> LongText | None:
         """Returns the long text of a row; None if it is read at once, without pieces.
 
         Args:
             config: of the model.
             encoder: the model's.
-            texts: of the row.
+            texts: of the row: the hypothesis and the others.
             tokens: of these texts.
-            inputs: which text is beside the hypothesis.
+            inputs: which texts are beside the hypothesis.
+            languages: see `TextEncoder.languages`.
         """
-        if not config.reads_pieces or inputs not in ("source", "reference") or encoder.has_decoder:
+        if not config.reads_pieces or inputs is None:
             return None
-        is_whole = sum(len(one.ids) for one in tokens) <= encoder.capacity(2)
+        n_tokens, *lengths = [len(own.ids) for own in tokens]
+        is_whole = len(encoder.plan(n_tokens, lengths)) == 1
         hypothesis = Sentences.of(texts[0], tokens[0])
         if not hypothesis.texts or (is_whole and len(hypothesis.texts) < 2):
             return None
-        other = Sentences.of(texts[1], tokens[1])
-        whole = Bead((0, len(hypothesis.texts)), (0, len(other.texts)))
-        runs = [whole] if is_whole else _runs(hypothesis, other, encoder.capacity(2))
-        return cls(encoder, inputs, hypothesis, other, runs)
+        others = [Sentences.of(text, own) for text, own in zip(texts[1:], tokens[1:], strict=True)]
+        whole = Part((0, len(hypothesis.texts)), tuple([(0, len(other.texts)) for other in others]))
+        runs = [whole] if is_whole else _runs(encoder, hypothesis, others)
+        return cls(encoder, inputs, languages, hypothesis, others, runs)
 
     @property
     def is_by_states(self) -> bool:
         """Whether the runs must be read before the pieces are known."""
-        return self.inputs == "source"
+        return self.inputs == "source" and not self.encoder.has_decoder
 
     def whole(self) -> list[Encoding]:
-        """Returns the model's input for all runs; the first is cut if a part of the other text is in no run."""
+        """Returns the model's input for all runs; the first is cut if a part of another text is in no run."""
         encodings = []
         for run in self.runs:
-            if not self.other.count(run.other):  # sentences without a counterpart are read beside the whole
-                run = Bead(run.first, (0, len(self.other.texts)))
-            read = self._encode(run)
-            if self.is_by_states and len(read) == 1 and self.other.count(run.other):
+            # Sentences without a counterpart are read beside the whole.
+            ranges = [
+                own if other.count(own) else (0, len(other.texts))
+                for other, own in zip(self.others, run.others, strict=True)
+            ]
+            read = self._encode(Part(run.hypothesis, tuple(ranges)))
+            if self.is_by_states and len(read) == 1 and self.others[0].count(run.others[0]):
                 read = [read[0]._replace(sentences=self._places(run, read[0]))]
             encodings += read
-        if sum(self.other.count(run.other) for run in self.runs) < len(self.other.tokens.ids):
-            encodings[0] = encodings[0]._replace(is_cut=True)
+        for number, other in enumerate(self.others):
+            if sum(other.count(run.others[number]) for run in self.runs) < len(other.tokens.ids):
+                encodings[0] = encodings[0]._replace(is_cut=True)
         return encodings
 
-    def _places(self, run: Bead, read: Encoding) -> Int32Array:
+    def _places(self, run: Part, read: Encoding) -> Int32Array:
         """Returns the places of a run's sentences in its row: (sentences, 2)."""
         assert read.context is not None
         places = []
         for sentences, (first, end), start in (
-            (self.hypothesis, run.first, read.first),
-            (self.other, run.other, read.context.first),
+            (self.hypothesis, run.hypothesis, read.first),
+            (self.others[0], run.others[0], read.context.first),
         ):
             starts = np.array(sentences.starts[first : end + 1], np.int32) - sentences.starts[first] + start
             places.append(np.stack([starts[:-1], starts[1:]], 1))
         return np.concatenate(places)
 
     def pieces(self, read: Sequence[tuple[Encoding, SentenceStates | None]] = ()) -> list[Encoding]:
-        """Returns the model's input for all pieces with text on both sides; none if there is only one piece.
+        """Returns the model's input for all pieces with text on all sides; none if there is only one piece.
 
         Args:
             read: each row of `whole`, and the states of its sentences.
         """
-        likeness = alignment.likeness_of(self.hypothesis.texts, self.other.texts)
+        likeness = _letters(self.hypothesis, self.others)
         for encoding, states in read:
             if states is not None:
-                self._compare(encoding, states.vectors, likeness)
-        found = _align(self.hypothesis, self.other, likeness)
+                self._compare(encoding, states.vectors, likeness[0])
+        parts = _align(self.hypothesis, self.others, likeness)
         return [
             encoding._replace(is_piece=True)
-            for bead in found
-            if len(found) > 1 and self.hypothesis.count(bead.first) and self.other.count(bead.other)
-            for encoding in self._encode(bead)
+            for part in parts
+            if len(parts) > 1 and min(_counts(self.hypothesis, self.others, part))
+            for encoding in self._encode(part)
         ]
 
     def _compare(self, row: Encoding, vectors: Floats, likeness: Likeness) -> None:
@@ -174,16 +192,18 @@ class LongText:
         # States of one text are all alike, so that the cosine of what is particular to a sentence tells more.
         centre = (own.mean(0) + others.mean(0)) / 2
         first = bisect_left(self.hypothesis.starts, row.start)
-        other = bisect_left(self.other.starts, row.context.start)
+        other = bisect_left(self.others[0].starts, row.context.start)
         likeness[first : first + len(own), other : other + len(others)] = (
             _SHARE_OF_STATES * _at_length_1(own - centre) @ _at_length_1(others - centre).T
         )
 
-    def _encode(self, part: Bead) -> list[Encoding]:
-        windows = plan(self.hypothesis.count(part.first), [self.other.count(part.other)], room=self.encoder.capacity(2))
-        starts = (self.hypothesis.starts[part.first[0]], self.other.starts[part.other[0]])
-        shifted = [window.shifted(*starts) for window in windows]
-        return self.encoder.encode(self.hypothesis.tokens, [self.other.tokens], self.inputs, shifted)
+    def _encode(self, part: Part) -> list[Encoding]:
+        n_tokens, *lengths = _counts(self.hypothesis, self.others, part)
+        start = self.hypothesis.starts[part.hypothesis[0]]
+        starts = [other.starts[own[0]] for other, own in zip(self.others, part.others, strict=True)]
+        windows = [window.shifted(start, starts) for window in self.encoder.plan(n_tokens, lengths)]
+        tokens = [other.tokens for other in self.others]
+        return self.encoder.encode(self.hypothesis.tokens, tokens, self.inputs, self.languages, windows)
 
 
 def _at_length_1(vectors: Floats) -> Floats:
@@ -191,21 +211,41 @@ def _at_length_1(vectors: Floats) -> Floats:
     return scaled
 
 
-def _align(hypothesis: Sentences, other: Sentences, likeness: Likeness) -> list[Bead]:
-    return alignment.align(list(map(size, hypothesis.texts)), list(map(size, other.texts)), likeness)
+def _counts(hypothesis: Sentences, others: Sequence[Sentences], part: Part) -> list[int]:
+    """Returns the number of tokens of a part in the hypothesis and in each other text."""
+    return [hypothesis.count(part.hypothesis), *map(Sentences.count, others, part.others)]
 
 
-def _runs(hypothesis: Sentences, other: Sentences, room: int) -> list[Bead]:
-    """Returns runs of consecutive beads that fit into a row, by the letters; a longer bead is a run of its own.
+def _letters(hypothesis: Sentences, others: Sequence[Sentences]) -> list[Likeness]:
+    return [alignment.likeness_of(hypothesis.texts, other.texts) for other in others]
 
-    Sentences of the other text that do not fit beside any of the hypothesis are in no run.
+
+def _align(hypothesis: Sentences, others: Sequence[Sentences], likeness: Sequence[Likeness]) -> list[Part]:
+    """Returns the aligned parts of the texts, in order; several other texts are cut where all alignments are."""
+    sizes = list(map(size, hypothesis.texts))
+    alignments = [
+        alignment.align(sizes, list(map(size, other.texts)), own) for other, own in zip(others, likeness, strict=True)
+    ]
+    if len(alignments) == 1:
+        return [Part(bead.first, (bead.other,)) for bead in alignments[0]]
+    ends = [{0: 0} | {bead.first[1]: bead.other[1] for bead in beads if bead.first[1]} for beads in alignments]
+    cuts = sorted(set.intersection(*map(set, ends)))
+    return [Part((start, end), tuple([(own[start], own[end]) for own in ends])) for start, end in pairwise(cuts)]
+
+
+def _runs(encoder: TextEncoder, hypothesis: Sentences, others: Sequence[Sentences]) -> list[Part]:
+    """Returns runs of consecutive parts that fit into a row, by the letters; a longer part is a run of its own.
+
+    Sentences of another text that do not fit beside any of the hypothesis are in no run.
     """
-    runs: list[Bead] = []
-    for bead in _align(hypothesis, other, alignment.likeness_of(hypothesis.texts, other.texts)):
+    runs: list[Part] = []
+    for part in _align(hypothesis, others, _letters(hypothesis, others)):
         if runs:
-            joint = Bead((runs[-1].first[0], bead.first[1]), (runs[-1].other[0], bead.other[1]))
-            if hypothesis.count(joint.first) + other.count(joint.other) <= room:
+            ranges = [(before[0], after[1]) for before, after in zip(runs[-1].others, part.others, strict=True)]
+            joint = Part((runs[-1].hypothesis[0], part.hypothesis[1]), tuple(ranges))
+            n_tokens, *lengths = _counts(hypothesis, others, joint)
+            if len(encoder.plan(n_tokens, lengths)) == 1:
                 runs[-1] = joint
                 continue
-        runs.append(bead)
-    return [run for run in runs if hypothesis.count(run.first)]
+        runs.append(part)
+    return [run for run in runs if hypothesis.count(run.hypothesis)]

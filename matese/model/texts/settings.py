@@ -32,8 +32,8 @@ class TextSettings:
             source-first, source, hypothesis and reference in one row (PEAR).
         max_tokens: longest input, including special tokens; longer texts are read in parts.
         reads_pieces: whether a tagger also reads a hypothesis of several sentences in pieces: each sentence beside
-            those of the source or reference that it translates. Without it, by other models, and with source and
-            reference together, only a text that is too long is read in parts: in overlapping windows.
+            those of the source or reference that it translates. Without it, and by other models, only a text that is
+            too long is read in parts: in overlapping windows.
         row_format: how the texts of a row are told apart: by special tokens, or as in a released MetricX.
         has_token_types: whether the encoder gets token types that mark the hypothesis, as BERT does.
         separate_layers: number of the lowest encoder layers in which each text is read alone, as the encoder was

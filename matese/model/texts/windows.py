@@ -37,16 +37,16 @@ class Window(NamedTuple):
     contexts: tuple[TokenRange, ...]
     is_cut: bool = False
 
-    def shifted(self, start: int, start_of_context: int) -> Window:
-        """Returns the window over parts of two texts as one over the whole texts.
+    def shifted(self, start: int, starts: Sequence[int]) -> Window:
+        """Returns the window over parts of texts as one over the whole texts.
 
         Args:
             start: first token of the part of the hypothesis.
-            start_of_context: first token of the part of the only context.
+            starts: first token of the part of each context.
         """
-        (first, end), kept, ((context, end_of_context),), is_cut = self
-        places = (context + start_of_context, end_of_context + start_of_context)
-        return Window((first + start, end + start), kept, (places,), is_cut)
+        (first, end), kept, contexts, is_cut = self
+        places = [(first + shift, end + shift) for (first, end), shift in zip(contexts, starts, strict=True)]
+        return Window((first + start, end + start), kept, tuple(places), is_cut)
 
 
 def plan(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int | None = None) -> list[Window]:

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese.model.config import ModelConfig
-from matese.model.texts.encoding import Encoding, InputKind, TextEncoder
+from matese.model.texts.encoding import ROLES, Encoding, InputKind, TextEncoder
 from matese.model.texts.pieces import LongText, SentenceStates
 from tests.conftest import make_tokenizer
 
 ENCODER = TextEncoder(make_tokenizer(), max_tokens=400)
 SMALL = TextEncoder(make_tokenizer(), max_tokens=120)
+DECODER = TextEncoder(make_tokenizer(), max_tokens=400, decoder_start=2)
+SMALL_DECODER = TextEncoder(make_tokenizer(), max_tokens=120, decoder_start=2)
 WORDS = ["Der Film war gut und lang.", "Das Essen im Haus war teuer!", "Um 23 Uhr kam sie nach Hause?"]
 OTHERS = ["Der Film war lang und gut.", "Im Haus war das Essen teuer!", "Sie kam um 23 Uhr nach Hause?"]
 
@@ -21,7 +23,7 @@ OTHERS = ["Der Film war lang und gut.", "Im Haus war das Essen teuer!", "Sie kam
 def long_text(
     hypothesis: str, other: str, encoder: TextEncoder = ENCODER, inputs: InputKind = "reference"
 ) -> LongText | None:
-    texts = (hypothesis, other)
+    texts = (hypothesis, *[other] * len(inputs.split("+")))
     return LongText.of(ModelConfig(), encoder, texts, encoder.tokenize(texts), inputs)
 
 
@@ -67,6 +69,30 @@ def test_each_sentence_is_a_piece_beside_its_counterpart() -> None:
             piece.ids[piece.first : piece.first + n_tokens], whole.ids[whole.first + piece.start :][:n_tokens]
         )
         assert piece.ids[piece.context.first] == whole.ids[whole.context.first + piece.context.start]
+
+
+@pytest.mark.parametrize(
+    ("encoder", "inputs"), [(ENCODER, "source+reference"), (DECODER, "source"), (DECODER, "source+reference")]
+)
+def test_letters_decide_where_no_states_of_one_encoder_can(encoder: TextEncoder, inputs: InputKind) -> None:
+    hypothesis = " ".join(WORDS)
+    text = long_text(hypothesis, " ".join(OTHERS), encoder, inputs)
+    assert text is not None
+    assert not text.is_by_states
+    assert len(text.whole()) == 1
+    pieces = text.pieces()
+    assert [read(hypothesis, piece) for piece in pieces] == WORDS
+    for piece, tokens in zip(pieces, encoder.tokenize(OTHERS), strict=True):
+        for role in inputs.split("+"):
+            assert (piece.roles == ROLES.index(role)).sum() == len(tokens.ids)
+
+
+def test_source_and_reference_are_cut_where_both_can_be() -> None:
+    hypothesis = " ".join(WORDS)
+    texts = (hypothesis, " ".join(OTHERS), f"{OTHERS[0][:-1]}, und {OTHERS[1]} {OTHERS[2]}")
+    text = LongText.of(ModelConfig(), ENCODER, texts, ENCODER.tokenize(texts), "source+reference")
+    assert text is not None
+    assert [read(hypothesis, piece) for piece in text.pieces()] == [" ".join(WORDS[:2]), WORDS[2]]
 
 
 def test_a_sentence_without_a_counterpart_is_in_no_piece() -> None:
@@ -138,12 +164,13 @@ def test_many_sentences_beside_few() -> None:
 @given(
     st.lists(st.sampled_from([*WORDS, "好。", "\n", "wort " * 30]), min_size=1, max_size=9).map(" ".join),
     st.lists(st.sampled_from([*OTHERS, "Ja.", "wort " * 30]), max_size=9).map(" ".join),
-    st.sampled_from(["reference", "source"]),
+    st.sampled_from(["reference", "source", "source+reference"]),
+    st.sampled_from([SMALL, SMALL_DECODER]),
 )
 def test_all_of_the_hypothesis_is_read_once_and_everything_fits(
-    hypothesis: str, other_text: str, inputs: InputKind
+    hypothesis: str, other_text: str, inputs: InputKind, encoder: TextEncoder
 ) -> None:
-    text = long_text(hypothesis, other_text, SMALL, inputs)
+    text = long_text(hypothesis, other_text, encoder, inputs)
     if text is None:
         return
     (tokens,) = SMALL.tokenize([hypothesis])
@@ -154,5 +181,5 @@ def test_all_of_the_hypothesis_is_read_once_and_everything_fits(
     of_pieces = [place for row in pieces for place in (np.arange(*row.kept) + row.start).tolist()]
     assert of_pieces == sorted(set(of_pieces))
     for row in (*whole, *pieces):
-        assert len(row.ids) <= 120
+        assert max(len(row.ids), row.n_decoded) <= 120
         assert row.ranges.tolist() == tokens.ranges[row.start : row.start + len(row.ranges)].tolist()
