@@ -396,10 +396,3 @@ def stretches(words: Sequence[str], others: Sequence[str]) -> tuple[Sequence[str
 
 def _tokens(text: str) -> list[str]:
     return [text[start:end] for start, end in words_of(text)]
-
-
-def training_part(blocks: Iterable[Mapping[str, Any]], held_out: Reserved) -> bytes:
-    """Returns the written contrasts that may be trained on, as `written.json.xz` holds them."""
-    kept = [block for block in blocks if not is_held_out(block["source"]) and held_out.allows(*texts_of(block))]
-    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-    return lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)

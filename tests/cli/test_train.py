@@ -148,6 +148,15 @@ def test_raters_in_several_files_are_merged(run: Run, folder: Path) -> None:
     assert "carl.tsv: prepared 4 ratings" in apart.err
 
 
+def test_ratings_are_used_as_they_are_without_preparation(run: Run, folder: Path) -> None:
+    raw.write(folder / "raw.tsv")
+    how = ("--set", "model.texts.inputs=[source]", "--set", "data.prepare=null")
+    made = run("train", "--config", "c.yaml", "--train", "raw.tsv", "--dev", "raw.tsv", "--output", "out", *how, *BRIEF)
+    assert made.code == 0, made.err
+    assert "prepared" not in made.err
+    assert "train: 12 ratings\n" in made.err
+
+
 def test_references_of_files_are_trained_on(run: Run, folder: Path) -> None:
     bare = [replace(one, segment=replace(one.segment, references=())) for one in RATINGS]
     write_ratings(folder / "bare.jsonl", tuple(bare))

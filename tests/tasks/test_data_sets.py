@@ -51,6 +51,27 @@ def test_a_data_set_becomes_a_file_to_train_on(tmp_path: Path, monkeypatch: pyte
     assert Request(ratings=["a.tsv", "b.tsv"], config="a.yaml").ratings == ("a.tsv", "b.tsv")
 
 
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A data set of two splits in the layout of the hub, in the current directory, where `datasets` looks first."""
+    folder = tmp_path / "org" / "name"
+    folder.mkdir(parents=True)
+    for name, ratings in (("train", RATINGS[::2]), ("test", RATINGS[1::2])):
+        (folder / f"{name}.jsonl").write_text("".join(f"{jsonl.dumps(one)}\n" for one in ratings), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "ours"))
+    return "hf://datasets/org/name"
+
+
+def test_the_name_of_a_data_set_on_the_hub(address: str) -> None:
+    (path,) = cast("Sequence[str]", Request(ratings=address, config="a.yaml").ratings)
+    assert list(jsonl.read(path)) == RATINGS[::2]
+    assert matese.prepare(address, output="out").prepared.n_merged == 10
+    evaluated = matese.evaluate(address, RATINGS[::2], raters=matese.Raters(rater="ben"))
+    assert evaluated.figures["hsh"].value == 1
+
+
 def test_a_data_set_that_the_hub_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(name: str) -> object:
         raise ConnectionError(f"no {name}\nand more")

@@ -16,11 +16,11 @@ from matese.model.encoder.loading import load_encoder
 from matese.model.loading import load_tagger
 from matese.training import config, run
 from tests import prepared
-from tests.conftest import make_tokenizer
+from tests.conftest import ENCODERS, make_tokenizer
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 _SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 32, "intermediate_size": 64}
-_XLM_R = {"model_type": "xlm-roberta", **_SMALL, "max_position_embeddings": 514, "type_vocab_size": 1}
+_XLM_R = ENCODERS["xlm-roberta"]
 _DEBERTA_V3 = {
     "model_type": "deberta-v2",
     **_SMALL,
@@ -31,17 +31,6 @@ _DEBERTA_V3 = {
     "pos_att_type": ["p2c", "c2p"],
     "position_biased_input": False,
     "type_vocab_size": 0,
-}
-_MBART = {
-    "model_type": "mbart",
-    "d_model": 32,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 64,
-    "decoder_ffn_dim": 64,
-    "max_position_embeddings": 256,
 }
 _MODERNBERT = {
     "model_type": "modernbert",
@@ -58,9 +47,9 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "microsoft/infoxlm-large": _XLM_R,
     "microsoft/deberta-v3-large": _DEBERTA_V3,
     "jhu-clsp/mmBERT-base": _MODERNBERT,
-    "facebook/mbart-large-cc25": _MBART,
+    "facebook/mbart-large-cc25": ENCODERS["mbart"],
     "facebook/xlm-roberta-xl": {**_XLM_R, "model_type": "xlm-roberta-xl"},
-    "intfloat/multilingual-e5-small": {**_XLM_R, "model_type": "bert", "type_vocab_size": 2},
+    "intfloat/multilingual-e5-small": ENCODERS["bert"],
     "mini": _XLM_R,
 }
 LISTINGS = {
