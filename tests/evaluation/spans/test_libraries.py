@@ -14,13 +14,13 @@ from seqeval.scheme import IOB2
 from torchmetrics.classification import MulticlassF1Score, MulticlassPrecision, MulticlassRecall
 
 import matese
-from matese.annotation import Rating
+from matese.annotation import ErrorSpan, Rating
 from matese.evaluation.spans import rating_pairs
 from matese.tasks import tag_units
 from tests.evaluation.material import NAMES, major, minor, rating
 
 DATA = Path(os.environ.get("MATESE_DATA", "")) / "mqm" / "mqm_newstest2020_ende.tsv.gz"
-WORKED = (
+WORKED: tuple[tuple[str, list[ErrorSpan], list[ErrorSpan]], ...] = (
     ("Zwei Hunde bellten laut.", [minor(0, 10), major(5, 17), minor(18, 24)], [major(5, 10), minor(18, 23)]),
     ("Es regnet.", [], [minor(0, 2)]),
     ("Gut, sehr gut!", [major(0, 3), minor(5, 9)], [major(0, 3), major(5, 13)]),
