@@ -57,7 +57,7 @@ _LEAST_LETTERS = 60
 _WORD = regex.compile(r"(?w)\b[\p{L}\p{M}\p{N}'’]+\b")
 _LETTERS = regex.compile(r"[\p{L}\p{M}]+")
 _NUMBER = regex.compile(r"(?<![\p{L}\p{M}\p{N}.,:/-])\p{Nd}+(?![\p{L}\p{M}\p{N}.,:/%-])")
-_GROUPED = regex.compile(r"(?<!\p{Nd})\p{Nd}{1,3}(?:[.,]\p{Nd}+)+(?!\p{Nd})")
+_DECIMAL = regex.compile(r"(?<![\p{L}\p{Nd}.,])\p{Nd}{1,3}[.,]\p{Nd}{1,2}(?!\p{Nd}|[.,]\p{Nd})")
 _YEAR = regex.compile("[12][0-9]{3}")
 _PLACEHOLDERS = (
     "%s",
@@ -149,21 +149,17 @@ def _other_digit(number: str, rng: random.Random) -> str:
     return f"{number[:place]}{rng.choice([digit for digit in digits if digit != number[place]])}{number[place + 1 :]}"
 
 
-def moved_mark(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
-    """A number with a decimal or grouping mark loses the mark, so that its value is another."""
+def lost_mark(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
+    """A number loses its decimal mark."""
     texts = Texts(segment)
-    matches = list(_GROUPED.finditer(segment.hypothesis))
-    compared = (match for match in _GROUPED.finditer(texts.source) if _is_compared(texts, match))
+    compared = (match for match in _DECIMAL.finditer(prose(texts.source)) if _is_compared(texts, match))
     theirs = {regex.sub(r"\P{Nd}", "", match[0]) for match in compared}
-    matches = [match for match in matches if regex.sub(r"\P{Nd}", "", match[0]) in theirs]
-    if not matches:
+    places = [(match, regex.sub(r"\P{Nd}", "", match[0])) for match in _DECIMAL.finditer(prose(segment.hypothesis))]
+    places = [(match, digits) for match, digits in places if digits in theirs]
+    if not places:
         return None
-    match = rng.choice(matches)
-    digits = regex.sub(r"\P{Nd}", "", match[0])
-    if digits.endswith("0"):
-        return None
-    text = f"{segment.hypothesis[: match.start()]}{digits}{digits[-1]}{segment.hypothesis[match.end() :]}"
-    return Faulty(segment, replace(segment, hypothesis=text))
+    match, digits = rng.choice(places)
+    return Faulty(segment, replace(segment, hypothesis=_put(segment.hypothesis, *match.span(), digits)))
 
 
 def lost_placeholder(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
@@ -352,7 +348,7 @@ class Kind:
 
 FAULTS: Mapping[str, Kind] = {
     "digit changed": Kind("numbers", changed_digit),
-    "decimal or grouping mark lost": Kind("numbers", moved_mark),
+    "decimal mark lost": Kind("numbers", lost_mark),
     "placeholder left out": Kind("placeholders", lost_placeholder),
     "placeholder renamed": Kind("placeholders", renamed_placeholder),
     "tags left out": Kind("placeholders", lost_tag),

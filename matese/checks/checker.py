@@ -46,15 +46,17 @@ def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating
     """Returns a model's rating with the findings of some rules; the rater names both.
 
     Errors of the model and a finding on the same words become one error: the finding with the higher severity and the
-    model's confidence.
+    model's confidence. Where a model gave no answer, the findings are a rating by the rules alone, and without findings
+    there is none, since no answer is not "no errors".
     """
     findings = check(rating.segment, chosen)
-    if rating.errors is None and rating.whole is None:  # no answer is not "no errors"
+    if rating.errors is None and rating.whole is None:
         return findings if findings.all_errors else rating
+    has_spans = rating.errors is not None or findings.errors
     return replace(
         rating,
         rater=f"{rating.rater}|{_signature(rating.segment, chosen)}",
-        errors=_joined(rating.segment, rating.errors or (), findings.errors or ()),
+        errors=_joined(rating.segment, rating.errors or (), findings.errors or ()) if has_spans else None,
         omissions=_joined(rating.segment, rating.omissions, findings.omissions),
         unplaced=(*rating.unplaced, *_new_unplaced(rating, findings)),
     )

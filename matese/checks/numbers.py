@@ -4,13 +4,12 @@ Numbers are digits of any script. Those of both texts are paired: by their value
 language (both decimal marks where these are unknown), with fractions (2½) and powers (10⁶); by their characters, since
 versions and codes are copied; as hours, of which "am" and "pm" name one; and as parts of dates, decades, centuries and
 short years. Only where exactly one number is left on each side, the translation's is a finding; of several, one that
-differs from its counterpart in a single digit.
+differs from its counterpart in a single digit or in its decimal mark.
 
 Nothing is said of a number that may be part of a name, beside a word that multiplies it (million, 万), or beside a unit
 or currency that is not that of the other; of numbers that differ in zeros only, where a language's words for thousands
-are unknown; of hours in Amharic and Swahili; of years in languages with another era, or of any number of a text with a
-date in Amharic, Persian and Nepali; and of a lost decimal mark where several numbers are left. What is left out or
-written in words is not found.
+are unknown; of hours in Amharic and Swahili; and of years in languages with another era, or of any number of a text
+with a date in Amharic, Persian and Nepali. What is left out or written in words is not found.
 """
 
 from __future__ import annotations
@@ -222,8 +221,8 @@ def _is_end_or_part(long: Number, short: Number) -> bool:
 
 
 def _is_slip(one: Number, other: Number) -> bool:
-    """Whether two numbers of several digits differ in a single one."""
-    return len(one.digits) == len(other.digits) > 1 and sum(map(operator.ne, one.digits, other.digits)) == 1
+    """Whether two numbers of several digits differ in a single one, or in a mark alone."""
+    return len(one.digits) == len(other.digits) > 1 and sum(map(operator.ne, one.digits, other.digits)) < 2
 
 
 def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
@@ -242,7 +241,8 @@ def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
         return False
     if cldr.may_be_converted(*(cldr.quantities(text, one.start, one.end, lang) for text, one, lang in places)):
         return False
-    if one.digits.strip("0") == other.digits.strip("0"):  # the word behind one of them may be a thousand or a hundred
+    # The word behind one of them may be a thousand or a hundred.
+    if one.digits != other.digits and one.digits.strip("0") == other.digits.strip("0"):
         is_hundred = any(100 * value in one.values | other.values for value in one.values | other.values)
         if is_hundred or not all(cldr.scale_words(lang) for _, _, lang in places):
             return False

@@ -1,7 +1,8 @@
 """Words that are repeated, as by a model that has lost the thread.
 
-A word or phrase with a word of three letters that stands there three times in a row without marks between, or a
-sentence that stands there twice. Two words in a row are not found, since many languages double words.
+A word or phrase with a word of three letters that stands there three times in a row without marks between (a word of
+three letters alone: four times), or a sentence that stands there twice. Two words in a row are not found, since many
+languages double words.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ _LOOP = regex.compile(
 )
 _SENTENCES = regex.compile(r"(?s)[.!?…؟।。！？\n].*[.!?…؟।。！？\n]")
 _WORD = regex.compile(r"(?:\p{L}\p{M}*){3}")
+_SHORT_WORDS = regex.compile(r"[\p{L}\p{M}]{3}\s+[\p{L}\p{M}]{3}")
+"""Two words of three letters, behind the same one: Venda has "vha vha vha" in correct sentences."""
 _TWICE = regex.compile(
     r"(?i)(?<![\p{L}\p{M}])(?:(?P<unit>[\p{L}\p{M}]++)\W+|(?P<unit>\p{L}{2,4}?))(?P=unit)+(?![\p{L}\p{M}])"
     rf"|(?P<unit>[{UNSPACED}]{{2,4}}?)(?P=unit)"
@@ -56,7 +59,8 @@ def _repeats(text: str) -> Iterator[tuple[int, int]]:
     """
     plain = prose(text)
     for match in _LOOP.finditer(plain):
-        if _WORD.search(match["unit"]) and len({*match["unit"].casefold()}) > 1:
+        is_short = _SHORT_WORDS.fullmatch(match["rest"]) is not None
+        if _WORD.search(match["unit"]) and len({*match["unit"].casefold()}) > 1 and not is_short:
             yield match.start("rest"), match.end("rest")
     if not _SENTENCES.search(plain):
         return

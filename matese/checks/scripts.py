@@ -38,8 +38,10 @@ _MEMBERS = {
 }
 _LETTER = regex.compile(r"\p{L}")
 _MIXED = regex.compile(
-    r"(?<![\p{L}\p{M}])(?=[\p{L}\p{M}]*?\p{Latin})(?=[\p{L}\p{M}]*?[\p{Cyrillic}\p{Greek}])[\p{L}\p{M}]{3,}+"
+    r"(?<![\p{L}\p{M}])(?=[\p{L}\p{M}]*?\p{Latin})(?=[\p{L}\p{M}]*?[\p{Cyrillic}\p{Greek}])(?!\p{Lu}{2,}\p{Ll}+\b)"
+    r"[\p{L}\p{M}]{3,}+"
 )
+"""A word with letters of two alphabets, but no abbreviation with an ending: HTMLу."""
 _ALIKE = "aceopxyijsABCEHKMOPTXYvunNZ" + "асеорхуіјѕАВСЕНКМОРТХУІЈЅ" + "αορχνυικΑΒΕΖΗΙΚΜΝΟΡΤΥΧόίά"
 """Letters that look like one of another alphabet. Latin "I" is not among them: it is a letter of the Caucasus."""
 

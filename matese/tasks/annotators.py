@@ -198,7 +198,7 @@ def _with_rules(marker: Marker, rules_of: Callable[[Segment], Sequence[Rule]]) -
 
         for rating, tokens in marker.annotate(segments):
             rules = rules_of(rating.segment)
-            yield checker.add_findings(rating, rules) if rules and rating.errors is not None else rating, tokens
+            yield checker.add_findings(rating, rules) if rules else rating, tokens
 
     return replace(marker, annotate=annotate)
 

@@ -244,3 +244,5 @@ def test_no_answer_of_a_model_is_not_free_of_errors() -> None:
     assert [error.rule for error in found.errors or ()] == ["numbers"]
     assert found.rater is not None
     assert "model" not in found.rater
+    scored = replace(unanswered, estimate=Estimate(-1.0, "mqm"))
+    assert checker.add_findings(scored).errors is None, "a model of scores alone marks nothing"

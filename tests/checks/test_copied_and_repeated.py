@@ -75,6 +75,7 @@ def test_copies(source: str, hypothesis: str, expected: bool) -> None:
         ("en-uk", "Broken modifier", "Зламаний модифiкатор", ["модифiкатор"]),
         ("en-el", "Open file", "Άνoιγμα αρχείου", ["Άνoιγμα"]),
         ("en-ru", "a USB port, on your iPhone, a 3D model", "USB-порт, на iPhone'е, 3D-модель", []),
+        ("en-tg", "The ISIS flag of HTML", "нишони ISISро, HTMLу", []),
         ("en-de", "5 μm, β, μmol, kΩ", "5 μm, β, μmol, kΩ", []),
         ("en-ce", "Tap", "ТIетаIайе", []),  # Latin "I" for a letter that keyboards lack
         ("en-de", "the word Mоskau", "das Wort Mоskau", []),
@@ -124,6 +125,9 @@ def test_scripts_of_a_reference_are_right() -> None:
         ("x", "去学校去学校去学校吧。", ["去学校去学校"]),
         # Letters with their marks are one word: no vowel sign or virama ends it.
         ("x", "उसने नया सत्तर", []),
+        # A word of three letters stands there four times: Venda has it three times.
+        ("x", "vhe vha vha vha tshi tamba", []),
+        ("x", "die die die die Katze", ["die die die"]),
         ("x", "वह बोलता बोलता बोलता", ["बोलता बोलता"]),
         ("x", "മിമിക, എസ് എസ് എസ്", []),
     ],

@@ -181,6 +181,9 @@ def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
         # Not compared: beside words that multiply.
         ("en-pt", "$37 billion", "US$ 67 bilhões", []),
         ("en-ky", "380,000 people", "390 миң киши", []),
+        # A lost decimal mark: beside other numbers, and where the language's words for thousands are unknown.
+        ("en-de", "a 2.53 ERA, 18-7 and 220 2/3", "ein ERA von 253, 18-7 und 220", ["253"]),
+        ("en-bem", "a drop of 4.8 per cent", "ukufika kuli 48 pesenti", ["48"]),
         ("en-de", "they won 5&4", "sie gewannen mit 4&4", ["4"]),
     ],
 )

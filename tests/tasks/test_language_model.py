@@ -53,6 +53,21 @@ def test_reasons_and_corrections_are_shown_and_checked(folder: Path) -> None:
     assert (first["errors"][0]["reason"], first["errors"][0]["correction"]) == ("wrong currency", "Euro")
 
 
+def test_findings_of_rules_stay_where_the_model_gave_no_answer(folder: Path) -> None:
+    write(folder / "mt.txt", "Es kostet 16 Euro.", "Das Haus ist neu.", "Gut.")
+
+    def refuse_some(handler: Handler, number: int, body: dict[str, Any]) -> None:
+        is_short = "Gut" in json.loads(body["messages"][-1]["content"])["translation"]
+        handler.answer('{"errors": []}' if is_short else "I cannot.")
+
+    with serving(refuse_some) as endpoint:
+        ran = do(tag, **ASKED, base_url=endpoint.url, checks="also", output="out.jsonl")
+    assert "2 of 3 segments got no usable answer" in ran.told
+    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
+    assert [row["errors"] and [error["rule"] for error in row["errors"]] for row in rows] == [["numbers"], None, []]
+    assert ["openai:tiny" in row["rater"] for row in rows] == [False, True, True]
+
+
 def test_a_scheme_and_terms_in_files(folder: Path) -> None:
     write(folder / "own.yaml", "severities:", "  - {name: Blocker, severity: critical, definition: must not go out}")
     write(folder / "terms.tsv", "house\tHaus")

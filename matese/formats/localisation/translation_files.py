@@ -18,7 +18,8 @@ it was, but the notes of a model or check replace those of an earlier one, whose
 has noted in the file is not noted again; another rating of the same text by the same person is an error. Each rating
 becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater, and error-free
 units get no note. Notes are read again as ratings; what is not understood of them, or an unknown state, is reported,
-and its unit is never free of errors. A unit that has no rating is a segment without spans.
+and its unit is never free of errors. A unit that has no rating is a segment without spans. In XLIFF, the errors that
+translate5 has marked in the texts (`mqm_tags`) are ratings, too; corrections leave its tags in the file.
 Placeholders that stand in the text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not marked: spans of nothing else are left
 out, and counted. Confidences are rounded to a percent.
 
@@ -41,7 +42,7 @@ from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, counted
 from matese.files import UTF16_MARKS, name_of, open_binary, whole
-from matese.formats import corrections, signs, unit_states
+from matese.formats import corrections, mqm_tags, signs, unit_states
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
 from matese.formats.localisation import key_files, notes, po, subtitles, xliff
@@ -221,7 +222,7 @@ def _without_those_of(
         unit = template.units[index]
         issues = RowIssues(name_of(writing.template), _ignore, unit.line)
         of_template = _ratings(unit, of_unit[0].segment, raters, issues, only_texts=True)
-        held = {rating.rater: rating for rating in of_template if raters or unit.notes}
+        held = {rating.rater: rating for rating in of_template if raters or unit.notes or unit.with_issues}
         for rating in of_unit:
             if rating.rater in held and _written(held[rating.rater], unit) != _written(rating, unit):
                 problem = (
@@ -330,6 +331,9 @@ def _ratings(
             ratings.insert(0, Rating(segment, rater, () if is_understood else None))
         if unit.not_understood:  # no note makes it free of errors
             ratings = [one if one.all_errors else replace(one, errors=None) for one in ratings]
+        if unit.with_issues is not None:
+            source, target = unit.with_issues
+            ratings += mqm_tags.ratings(Rating(replace(segment, hypothesis=target, source=source), None, None))
         yield from ratings or [Rating(segment, None, None)]
     except FormatError:
         raise

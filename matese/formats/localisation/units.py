@@ -33,6 +33,7 @@ class Unit:
         kind: what the file calls it.
         ignored_rules: names of the rules that do not hold for it, "all" for every one.
         placeholder_kinds: see `Segment`.
+        with_issues: source and target with tags of errors, as `mqm_tags` reads them; None if it has none.
         not_understood: what the file says of the translation that the reader does not understand: for each, a reason
             and what is allowed, as `RowIssues.ignore` takes them.
     """
@@ -52,6 +53,7 @@ class Unit:
     not_understood: Sequence[tuple[str, str]] = ()
     ignored_rules: tuple[str, ...] = ()
     placeholder_kinds: tuple[str, ...] = ()
+    with_issues: tuple[str, str] | None = None
 
     @property
     def is_translated(self) -> bool:

@@ -18,7 +18,7 @@ from xml.parsers import expat
 
 from matese.annotation import Codes, InlineCode
 from matese.errors import InputError, shortened
-from matese.formats import corrections, unit_states
+from matese.formats import corrections, mqm_tags, unit_states
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 
@@ -28,8 +28,10 @@ _MARKS = {"sub", "sm", "em"}
 _AROUND_TEXT = {"g", "pc"}
 """Codes whose content is text."""
 _SEPARATOR = "\x1f"
-_OF_OLDER_VERSION = re.compile(r"pm[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """Between namespace and name of an element; XML cannot hold it, while some files have namespaces with spaces."""
+_ISSUES = (f"{_SEPARATOR}startIssue", f"{_SEPARATOR}endIssue")
+"""Elements of translate5, in a namespace of their own."""
+_OF_OLDER_VERSION = re.compile(r"pm[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _JUDGEMENTS = ("state-qualifier", "status", "conf")
 """Attributes in which XLIFF 1.2, memoQ and Trados say that a reviewer has rejected a translation."""
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -59,6 +61,7 @@ class _Text:
         parts: of it, without inline code: the first byte of each, the text, and whether it is in CDATA, where no
             character is escaped.
         codes: its inline codes.
+        issues: tags of errors that translate5 has put into it, each before the code point with a number.
         left_out: depth of the inline code, or deleted text, in which the parser is; None if it is in none.
         code_start: the first byte of the last code.
         raw_codes: the bytes of codes without text, by their names.
@@ -69,6 +72,7 @@ class _Text:
     start: int = 0
     parts: list[tuple[int, str, bool]] = field(default_factory=list)
     codes: list[InlineCode] = field(default_factory=list)
+    issues: list[tuple[int, str]] = field(default_factory=list)
     left_out: int | None = None
     code_start: int = 0
     raw_codes: dict[str, bytes] = field(default_factory=dict)
@@ -77,6 +81,14 @@ class _Text:
     def content(self) -> str:
         """The text, without inline code."""
         return "".join(text for _, text, _ in self.parts)
+
+    @property
+    def content_with_issues(self) -> str:
+        """The text with the tags of translate5 that are in it."""
+        text = self.content
+        for place, tag in reversed(self.issues):
+            text = f"{text[:place]}{tag}{text[place:]}"
+        return text
 
     def places(self, raw: bytes) -> Iterator[_LetterPlace]:
         """Yields where the code points are in a file."""
@@ -252,6 +264,9 @@ class _Reader:
                 self._text.code_start = at
             if local in _CODE or is_deleted:
                 self._text.left_out = len(self._open)
+            if local.endswith(_ISSUES):
+                tag = mqm_tags.tag(local.rpartition(_SEPARATOR)[2], attributes)
+                self._text.issues.append((len(self._text.content), tag))
 
     def _start_structure(self, local: str, parent: str, attributes: Mapping[str, str], *, at: int) -> None:
         if local == "file" and "source-language" in attributes:
@@ -388,6 +403,7 @@ class _Reader:
             target = segment.target.content
             if not segment.is_to_translate or not (source.strip() or target.strip()):
                 continue
+            with_issues = (segment.source.content_with_issues, segment.target.content_with_issues)
             is_known = segment.state is None or segment.state in unit_states.FINISHED | unit_states.UNFINISHED
             states = [] if is_known else [("unknown state", f"{segment.state!r} must be one of XLIFF")]
             if segment.n_targets > 1:
@@ -405,6 +421,7 @@ class _Reader:
                 is_finished=segment.state not in unit_states.UNFINISHED,
                 context="\n".join(context),
                 codes=_codes(segment),
+                with_issues=with_issues if segment.source.issues or segment.target.issues else None,
                 not_understood=[*foreign, *states],
             )
 

@@ -177,7 +177,7 @@ def _marked(rating: Rating) -> Iterable[Rating]:
     """Returns the ratings of a row in whose texts translate5 has put tags; without tags, that of the row."""
     if "<mqm:" not in rating.segment.hypothesis + (rating.segment.source or ""):
         return (rating,)
-    from matese.formats.tables import mqm_tags  # which few tables need
+    from matese.formats import mqm_tags  # which few tables need
 
     return mqm_tags.ratings(rating)
 

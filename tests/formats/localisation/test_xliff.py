@@ -11,6 +11,8 @@ import pytest
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.checks import checker, length
+from matese.errors import FormatError
+from matese.formats.format import WriteOptions
 from matese.formats.localisation import translation_files
 from tests.formats import reading
 from tests.formats.localisation.noting import noted
@@ -297,3 +299,22 @@ def test_limits_of_length_are_read(tmp_path: Path, attributes: str, version: str
         text = xliff_2(f'<unit id="a" {attributes}><segment>{SHOP}</segment></unit>')
     (rating,), _ = read(tmp_path, text)
     assert length.limit(rating.segment.extra) == limit
+
+
+ISSUES = """<trans-unit id="1"><source>The <x id="2"/>cat</source><target>Die <mqm:startIssue type="Grammar"
+ severity="minor" note="a &amp; b" agent="anna" id="7"/>ist<mqm:endIssue id="7"/> <x id="2"/>da</target></trans-unit>"""
+OF_TRANSLATE5 = ' xmlns:mqm="http://www.qt21.eu/mqm"'
+
+
+def test_errors_of_translate5_are_ratings_of_its_agents(tmp_path: Path) -> None:
+    (rating,), reports = read(tmp_path, xliff_1(ISSUES, more=OF_TRANSLATE5))
+    assert (rating.rater, rating.segment.hypothesis, reports) == ("anna", "Die ist da", [])
+    assert rating.errors == (ErrorSpan(4, 7, Severity.MINOR, "Grammar", reason="a & b"),)
+    path = tmp_path / "texts.xlf"
+    assert noted(path, [replace(rating, rater="ben")], [rating]).count(b"mqm:") == 2
+    written = tmp_path / "again.xlf"
+    translation_files.save([rating], written, WriteOptions(template=path))
+    assert written.read_bytes() == path.read_bytes(), "the file has this rating"
+    with pytest.raises(FormatError, match="has no end") as raised:
+        read(tmp_path, xliff_1(ISSUES.replace('<mqm:endIssue id="7"/>', ""), more=OF_TRANSLATE5))
+    assert raised.value.line == 3

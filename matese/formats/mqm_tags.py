@@ -1,4 +1,4 @@
-"""Errors as translate5 exports them in the cells of a table: empty tags of MQM in the text, two for each error.
+"""Errors as translate5 exports them in tables and XLIFF: empty tags of MQM in the text, two for each error.
 
     Two <mqm:startIssue type="Number" severity="minor" note="" agent="anna" id="7"/>cat<mqm:endIssue id="7"/> sleep.
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from matese.annotation import ErrorSpan, Rating, UnplacedError, severities
@@ -19,6 +19,12 @@ from matese.formats.format import rating_of
 
 _TAG = re.compile(r'<mqm:(start|end)Issue((?:\s+\w+="[^"]*")*)\s*/?>')
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+
+
+def tag(name: str, attributes: Mapping[str, str]) -> str:
+    """Returns the tag of an element, as it stands in a text."""
+    stated = (f' {key}="{html.escape(value)}"' for key, value in attributes.items() if key.isidentifier())
+    return f"<mqm:{name}{''.join(stated)}/>"
 
 
 def ratings(plain: Rating) -> Iterator[Rating]:
