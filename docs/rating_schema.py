@@ -14,7 +14,7 @@ import matese.formats
 from matese.annotation import Rating, Segment, SegmentKey, Severity
 from matese.formats.tables import jsonl_keys
 from matese.render import result_keys
-from matese.validation.docstrings import attribute_docs
+from matese.validation.options import attribute_docs
 
 _NEVER_NULL = ("references", "source_errors", "omissions", "unplaced")
 """Lists that may be null when they are read and never are when they are written."""

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from matese.annotation import ErrorSpan, Severity
 from matese.checks.rule import Need, Rule, Texts
-from matese.text import untranslated
-
-UNTRANSLATED = untranslated.CATEGORY
+from matese.text.words import UNTRANSLATED, is_untranslated
 
 
 def whole(text: str, category: str) -> ErrorSpan:
@@ -19,7 +17,7 @@ def whole(text: str, category: str) -> ErrorSpan:
 
 def find(texts: Texts) -> Iterator[ErrorSpan]:
     """Yields the whole text if it is a copy and should not be."""
-    if untranslated.is_untranslated(texts.segment):
+    if is_untranslated(texts.segment):
         yield whole(texts.hypothesis, UNTRANSLATED)
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from matese.errors import UsageError
-from matese.validation.docstrings import attribute_docs
-from matese.validation.options import OptionField, leaves, made, options_of
+from matese.validation.options import OptionField, attribute_docs, leaves, made, options_of
 
 R = TypeVar("R")
 

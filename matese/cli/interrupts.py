@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
 from collections.abc import Iterator
+from threading import current_thread, main_thread
 from typing import NoReturn
 
 
@@ -20,7 +20,7 @@ class CtrlC(KeyboardInterrupt):
 @contextlib.contextmanager
 def raising_ctrl_c() -> Iterator[None]:
     """Lets Ctrl-C raise `CtrlC` in the body, unless the process ignores it or has another handler."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or not _is_main_thread():
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or current_thread() is not main_thread():
         yield
         return
     signal.signal(signal.SIGINT, _raise_ctrl_c)
@@ -34,7 +34,7 @@ def raising_ctrl_c() -> Iterator[None]:
 def deferring_ctrl_c() -> Iterator[None]:
     """Delays Ctrl-C until the body ends: a signal while torch loads its C++ libraries aborts the process."""
     handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler) or not _is_main_thread():
+    if not callable(handler) or current_thread() is not main_thread():
         yield
         return
     pending: list[int] = []
@@ -56,7 +56,3 @@ def is_caused_by_ctrl_c(error: BaseException | None) -> bool:
 
 def _raise_ctrl_c(number: int, frame: object) -> NoReturn:
     raise CtrlC
-
-
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()

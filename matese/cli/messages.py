@@ -229,6 +229,4 @@ def status() -> Iterator[Callable[[str], None]]:
         yield shown.update
 
 
-def undisturbed() -> contextlib.AbstractContextManager[None]:
-    """Delays Ctrl-C until the body ends: a library is being loaded."""
-    return deferring_ctrl_c()
+undisturbed = deferring_ctrl_c

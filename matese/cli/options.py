@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from matese.cli import fields
 from matese.errors import UsageError, near_miss, one_of, unknown
-from matese.validation.docstrings import attribute_docs
+from matese.validation.options import attribute_docs
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite

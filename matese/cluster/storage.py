@@ -12,9 +12,8 @@ from matese import mqm
 from matese.annotation import Rating, Segment
 from matese.errors import FormatError, InputError, one_of
 from matese.formats import detection, writing
-from matese.formats.file_endings import ENDINGS
 from matese.formats.format import Columns, ReadOptions, WriteOptions
-from matese.formats.registry import BY_NAME
+from matese.formats.registry import BY_NAME, ENDINGS
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

@@ -12,7 +12,7 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.errors import InputError, UsageError, one_of, unknown
 from matese.files import open_text, replacing
-from matese.formats import detection, file_endings
+from matese.formats import detection, registry
 from matese.formats.capabilities import Reducer
 from matese.formats.format import WriteOptions, renumbered
 from matese.formats.registry import BY_NAME, WRITTEN
@@ -72,7 +72,7 @@ def write_as(
     """Writes ratings as `matese.write` does, which describes the arguments, the result and the errors."""
     if format is not None and format not in WRITTEN:
         raise UsageError(unknown("format", format, WRITTEN))
-    name = file_endings.format_of(str(path), format)
+    name = registry.format_of(str(path), format)
     options = WriteOptions(mqm.find_weights(weights), template=None if template is None else Path(template))
     return write(ratings, str(path), name, options, strict=strict)
 

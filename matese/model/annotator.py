@@ -148,23 +148,20 @@ def load(
         engine = "torch" if engine == "auto" else engine
         if engine == "numpy":
             raise UsageError(f"--engine numpy --uncertainty {uncertainty}: dropout is for torch to compute")
+    choice = choice or DecodingChoice()
+    if min_confidence is not None:
+        if choice.min_confidence is not None:
+            raise UsageError("min_confidence is given twice, also by choice: give it once")
+        choice = replace(choice, min_confidence=min_confidence)
     options = LoadOptions(
         models=tuple(names),
         hardware=Hardware(device, precision, batch_tokens, threads, engine),
-        choice=_varied(choice or DecodingChoice(), min_confidence),
+        choice=choice,
         weights=mqm.find_weights(weights),
         n_segments=n_segments,
         uncertainty=wanted,
     )
     return _load(options)
-
-
-def _varied(choice: DecodingChoice, min_confidence: float | None) -> DecodingChoice:
-    if min_confidence is None:
-        return choice
-    if choice.min_confidence is not None:
-        raise UsageError("min_confidence is given twice, also by choice: give it once")
-    return replace(choice, min_confidence=min_confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +273,7 @@ def _new_predictor(directory: Path, hardware: Hardware | None, choice: DecodingC
         from matese.model import loading  # imports torch
 
         engine, text_encoder, config = loading.load_engine(directory, hardware)
-    config = replace(config, texts=config.texts.varied(choice))
-    return Predictor(Interpreter(config, choice.overrides), engine, text_encoder)
+    return Predictor(Interpreter(config.reading(choice), choice.overrides), engine, text_encoder)
 
 
 _embedded_predictor = lru_cache(maxsize=2)(_new_predictor)

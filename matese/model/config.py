@@ -6,10 +6,11 @@ layers that are read, and in the heads. Each part has its own type, beside the c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from matese.errors import InputError
 from matese.model.decoding import Decoding
+from matese.model.decoding_choice import DecodingChoice
 from matese.model.encoder.settings import LayerSettings
 from matese.model.heads.settings import HeadSettings
 from matese.model.heads.tags.settings import TagSettings
@@ -37,8 +38,19 @@ class ModelConfig:
     def __post_init__(self) -> None:
         self.heads.check(self.texts)
         self.decoding.check(self.texts.inputs, self.heads.names)
-        if self.texts.separate_layers and self.layers.mix != "last":
+        texts = self.texts
+        if texts.layout == "alone" and len(texts.inputs) > 1:
+            raise InputError(f"texts.inputs {list(texts.inputs)}: must be a single one if texts.layout is alone")
+        if texts.separate_layers and texts.has_token_types:
+            raise InputError("texts.separate_layers: must be 0 if texts.has_token_types is true")
+        if texts.separate_layers and self.layers.mix != "last":
             raise InputError("texts.separate_layers: must be 0 if layers.mix is not last")
+
+    def reading(self, choice: DecodingChoice) -> ModelConfig:
+        """Returns the settings in which texts are read as a user chose."""
+        chosen = {field.name: getattr(choice, field.name, None) for field in fields(self.texts)}
+        changed = {name: value for name, value in chosen.items() if value is not None}
+        return replace(self, texts=replace(self.texts, **changed)) if changed else self
 
     @property
     def reads_pieces(self) -> bool:

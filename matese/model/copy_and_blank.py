@@ -12,22 +12,15 @@ blank: a hypothesis without text is not read. It is a non-translation with the l
 from __future__ import annotations
 
 from matese.annotation import ErrorSpan, Segment, Severity
-from matese.model.model_input import ModelInput
 from matese.model.texts.encoding import Tokens
-from matese.text import untranslated
-
-
-def is_copy(model_input: ModelInput) -> bool:
-    """Returns whether the hypothesis equals a reference that is read, ignoring white space around it."""
-    references = [reading.reference.strip() for reading in model_input.readings if reading.reference is not None]
-    return model_input.segment.hypothesis.strip() in references
+from matese.text.words import UNTRANSLATED
 
 
 def untranslated_error(segment: Segment) -> ErrorSpan:
     """Returns the error of an untranslated segment: the whole hypothesis, without white space around it."""
     text = segment.hypothesis
     start = len(text) - len(text.lstrip())
-    return ErrorSpan(start, len(text.rstrip()), Severity.MAJOR, untranslated.CATEGORY, rule="untranslated")
+    return ErrorSpan(start, len(text.rstrip()), Severity.MAJOR, UNTRANSLATED, rule="untranslated")
 
 
 def is_blank(hypothesis: str, tokens: Tokens) -> bool:

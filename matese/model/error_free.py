@@ -11,22 +11,19 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, Severity
-from matese.errors import InputError
 from matese.model.heads.tags.bio import O
 from matese.model.heads.tags.marking import log_odds
 from matese.model.prediction import Marks, Prediction
-from matese.text.untranslated import is_untranslated
-from matese.text.words import count_words
-from matese.validation.options import Share
+from matese.text.words import count_words, is_untranslated
+from matese.validation.options import NonPositive, Share
 
 
 @dataclass(frozen=True)
 class Features:
-    """What the decision on a segment depends on, or the weight of each in the decision.
+    """What the decision on a segment depends on.
 
-    All but the length are evidence of an error, whose weights are never positive, so that more evidence never makes a
-    segment free of errors. They are on logarithmic scales, on which one strong piece of evidence outweighs the absence
-    of the others.
+    All but the length are evidence of an error. They are on logarithmic scales, on which one strong piece of evidence
+    outweighs the absence of the others.
 
     Attributes:
         expected_score: log(1 - expected score).
@@ -40,6 +37,17 @@ class Features:
     errors: float
     worst: float
     marks: float
+    length: float
+
+
+@dataclass(frozen=True)
+class DecisionWeights:
+    """The weight of each feature: never positive for evidence, more of which never makes a segment free of errors."""
+
+    expected_score: NonPositive
+    errors: NonPositive
+    worst: NonPositive
+    marks: NonPositive
     length: float
 
 
@@ -57,19 +65,14 @@ class ErrorFreeRule:
         threshold: least probability of a segment that is decided to be free of errors.
     """
 
-    weights: Features
+    weights: DecisionWeights
     offset: float
     threshold: Share
-
-    def __post_init__(self) -> None:
-        for name in EVIDENCE:
-            if getattr(self.weights, name) > 0:
-                raise InputError(f"weight of {name} {getattr(self.weights, name)}: must be at most 0")
 
     def probability(self, features: Features) -> float:
         """Returns the probability that nothing needs correcting.
 
-        >>> rule = ErrorFreeRule(Features(0, -1, 0, 0, 0), 1.0, 0.5)
+        >>> rule = ErrorFreeRule(DecisionWeights(0, -1, 0, 0, 0), 1.0, 0.5)
         >>> [round(rule.probability(Features(2.0, errors, -1.0, 0, 0)), 2) for errors in (0.0, 1.0, 3.0)]
         [0.73, 0.5, 0.12]
         """

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matese import mqm
-from matese.annotation import Estimate, Rating, Scale
+from matese.annotation import Estimate, Rating
 from matese.errors import ModelError
 from matese.model import copy_and_blank, error_free
 from matese.model.config import ModelConfig
@@ -22,7 +22,7 @@ from matese.model.model_input import ModelInput, Reading, Row
 from matese.model.prediction import Marks, Outputs, Prediction, WindowOutput
 from matese.model.texts.encoding import Encoding, InputKind, with_special_tokens
 from matese.mqm import LOWEST_SCORE
-from matese.text.untranslated import is_untranslated
+from matese.text.words import is_untranslated
 
 
 class Interpreter:
@@ -32,6 +32,7 @@ class Interpreter:
         config: settings of the model.
         overrides: rules that override the model, see `matese.model.copy_and_blank`.
         heads: the heads of the model.
+        scorer: the last of the heads that has an expected score, which is that of the segment.
     """
 
     def __init__(self, config: ModelConfig, overrides: tuple[Override, ...] = OVERRIDES) -> None:
@@ -39,25 +40,12 @@ class Interpreter:
         self.config = config
         self.heads = registry.heads(config)
         self.overrides = overrides if any(head.has_overrides for head in self.heads) else ()
-        *_, self._scorer = (head for head in self.heads if head.scoring() is not None)
+        *_, self.scorer = (head for head in self.heads if head.scoring() is not None)
         self._finds_errors = any(head.finds_errors for head in self.heads)
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> str:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
         return "+".join(named for head in self.heads for named in head.signature(inputs, decoding)) or "none"
-
-    def scoring(self) -> str:
-        """Returns how segments are scored, for the signature: as the last head does that has an expected score."""
-        return self._scorer.scoring() or ""
-
-    @property
-    def scale(self) -> Scale:
-        """Scale of the expected score."""
-        return self._scorer.scale
-
-    def rows(self, reading: Reading) -> tuple[Row, ...]:
-        """Returns the texts of each row that a reading needs."""
-        return reading.rows(self.config.texts.layout)
 
     def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
         """Returns the windows of a row as the engine computes them."""
@@ -110,7 +98,7 @@ class Interpreter:
         """
         read: dict[Reading, Sequence[Prediction]] = {}
         for reading in dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings):
-            own = self.rows(reading)
+            own = reading.rows(self.config.texts.layout)
             if own[0] in rows:
                 read[reading] = [rows[row] for row in own]
         joint = self._of_rows(list(read.values()), decoding, combine)
@@ -145,10 +133,10 @@ class Interpreter:
                 for head in self.heads
             )
             joint = _joint(predictions, outputs)
-        joint = joint.scored(self._scorer.expected_score(joint.outputs[self._scorer.output]))
+        joint = joint._replace(score=self.scorer.expected_score(joint.outputs[self.scorer.output]))
         if "copy" not in self.overrides:
             return joint
-        if copy_and_blank.is_copy(model_input):
+        if model_input.is_copy:
             return self._replaced(joint, lambda head, output: head.of_copy(output), 0.0)
         if is_untranslated(model_input.segment):
             return self._replaced(joint, lambda head, output: head.of_untranslated(output), LOWEST_SCORE)
@@ -177,7 +165,7 @@ class Interpreter:
         """
         said = [[prediction.outputs.get(head.output) for prediction in predictions] for head in self.heads]
         outputs = Outputs.of(head.over_models(outputs) for head, outputs in zip(self.heads, said, strict=True))
-        return _joint(predictions, outputs).scored(score)
+        return _joint(predictions, outputs)._replace(score=score)
 
     def change(self, model_input: ModelInput, prediction: Prediction, decoding: Decoding) -> Prediction:
         """Returns the prediction for a segment as it is marked: changed by what a head says of others, and rounded.
@@ -186,7 +174,7 @@ class Interpreter:
         """
         for head in self.heads:
             prediction = head.change(model_input, prediction, decoding)
-        return prediction.scored(round(prediction.score or 0.0, self._scorer.digits))
+        return prediction._replace(score=round(prediction.score or 0.0, self.scorer.digits))
 
     def decode(self, model_input: ModelInput, prediction: Prediction, decoding: Decoding) -> Rating:
         """Returns the rating for a prediction that `change` returned.
@@ -214,7 +202,7 @@ class Interpreter:
             errors=marks.errors if self._finds_errors else None,
             omissions=marks.omissions,
             unplaced=(mqm.NON_TRANSLATION,) if is_non_translation else (),
-            estimate=Estimate(score, self.scale),
+            estimate=Estimate(score, self.scorer.scale),
             error_free=free,
         )
 

@@ -109,6 +109,12 @@ class ModelInput(NamedTuple):
         return cls(segment, inputs, readings, rater)
 
     @property
+    def is_copy(self) -> bool:
+        """Whether the hypothesis equals a reference that is read, ignoring white space around it."""
+        references = [reading.reference for reading in self.readings if reading.reference is not None]
+        return self.segment.hypothesis.strip() in map(str.strip, references)
+
+    @property
     def n_tokens(self) -> int:
         """Estimate of the tokens that the model reads: a third of the characters."""
         n_characters = 0

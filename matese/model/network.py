@@ -74,7 +74,7 @@ class Network(nn.Module):
         self.dropout = nn.Dropout(layers.dropout)
         networks = registry.networks()
         for head in registry.HEADS:
-            new = networks[head.name].of(config, width, extra_width) if head.is_in(config) else None
+            new = networks[head.name].of(config, width, extra_width) if head.name in config.heads.names else None
             self.register_module(head.part, new)
 
     def body(self) -> tuple[nn.Module, ...]:
@@ -84,7 +84,7 @@ class Network(nn.Module):
     @property
     def heads(self) -> list[HeadNetwork]:
         """The layers of the heads, in the order in which they are computed."""
-        return [getattr(self, head.part) for head in registry.HEADS if head.is_in(self.config)]
+        return [getattr(self, head.part) for head in registry.HEADS if head.name in self.config.heads.names]
 
     def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
         """Returns the encoder of texts into this model's input.
@@ -217,7 +217,7 @@ def _check(config: ModelConfig, encoder: Any) -> None:  # noqa: ANN401  (the con
         raise InputError(
             f"the encoder is an encoder-decoder: must be an encoder alone for {config.architecture} models"
         )
-    reads_contexts = heads.score is not None and heads.score.contexts
+    reads_contexts = heads.score is not None and heads.score.pooling != "hypothesis"
     if encoder.is_encoder_decoder and (heads.omissions is not None or reads_contexts):
         raise InputError(
             "the encoder is an encoder-decoder: heads.omissions must be null, and heads.score.pooling hypothesis"

@@ -94,10 +94,6 @@ class Prediction(NamedTuple):
         """The log-probabilities of a tagger's tags: (tokens, tags)."""
         return self.outputs[TagProbabilities].values
 
-    def scored(self, score: float) -> Prediction:
-        """Returns the prediction with an expected score."""
-        return self._replace(score=score)
-
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""
         probabilities = np.round(np.exp(self.log_probabilities), 6).tolist()

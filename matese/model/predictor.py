@@ -111,7 +111,7 @@ class Predictor:
             "overrides": "+".join(self.overrides) or "none",
             **pieces.signature(self.config),
             "precision": self.engine.precision,
-            "score": self.interpreter.scoring(),
+            "score": self.interpreter.scorer.scoring() or "",
         }
 
     def annotate(self, model_inputs: Iterable[ModelInput], decoding: Decoding) -> Iterator[PredictedRating]:
@@ -146,8 +146,9 @@ class Predictor:
         Raises:
             InputError: if a text contains a lone surrogate.
         """
+        layout = self.config.texts.layout
         readings = {reading for model_input in model_inputs for reading in model_input.readings}
-        return self._prepare({row for reading in readings for row in self.interpreter.rows(reading)}, model_inputs)
+        return self._prepare({row for reading in readings for row in reading.rows(layout)}, model_inputs)
 
     def _prepare(self, rows: Collection[Row], model_inputs: Sequence[ModelInput]) -> Prepared:
         distinct = sorted(rows, key=lambda row: (row.texts[0], row.texts[1:], row.inputs or "", str(row.languages)))

@@ -289,7 +289,7 @@ def _check_alike(names: Sequence[str], predictors: Sequence[Predictor]) -> None:
         marks = labels.severities if labels is not None else config.heads.tags is not None
         return {
             "kind": config.heads.tags is not None,
-            "scale": predictor.interpreter.scale,
+            "scale": predictor.interpreter.scorer.scale,
             "inputs": sorted(config.texts.inputs),
             "severities": marks,
             "vocabulary": predictor.text_encoder.tokenization() if marks else None,

@@ -132,9 +132,8 @@ def run(request: Request, stream: TextIO | None = None) -> None:
         InputError: if the ratings cannot be read, or cannot be written in this format or to this place.
     """
     from matese.formats import detection
-    from matese.formats.file_endings import ENDINGS
     from matese.formats.format import WriteOptions
-    from matese.formats.registry import WRITTEN
+    from matese.formats.registry import ENDINGS, WRITTEN
 
     reading = request.reading
     writing = request.writing
@@ -169,10 +168,10 @@ convert = function(Request, run)
 
 def _format_of_copy(template: str | None, output: str) -> str | None:
     """Returns the format of a localisation file whose copy has the same ending; None if there is no such template."""
-    from matese.formats import detection, file_endings
+    from matese.formats import detection, registry
     from matese.formats.registry import BY_NAME
 
-    if template is None or file_endings.of(template) != file_endings.of(output):
+    if template is None or registry.ending_of(template) != registry.ending_of(output):
         return None
     form = detection.detect(template)
     return form if BY_NAME[form].is_for_localisation and BY_NAME[form].is_copy else None

@@ -96,8 +96,7 @@ class _Logger:
         return contextlib.nullcontext(lambda step: None)
 
 
-_LOGGER = _Logger()
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_listener: ContextVar[Listener] = ContextVar("listener", default=_Logger())  # noqa: B039  (it has no state)
 
 
 @contextlib.contextmanager
@@ -110,33 +109,29 @@ def heard_by(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def _heard() -> Listener:
-    return _listener.get() or _LOGGER
-
-
 def info(*texts: str) -> None:
     """Tells notices, each a sentence."""
-    _heard().info(*texts)
+    _listener.get().info(*texts)
 
 
 def bar(total: int, unit: str = "segments", *, n_earlier: int = 0) -> AbstractContextManager[Progress]:
     """Shows the progress of the body; the first `n_earlier` units were done by an earlier run."""
-    return _heard().bar(total, unit, n_earlier=n_earlier)
+    return _listener.get().bar(total, unit, n_earlier=n_earlier)
 
 
 def quiet() -> AbstractContextManager[None]:
     """Keeps other libraries from writing notices of their own in the body, if there is a command line to keep clear."""
-    return _heard().quiet()
+    return _listener.get().quiet()
 
 
 def undisturbed() -> AbstractContextManager[None]:
     """Lets the body end before Ctrl-C does anything: a signal while torch loads its libraries aborts the process."""
-    return _heard().undisturbed()
+    return _listener.get().undisturbed()
 
 
 def status() -> AbstractContextManager[Callable[[str], None]]:
     """Yields what shows the step that the body is at."""
-    return _heard().status()
+    return _listener.get().status()
 
 
 def progress(items: Iterable[T], total: int, unit: str = "segments", *, results: TextIO | None = None) -> Iterator[T]:

@@ -55,7 +55,7 @@ def run(request: Request, stream: TextIO | None = None) -> WrittenPage:
     Raises:
         InputError: if a file cannot be read.
     """
-    from matese.formats.file_endings import ENDINGS
+    from matese.formats.registry import ENDINGS
 
     files = request.files
     check_stdin(files)

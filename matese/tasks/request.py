@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
 from matese.errors import ModelError, UsageError
-from matese.validation.docstrings import attribute_docs
-from matese.validation.options import leaves, options_of
+from matese.validation.options import attribute_docs, leaves, options_of
 
 P = ParamSpec("P")
 R = TypeVar("R")

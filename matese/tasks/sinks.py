@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _STDOUT = ("-", "/dev/stdout")
 _FILE_WIDTH = 80
 """Columns of drawings in a file."""
-# Formats of commands by the ending of a file name; `matese.formats.file_endings` has the formats of ratings.
+# Formats of commands by the ending of a file name; `matese.formats.registry` has the formats of ratings.
 PAGE = {".html": ("html",)}
 TEXT = {".txt": ("terminal",)}
 LINES = {".jsonl": ("jsonl",)}
@@ -176,19 +176,19 @@ def format_of(
     Raises:
         UsageError: if the ending belongs to other formats than the given one, or to none of the known.
     """
-    from matese.formats import file_endings
+    from matese.formats import registry
 
     if path is None or path in _STDOUT or is_device(path):
         return name
     # Any text may be in a file named .txt.
     by_ending = {ending: names for ending, names in by_ending.items() if ending not in TEXT or name is None}
-    if name is not None and file_endings.of(path) in by_ending:
+    if name is not None and registry.ending_of(path) in by_ending:
         from matese.formats.registry import BY_NAME
 
         if name in BY_NAME and BY_NAME[name].is_folder:
             folder = os.path.splitext(path)[0]
             raise UsageError(f"{path}: {name} writes a folder: give a name without an ending, such as {folder}")
-    return file_endings.format_of(path, name, by_ending, option=option)
+    return registry.format_of(path, name, by_ending, option=option)
 
 
 def write_ratings(
@@ -302,10 +302,10 @@ class ChoiceOutput(Options):
 
 def text_format(path: str | None, name: str | None) -> str:
     """Returns the format of chosen texts: text or jsonl; a text file may have any unknown ending."""
-    from matese.formats import file_endings
+    from matese.formats import registry
 
-    by_ending = {**file_endings.ENDINGS, **PAGE}
-    if name is None and file_endings.of(path or "") not in by_ending:
+    by_ending = {**registry.ENDINGS, **PAGE}
+    if name is None and registry.ending_of(path or "") not in by_ending:
         name = "text"
     return format_of(path, name, {**by_ending, **LINES} if name else LINES) or "text"
 

@@ -42,13 +42,13 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[KindResult, ...
     A table is written to `stream`, if there is one.
     """
     from matese.explanation import stress
-    from matese.formats import file_endings
+    from matese.formats import registry
     from matese.render import json_objects, tables
 
     kinds = stress.check_kinds(request.kinds)
     sinks.check_apart(request.output, request.texts.files)
     sinks.check_distinct(request.json, request.output, "--output")
-    sinks.format_of(request.output, "jsonl", file_endings.ENDINGS)
+    sinks.format_of(request.output, "jsonl", registry.ENDINGS)
     with sinks.results(request.json, request.texts.files, stream=stream) as outputs:
         segments = list(texts.segments(request.texts).first(request.limit).by_system())
         cases = stress.corrupt(segments, kinds)

@@ -321,12 +321,12 @@ def _is_for_people(form: str) -> bool:
 
 
 def _format(request: Request) -> str:
-    from matese.formats import file_endings
+    from matese.formats import registry
 
-    by_ending = {**file_endings.ENDINGS, **sinks.PAGE, **sinks.TEXT}
-    ending = file_endings.of(request.output or "")
+    by_ending = {**registry.ENDINGS, **sinks.PAGE, **sinks.TEXT}
+    ending = registry.ending_of(request.output or "")
     given = request.texts.input
-    is_alike = len(given) == 1 and ending == file_endings.of(given[0])
+    is_alike = len(given) == 1 and ending == registry.ending_of(given[0])
     if request.format is None and is_alike and ending not in by_ending:
         from matese.formats import detection
 

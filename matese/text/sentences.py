@@ -6,7 +6,6 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 
 from matese.text.ranges import Range
 
@@ -23,14 +22,6 @@ _SHORTEST = 15
 _SHORTEST_PHRASE = 40
 _LONGEST_QUOTATION = 60
 """Largest size of a sentence with quotation marks that is not cut between them."""
-
-
-@cache
-def splitter() -> str:
-    """Returns what splits texts into sentences, for signatures."""
-    from importlib.metadata import version  # takes a millisecond
-
-    return f"sentencex{version('sentencex')}"
 
 
 def size(text: str) -> int:

@@ -7,6 +7,8 @@ import unicodedata
 from functools import cache, lru_cache
 from itertools import islice
 
+from matese.annotation import Segment
+from matese.text.languages import languages_of
 from matese.text.placeholders import prose
 from matese.text.ranges import Range
 
@@ -179,3 +181,23 @@ def joins(text: str, position: int) -> bool:
 @lru_cache(_MOST_CHARACTERS)
 def _in_spaced_word(character: str) -> bool:
     return (character.isalnum() or unicodedata.category(character).startswith("M")) and not is_unspaced(character)
+
+
+UNTRANSLATED = "Accuracy/Source language fragment"
+"""The category of a translation that should not be a copy of its source."""
+
+
+def is_untranslated(segment: Segment) -> bool:
+    """Whether a hypothesis is a copy of its source that should have been translated.
+
+    Names, numbers and strings of one or two words may stay the same, and so may any text between two varieties of a
+    language, or one that a reference repeats too.
+
+    >>> is_untranslated(Segment("The museum is closed.", "The museum is closed.")), is_untranslated(Segment("OK", "OK"))
+    (True, False)
+    """
+    if segment.source is None or not is_copy(segment.hypothesis, segment.source):
+        return False
+    source, target = languages_of(segment.key)
+    is_translation = not source or source != target
+    return is_translation and not any(is_copy(segment.hypothesis, reference) for reference in segment.references)

@@ -20,8 +20,16 @@ from matese.model.heads.settings import HeadSettings
 from matese.model.storage import checkpoint
 from matese.model.storage.packing import StoredPrecision
 from matese.validation import settings
-from matese.validation.docstrings import attribute_docs
-from matese.validation.options import AboveZeroShare, Count, CountOrZero, NonNegative, Positive, Share, ShareBelowOne
+from matese.validation.options import (
+    AboveZeroShare,
+    Count,
+    CountOrZero,
+    NonNegative,
+    Positive,
+    Share,
+    ShareBelowOne,
+    attribute_docs,
+)
 
 FINETUNING = Path(__file__).with_name("finetune.yaml")
 """Settings with which a finished model learns from further ratings."""

@@ -13,7 +13,7 @@ from matese.evaluation.statistics.arrays import BoolArray, FloatArray
 from matese.model import error_free
 from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
-from matese.model.error_free import EVIDENCE, ErrorFreeRule, Features
+from matese.model.error_free import EVIDENCE, DecisionWeights, ErrorFreeRule, Features
 from matese.model.interpreter import Interpreter
 from matese.model.prediction import Marks
 from matese.training import logistic_regression
@@ -79,7 +79,7 @@ def fit_features(features: FloatArray, golds: FloatArray, has_major: BoolArray) 
     """
     signs = [-1 if name in EVIDENCE else 0 for name in Features.__dataclass_fields__]
     weights, offset = logistic_regression.fit(features, golds, signs)
-    rule = ErrorFreeRule(Features(*weights), offset, 0.5)
+    rule = ErrorFreeRule(DecisionWeights(*weights), offset, 0.5)
     found = np.array([rule.probability(Features(*row)) for row in features.tolist()])
     if not has_major.all():
         quantile = error_free_agreement.threshold(found[~has_major], golds[~has_major])

@@ -8,7 +8,9 @@ a field of further options.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import os
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +30,7 @@ CountOrZero = Annotated[int, Meta(ge=0)]
 Finite = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
 Positive = Annotated[float, Meta(gt=0, le=_LARGEST)]
 NonNegative = Annotated[float, Meta(ge=0, le=_LARGEST)]
+NonPositive = Annotated[float, Meta(ge=-_LARGEST, le=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 InnerShare = Annotated[float, Meta(gt=0, lt=1)]
 """A share that is neither 0 nor 1."""
@@ -260,3 +263,24 @@ def made(kind: type[T], values: Mapping[str, Any]) -> T:
         if each.is_group or each.name in values
     }
     return kind(**nested)
+
+
+def attribute_docs(kind: type) -> dict[str, str]:
+    """Returns the documentation of each attribute from the docstrings of a class and of those that it extends.
+
+    >>> class Size:
+    ...     '''How large something is.
+    ...
+    ...     Attributes:
+    ...         width: in metres,
+    ...             without the frame.
+    ...     '''
+    >>> attribute_docs(Size)
+    {'width': 'in metres, without the frame.'}
+    """
+    documented: dict[str, str] = {}
+    for parent in reversed(kind.__mro__):
+        section = inspect.cleandoc(vars(parent).get("__doc__") or "").partition("Attributes:\n")[2]
+        entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", section, re.MULTILINE)
+        documented |= {name: " ".join(text.split()) for name, text in entries}
+    return documented

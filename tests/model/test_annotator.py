@@ -24,7 +24,7 @@ from matese.model.heads.tags.decoding import Tags
 from matese.model.heads.tags.marking import MarkRule
 from matese.model.prediction import TagProbabilities
 from matese.model.recall import Found, OfInput, Recall
-from matese.text.sentences import splitter
+from matese.model.texts.pieces import splitter
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]

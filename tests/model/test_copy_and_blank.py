@@ -11,7 +11,7 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Segment, SegmentKey, Severity
 from matese.errors import UsageError
 from matese.model.decoding_choice import OVERRIDES, Override
-from matese.text.untranslated import CATEGORY
+from matese.text.words import UNTRANSLATED
 from tests.conftest import TinyModelFactory
 
 TEXT = "the good thing is 12."
@@ -75,7 +75,7 @@ def test_a_copy_of_the_source_is_one_error(
 ) -> None:
     segment = Segment(hypothesis, source, references, SegmentKey(lang_pair=lang_pair))
     start = hypothesis.index(hypothesis.strip())
-    error = ErrorSpan(start, start + len(hypothesis.strip()), Severity.MAJOR, CATEGORY, rule="untranslated")
+    error = ErrorSpan(start, start + len(hypothesis.strip()), Severity.MAJOR, UNTRANSLATED, rule="untranslated")
     several: tuple[tuple[Override, ...], ...] = (OVERRIDES, ("blank",))
     for rules in several:
         ((rating, tokens),) = matese.load(

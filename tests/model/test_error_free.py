@@ -15,7 +15,7 @@ from matese.errors import InputError
 from matese.model import error_free
 from matese.model.decoding import Fitted
 from matese.model.decoding_choice import DecodingChoice
-from matese.model.error_free import ErrorFreeRule, Features
+from matese.model.error_free import DecisionWeights, ErrorFreeRule
 from matese.model.heads.tags.bio import B_MINOR, TAGS, O
 from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput
@@ -23,7 +23,7 @@ from matese.model.prediction import Marks, Outputs, Prediction, TagProbabilities
 from matese.validation import plain_values
 from tests.conftest import make_config
 
-RULE = ErrorFreeRule(Features(0.0, -1.0, 0.0, 0.0, 0.0), offset=1.0, threshold=0.5)
+RULE = ErrorFreeRule(DecisionWeights(0.0, -1.0, 0.0, 0.0, 0.0), offset=1.0, threshold=0.5)
 SOURCE = "The old museum is closed today."
 
 
@@ -71,7 +71,7 @@ def test_features_are_on_logarithmic_scales() -> None:
 def test_more_evidence_never_makes_a_segment_free_of_errors(
     score: float, errors: list[float], fall: float, place: int, rise: float
 ) -> None:
-    rule = ErrorFreeRule(Features(-0.5, -1.3, -0.2, -0.1, 0.3), 2.0, 0.5)
+    rule = ErrorFreeRule(DecisionWeights(-0.5, -1.3, -0.2, -0.1, 0.3), 2.0, 0.5)
     worse = [max(error, rise) if number == place else error for number, error in enumerate(errors)]
     before, after = (
         rule.probability(error_free.features_of(prediction(*each, score=of_segment), Marks()))
@@ -105,7 +105,7 @@ def test_a_segment_that_lacks_words_of_a_major_omission_is_never_free_of_errors(
     ("change", "message"),
     [
         ({"threshold": 1.5}, "threshold: Expected `float` <= 1.0"),
-        ({"weights": Features(0, 0.5, 0, 0, 0)}, "weight of errors 0.5"),
+        ({"weights": DecisionWeights(0, 0.5, 0, 0, 0)}, "weights.errors: Expected `float` <= 0.0"),
     ],
 )
 def test_impossible_rules_are_refused(change: dict[str, Any], message: str) -> None:

@@ -75,7 +75,7 @@ def decode(interpreter: Interpreter, decoding: Decoding, n_segments: int, *, has
     said = [window(number, has_error=has_error) for number in range(n_segments)]
 
     def run() -> None:
-        rows = [interpreter.rows(one.readings[0])[0] for one in inputs]
+        rows = [one.readings[0].rows(interpreter.config.texts.layout)[0] for one in inputs]
         joined = interpreter.join({row: [output] for row, output in zip(rows, said, strict=True)})
         predictions = interpreter.predict(inputs, joined, decoding)
         ratings = [

@@ -19,8 +19,7 @@ from matese.tasks import tag
 from matese.tasks.annotators import Loading
 from matese.tasks.request import function
 from matese.tasks.weights import Weighted
-from matese.validation.docstrings import attribute_docs
-from matese.validation.options import Count, CountOrZero, Options, group, leaves, options_of
+from matese.validation.options import Count, CountOrZero, Options, attribute_docs, group, leaves, options_of
 
 REQUESTS = {
     module.name: importlib.import_module(f"matese.tasks.{module.name}").Request

@@ -11,7 +11,7 @@ from matese.errors import FormatError
 from matese.model.config import ModelConfig
 from matese.training import config
 from matese.training.config import Config, DataConfig, RatedFile, TrainingConfig, UnratedData
-from matese.validation.docstrings import attribute_docs
+from matese.validation.options import attribute_docs
 from tests.conftest import make_config
 from tests.training.material import SETTINGS, TOKENIZER, write_settings
 

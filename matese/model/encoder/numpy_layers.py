@@ -84,23 +84,17 @@ class StoredTensors:
         self.left.remove(name)
 
         def unpack(rows: npt.NDArray[np.int32] | slice) -> Array:
-            if scales is None:
-                unpacked = stored[rows].astype(np.float32)
+            if scales is not None and is_halved:
+                unpacked = of_4_bits(stored[rows], scales[rows])
             else:
-                packed = stored[rows], scales[rows]
-                unpacked = of_4_bits(*packed) if is_halved else _of_8_bits(*packed)
+                unpacked = stored[rows].astype(np.float32)
+                if scales is not None:
+                    unpacked *= scales[rows]  # in place: memory that is new takes several times as long
             if not np.isfinite(unpacked).all():
                 raise ModelError(NOT_FINITE.format(name))
             return unpacked
 
         return unpack
-
-
-def _of_8_bits(numbers: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
-    """Returns the numbers of a tensor that `packing.pack` stores in 8 bits."""
-    unpacked = numbers.astype(np.float32)
-    unpacked *= scales  # in place: memory that is new takes several times as long
-    return unpacked
 
 
 def linear(weight: Array, bias: Array) -> Function:

@@ -2,7 +2,7 @@
 
 from matese.model.texts.encoding import ROLES
 
-_HYPOTHESIS, _SOURCE, _REFERENCE = (ROLES.index(name) for name in ("hypothesis", "source", "reference"))
+_HYPOTHESIS, _SOURCE, _REFERENCE = map(ROLES.index, ("hypothesis", "source", "reference"))
 RELATIONS = (
     (_HYPOTHESIS, _REFERENCE),
     (_HYPOTHESIS, _SOURCE),

@@ -33,7 +33,7 @@ class RobertaConfig:
     @property
     def first_position(self) -> int:
         """Position number of the first token."""
-        return 0 if self.position_padding is None else self.position_padding + 1
+        return 0 if self.model_type == "bert" else self.pad_token_id + 1
 
     def to_dict(self) -> dict[str, object]:
         """Returns a transformers configuration of such an encoder."""

@@ -67,6 +67,7 @@ class Head(ABC):
             whose scores depend on that.
         has_overrides: whether rules may override the model, see `matese.model.copy_and_blank`.
         digits: decimal places of the expected score.
+        scale: of the expected score.
         config: settings of the model.
     """
 
@@ -80,20 +81,11 @@ class Head(ABC):
     reads_special_tokens: ClassVar[bool] = False
     has_overrides: ClassVar[bool] = False
     digits: ClassVar[int] = 4
+    scale: Scale = "mqm"
     config: ModelConfig
 
     def __init__(self, config: ModelConfig) -> None:
         self.config = config
-
-    @classmethod
-    def is_in(cls, config: ModelConfig) -> bool:
-        """Whether a model with these settings has the head."""
-        return getattr(config.heads, cls.name) is not None
-
-    @property
-    def scale(self) -> Scale:
-        """Scale of the expected score."""
-        return "mqm"
 
     def layers(self, tensors: StoredTensors, width: int) -> NumpyHead:
         """Returns the head in numpy.

@@ -30,7 +30,7 @@ HEADS: tuple[type[Head], ...] = (Tags, Score, Omissions, Categories, Meaning, Wo
 
 def heads(config: ModelConfig) -> tuple[Head, ...]:
     """Returns the heads of a model with these settings."""
-    return tuple(kind(config) for kind in HEADS if kind.is_in(config))
+    return tuple(kind(config) for kind in HEADS if kind.name in config.heads.names)
 
 
 def networks() -> dict[str, type[HeadNetwork]]:
@@ -44,7 +44,7 @@ def targets(config: ModelConfig) -> tuple[HeadTargets, ...]:
     """Returns what the heads of a model with these settings learn."""
     from matese.model.heads.learning import HeadTargets
 
-    return tuple(_class(head, "targets", HeadTargets)(config) for head in HEADS if head.is_in(config))
+    return tuple(_class(head, "targets", HeadTargets)(config) for head in HEADS if head.name in config.heads.names)
 
 
 def _class(head: type[Head], module: str, kind: type) -> Any:  # noqa: ANN401  (a class of this kind)

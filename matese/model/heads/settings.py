@@ -54,7 +54,10 @@ class HeadSettings:
         return tuple(field.name for field in fields(self) if getattr(self, field.name) is not None)
 
     def check(self, texts: TextSettings) -> None:
-        """Raises an InputError unless exactly one head judges the segment, and the others and the texts fit to it."""
+        """Raises an InputError unless exactly one head judges the segment, and the others and the texts fit to it.
+
+        The settings of a head may name settings of the texts that it needs (`of_texts`), or `check` them.
+        """
         chosen = [name for name in self.names if name in _MAIN]
         if len(chosen) != 1:
             problem = f"{' and '.join(chosen)} are set" if chosen else "none is set"
@@ -62,5 +65,9 @@ class HeadSettings:
         for name in self.names:
             if name in _BESIDE_TAGS and self.tags is None:
                 raise InputError(f"heads.{name}: must be null without heads.tags")
-            if hasattr(settings := getattr(self, name), "check"):
+            settings = getattr(self, name)
+            for setting, needed in getattr(settings, "of_texts", {}).items():
+                if (given := getattr(texts, setting)) != needed:
+                    raise InputError(f"texts.{setting} {given}: must be {needed} for heads.{name}")
+            if hasattr(settings, "check"):
                 settings.check(texts, self.names)

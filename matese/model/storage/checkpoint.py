@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.resources
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,6 +39,7 @@ CARD = "README.md"
 TRAINING_DATA = "training_data.json"
 _RETIRED = ("thresholds", "span_budget", "confidences", "meaning", "error_free")
 """Settings of decoding that early versions wrote."""
+_EMBEDDED = Path(__file__).parents[2] / "models"
 RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
 """Files of a COMET model as released."""
 NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
@@ -98,11 +98,7 @@ class StoredModel(NamedTuple):
 
 def embedded() -> tuple[str, ...]:
     """Returns the names of the embedded models."""
-    return tuple(sorted(path.parent.name for path in _embedded_root().glob(f"*/{CONFIG}")))
-
-
-def _embedded_root() -> Path:
-    return Path(str(importlib.resources.files("matese"))) / "models"
+    return tuple(sorted(path.parent.name for path in _EMBEDDED.glob(f"*/{CONFIG}")))
 
 
 def resolve(model: str | Path) -> Path:
@@ -117,7 +113,7 @@ def resolve(model: str | Path) -> Path:
     name = str(model)
     # A bare name means the same in every working directory; ./mini is a directory.
     if isinstance(model, str) and name in embedded():
-        return _embedded_root() / name
+        return _EMBEDDED / name
     if path.is_dir():
         return path
     if path.exists():

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -22,10 +23,18 @@ from matese.model.texts.encoding import Encoding, InputKind, LanguageCodes, Text
 from matese.text import alignment
 from matese.text.alignment import Likeness
 from matese.text.ranges import Range
-from matese.text.sentences import sentence_ranges, size, splitter
+from matese.text.sentences import sentence_ranges, size
 
 _SHARE_OF_STATES = 0.5
 """Likeness of two sentences whose states have the cosine 1: they tell less than letters, of which few are alike."""
+
+
+@cache
+def splitter() -> str:
+    """Returns what splits texts into sentences, for signatures."""
+    from importlib.metadata import version  # takes a millisecond
+
+    return f"sentencex{version('sentencex')}"
 
 
 def signature(config: ModelConfig) -> dict[str, str]:

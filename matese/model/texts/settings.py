@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from matese.errors import InputError, one_of
-from matese.model.decoding_choice import DecodingChoice
 from matese.model.texts.encoding import InputKind
 from matese.validation.options import CountOrZero
 
@@ -16,8 +14,6 @@ Layout = Literal["together", "combinations", "alone", "source-first"]
 """How the texts of a reading are divided into rows: all in one; a row with the source, one with the reference and one
 with both; each text in a row of its own; or all in one after the source."""
 RowFormat = Literal["special-tokens", "metricx-23", "metricx-24"]
-_READ_ALONE: tuple[InputKind, ...] = ("source+reference", "reference", "source")
-"""Kinds of input that models with separate embeddings can read; each model reads one of them."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +21,8 @@ class TextSettings:
     """What a model reads, and in which rows.
 
     Attributes:
-        inputs: what the model can read besides the hypothesis: reference, source, source+reference.
+        inputs: what the model can read besides the hypothesis: reference, source, source+reference; one of them if each
+            text is read alone.
         layout: how texts become rows: together, all texts in one row; alone, each text in a row of its own, whose
             embeddings are compared (COMET: Rei et al. 2020); or combinations, all texts in one row or, for source and
             reference, three rows: with the source, with the reference, and with both (UniTE: Wan et al. 2022); or
@@ -48,14 +45,3 @@ class TextSettings:
     row_format: RowFormat = "special-tokens"
     has_token_types: bool = False
     separate_layers: CountOrZero = 0
-
-    def __post_init__(self) -> None:
-        if self.layout == "alone" and len(self.inputs) > 1:
-            raise InputError(f"inputs {list(self.inputs)}: must be one of {one_of(_READ_ALONE)} if layout is alone")
-        if self.separate_layers and self.has_token_types:
-            raise InputError("separate_layers: must be 0 if has_token_types is true")
-
-    def varied(self, choice: DecodingChoice) -> TextSettings:
-        """Returns the settings with what a user chose."""
-        chosen = {field.name: getattr(choice, field.name, None) for field in fields(self)}
-        return replace(self, **{name: value for name, value in chosen.items() if value is not None})

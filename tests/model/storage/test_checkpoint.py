@@ -125,7 +125,7 @@ def test_resolve(tiny_model_dir: Path, tmp_path: Path) -> None:
 
 
 def test_a_bare_name_is_an_embedded_model_wherever_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(checkpoint, "_embedded_root", lambda: tmp_path / "models")
+    monkeypatch.setattr(checkpoint, "_EMBEDDED", tmp_path / "models")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models" / "mini").mkdir(parents=True)
     (tmp_path / "models" / "mini" / "config.json").touch()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
+from typing import ClassVar
 
-from matese.errors import InputError
 from matese.model.heads.quality.settings import Activation, Widths
-from matese.model.texts.settings import TextSettings
 
 
 @dataclass(frozen=True)
@@ -20,12 +18,7 @@ class PreferenceSettings:
         final_activation: activation after the last layer; null for none.
     """
 
+    of_texts: ClassVar = {"layout": "source-first", "inputs": ("source+reference",)}
     hidden_sizes: Widths = (512, 256, 128)
     activation: Activation = "GELU"
     final_activation: Activation | None = None
-
-    def check(self, texts: TextSettings, heads: Collection[str]) -> None:
-        """Raises an InputError unless the source is the first of three texts in a row."""
-        if texts.layout != "source-first" or texts.inputs != ("source+reference",):
-            problem = f"texts.layout {texts.layout} and texts.inputs {list(texts.inputs)}"
-            raise InputError(f"{problem}: must be source-first and source+reference for heads.preference")

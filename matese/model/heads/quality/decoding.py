@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matese.annotation import Scale
 from matese.model.arrays import Floats
+from matese.model.config import ModelConfig
 from matese.model.decoding import Decoding
 from matese.model.heads.head import Combine, Head, Said
 from matese.model.heads.word_labels import decoding as word_labels
@@ -40,10 +40,10 @@ class Quality(Head):
     has_numpy = False
     digits = 6
 
-    @property
-    def scale(self) -> Scale:
-        """The scale of released models: of MetricX, that of MQM; else that of COMET."""
-        return "comet" if self.config.texts.row_format == "special-tokens" else "mqm"
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        if config.texts.row_format == "special-tokens":  # others are MetricX, whose scores are MQM's
+            self.scale = "comet"
 
     def join(self, row: Row, parts: Said[RowVector], whole: Said[RowVector]) -> RowVector:
         """Returns the mean vector, weighted by the number of kept tokens, in float32."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
+from typing import ClassVar
 
-from matese.errors import InputError
 from matese.model.encoder.settings import Pooling
-from matese.model.texts.settings import TextSettings
 
 
 @dataclass(frozen=True)
@@ -18,11 +16,5 @@ class RankingSettings:
         pooling: how the tokens of a text become one embedding: their mean, the first token, or the maximum.
     """
 
+    of_texts: ClassVar = {"layout": "alone", "inputs": ("source+reference",)}
     pooling: Pooling = "avg"
-
-    def check(self, texts: TextSettings, heads: Collection[str]) -> None:
-        """Raises an InputError unless source, hypothesis and reference are read alone."""
-        if texts.layout != "alone":
-            raise InputError(f"texts.layout {texts.layout}: must be alone for heads.ranking")
-        if texts.inputs != ("source+reference",):
-            raise InputError(f"texts.inputs {list(texts.inputs)}: must be source+reference for heads.ranking")

@@ -10,7 +10,7 @@ import numpy as np
 
 from matese.model.encoder.numpy_layers import StoredTensors, dense, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, RowStates, Said
-from matese.model.heads.score.settings import PieceScore
+from matese.model.heads.score.settings import CONTEXTS, PieceScore
 from matese.model.model_input import Row
 from matese.model.prediction import check_numbers
 from matese.mqm import LOWEST_SCORE
@@ -46,12 +46,12 @@ class Score(Head):
         """Returns the head in numpy."""
         settings = self.config.heads.score
         assert settings is not None
-        contexts = settings.contexts
+        contexts = CONTEXTS[settings.pooling]
         inner = dense(tensors, "score_head.0", (1 + len(contexts)) * width, width)
         outer = dense(tensors, "score_head.3", width, 1)
 
         def compute(states: RowStates) -> ExpectedScore:
-            others = [mean(states.final[masked(states.encoding.roles)]) for masked in contexts]
+            others = [mean(states.final[states.encoding.roles > role]) for role in contexts]
             pooled = np.concatenate([mean(states.final[states.hypothesis]), *others])
             (logit,) = outer(gelu(inner(pooled))).tolist()
             return ExpectedScore(LOWEST_SCORE / (1 + math.exp(min(-logit - states.similarity, _LARGEST_EXPONENT))))

@@ -12,7 +12,7 @@ from matese.model.config import ModelConfig
 from matese.model.encoder import pooling
 from matese.model.heads.networks import HeadNetwork, HeadOutput, in_sequence
 from matese.model.heads.score.decoding import ExpectedScore
-from matese.model.heads.score.settings import ScoreSettings
+from matese.model.heads.score.settings import CONTEXTS, ScoreSettings
 from matese.model.states import BatchStates
 from matese.model.texts.encoding import Encoding
 from matese.mqm import LOWEST_SCORE
@@ -39,7 +39,7 @@ class ScoreHead(nn.Sequential, HeadNetwork):
     @classmethod
     def of(cls, config: ModelConfig, width: int, inner: int | None) -> ScoreHead:
         """Returns the head with random weights; it starts near the typical score, a few points below 0."""
-        n_pooled = 1 + len(_settings(config).contexts)
+        n_pooled = 1 + len(CONTEXTS[_settings(config).pooling])
         last = nn.Linear(width, 1)
         nn.init.constant_(last.bias, -2.0)
         return cls(nn.Linear(n_pooled * width, width), nn.GELU(), nn.Dropout(config.layers.dropout), last)
@@ -47,7 +47,8 @@ class ScoreHead(nn.Sequential, HeadNetwork):
     def forward(self, states: BatchStates) -> ScoreTensor:
         """Returns the score."""
         batch = states.batch
-        contexts = [pooling.mean(states.final, masked(batch.roles)) for masked in _settings(states.config).contexts]
+        roles = CONTEXTS[_settings(states.config).pooling]
+        contexts = [pooling.mean(states.final, batch.roles > role) for role in roles]
         with pooling.in_full(states.final):
             pooled = pooling.mean(states.hypothesis.float(), batch.hypothesis_mask)
             pooled = torch.cat([pooled, *(context.float() for context in contexts)], 1)

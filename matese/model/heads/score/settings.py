@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from matese.mqm import LOWEST_SCORE
 from matese.validation.options import NonNegative
 
 ScorePooling = Literal["hypothesis", "texts"]
-CONTEXTS: Mapping[ScorePooling, tuple[Callable[[Any], Any], ...]] = {
-    "hypothesis": (),
-    "texts": (lambda roles: roles > 1,),
-}
-"""For each pooling, what is averaged besides the hypothesis: masks of tokens by their roles, in numpy or torch."""
+CONTEXTS: Mapping[ScorePooling, tuple[int, ...]] = {"hypothesis": (), "texts": (1,)}
+"""For each pooling, what is averaged besides the hypothesis: all tokens of roles (`ROLES`) above these."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,3 @@ class ScoreSettings:
     """
 
     pooling: ScorePooling = "hypothesis"
-
-    @property
-    def contexts(self) -> tuple[Callable[[Any], Any], ...]:
-        """What the head averages besides the hypothesis, see `CONTEXTS`."""
-        return CONTEXTS[self.pooling]

@@ -12,7 +12,7 @@ TAGS = ("O", "B-Minor", "I-Minor", "B-Major", "I-Major")
 """In the order of the head's outputs: Perrella et al. 2022, section 3.1."""
 O, B_MINOR, I_MINOR, B_MAJOR, I_MAJOR = range(5)  # noqa: E741  (the field's name)
 
-_BEGIN = {severity: B_MINOR if counted is Severity.MINOR else B_MAJOR for severity, counted in COUNTED.items()}
+_BEGIN = {Severity.MINOR: B_MINOR, Severity.MAJOR: B_MAJOR}
 
 
 def from_spans(spans: Iterable[ErrorSpan], ranges: Sequence[Range]) -> list[int]:
@@ -27,7 +27,7 @@ def from_spans(spans: Iterable[ErrorSpan], ranges: Sequence[Range]) -> list[int]
     >>> from_spans([ErrorSpan(0, 4, Severity.MINOR), ErrorSpan(5, 6, Severity.MAJOR)], [(0, 2), (2, 4), (5, 9)])
     [1, 2, 3]
     """
-    begins = [(_BEGIN[span.severity], span) for span in spans if span.severity in _BEGIN]
+    begins = [(_BEGIN[COUNTED[span.severity]], span) for span in spans if span.severity and span.severity in COUNTED]
     owners: list[tuple[int, ErrorSpan] | None] = [None] * len(ranges)
     for begin, span in sorted(begins, key=lambda pair: (-pair[0], pair[1].start, pair[1].end)):
         for token in tokens_within(span.start, span.end, ranges):
