@@ -72,11 +72,12 @@ class PreparedRatings:
             ", ".join(f"{number:,} {reason}" for reason, number in counts.items()) or "nothing"
             for counts in (self.left_out, self.changed)
         )
+        by = f" by {counted(len(self.raters), 'rater')}" if self.raters else ""
         several = f"{name}: ratings of {len(self.test_sets)} test sets: {', '.join(sorted(self.test_sets))}"
         return [
-            f"{name}: prepared {counted(self.n_raw, 'rating')} with {counted(self.n_raw_spans, 'error span')} by "
-            f"{counted(len(self.raters), 'rater')}: {counted(len(self.ratings), 'rating')} with "
-            f"{counted(n_spans, 'error span')}, {merged}, each score the mean of the raters'",
+            f"{name}: prepared {counted(self.n_raw, 'rating')} with {counted(self.n_raw_spans, 'error span')}{by}: "
+            f"{counted(len(self.ratings), 'rating')} with {counted(n_spans, 'error span')}, {merged}, each score the "
+            "mean of the raters'",
             f"{name}: left out: {left_out}; changed: {changed}",
             *([several] if len(self.test_sets) > 1 else []),
         ]
@@ -218,7 +219,8 @@ def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:
     """Yields the ratings of each segment by different raters; a rating without spans alone.
 
     A number stands for one segment of a source, since raters may have typed into the texts that they marked. If one
-    rater has rated it several times, it stands for several segments, one for each text.
+    rater has rated it several times, it stands for several segments, one for each text. Ratings of one text without
+    names of raters are by different raters; those by one rater alone stay apart.
     """
     segments: dict[Hashable, list[Rating]] = defaultdict(list)
     for number, rating in enumerate(ratings):
@@ -234,7 +236,9 @@ def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:
         for rating in raters:
             texts[rating.segment.hypothesis].append(rating)
         for alike in texts.values():
-            yield from [alike] if _are_different(alike) else [[rating] for rating in alike]
+            names = {rating.rater for rating in alike}
+            is_one_rater = len(names) == 1 and None not in names
+            yield from [[rating] for rating in alike] if is_one_rater else [alike]
 
 
 def _are_different(ratings: Sequence[Rating]) -> bool:

@@ -176,6 +176,18 @@ def test_segments_without_numbers_are_those_with_the_same_texts() -> None:
     assert [one.rater for one in prepared.ratings] == ["a+b", "b"]
 
 
+@pytest.mark.parametrize("names", [(None, None), (None, "a"), ("a", "b", "a")])
+def test_one_text_by_unnamed_raters_or_several_times_by_one_of_them_is_one_segment(names: tuple[str | None]) -> None:
+    (merged,) = preparation.prepare([replace(rated("a"), rater=name) for name in names]).ratings
+    assert merged.rater == ("+".join(sorted({name for name in names if name})) or None)
+
+
+def test_variants_by_unnamed_raters_are_several_segments() -> None:
+    other = replace(SEGMENT, hypothesis="eins vier drei")
+    raw = [replace(rated("", segment=segment), rater=None) for segment in (SEGMENT, other)]
+    assert list(preparation.prepare(raw).ratings) == raw
+
+
 @pytest.mark.parametrize(
     ("raters", "expected"),
     [

@@ -127,7 +127,9 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
                 completed = _completed(renumbered(rating, -start), options)
             yield completed
         if rating is None and skipped:
-            raise SkippedError(name_of(path), skipped[0].line or None, f"every row is skipped: {skipped[0].reason}")
+            first = skipped[0]
+            why = f"{first.reason}: {first.allowed}" if first.allowed else first.reason
+            raise SkippedError(name_of(path), first.line or None, f"every row is skipped: {why}")
         if rating is None:
             wanted = f" in {options.lang_pair}" if options.lang_pair else ""
             raise FormatError(name_of(path), None, f"holds no rating or translation{wanted}")

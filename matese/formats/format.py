@@ -119,7 +119,7 @@ def renumbered(rating: Rating, shift: int) -> Rating:
         return rating
     index = segment.key.index + shift
     if index < 0:
-        allowed = f"must be {-shift} or more, unless segments count from 0 (--first-segment 0)"
+        allowed = f"must be {-shift} or more, unless segments count from 0 (convert --first-segment 0)"
         raise InputError(f"segment number {segment.key.index}: {allowed}")
     return replace(rating, segment=replace(segment, key=replace(segment.key, index=index)))
 

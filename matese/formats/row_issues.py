@@ -34,12 +34,14 @@ class RowIssue:
         reason: a short text, the same for all rows with the same issue, so that they can be counted.
         path: the file, as it was given.
         line: counted from 1; 0 for any.
+        allowed: what must be there instead, if that is known.
     """
 
     kind: IssueKind
     reason: str
     path: str
     line: int
+    allowed: str | None = field(default=None, compare=False)
 
 
 class UnusableRowError(InputError):
@@ -122,7 +124,7 @@ class RowIssues:
 
     def _handle(self, kind: IssueKind, reason: str, allowed: str | None) -> None:
         if self.report is not None:
-            self.report(RowIssue(kind, reason, self.path, self.line))
+            self.report(RowIssue(kind, reason, self.path, self.line, allowed))
         elif allowed is not None:
             message = f"{reason}: {allowed}; {_ADVICE[kind]}, and so does matese.read with report="
             raise FormatError(self.path, self.line, message)

@@ -112,7 +112,9 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
 
         plots.check_installed()
     given = rated.as_systems(request.ratings)
-    name = ", ".join(rated.files_of(request.ratings)) or "ratings"
+    paths = rated.files_of(request.ratings)
+    texts.check_given_once(paths)
+    name = ", ".join(paths) or "ratings"
     with texts.counting_issues(texts.read_options(request)) as how:
         parts = given.values() if isinstance(given, Mapping) else given
         raw = [rating for part in parts for rating in rated.named(part, name, how).ratings]

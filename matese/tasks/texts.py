@@ -164,6 +164,13 @@ def check_stdin(paths: Sequence[str]) -> None:
     require(n_given < 2, f"- is given {n_given} times; standard input can be one file only")
 
 
+def check_given_once(paths: Sequence[str]) -> None:
+    """Raises a UsageError if a file is given several times."""
+    check_stdin(paths)
+    for path, count in Counter(paths).items():
+        require(count == 1, f"{path} is given {count} times; give it once")
+
+
 @contextlib.contextmanager
 def counting_issues(how: ReadOptions, *, is_strict: bool = False) -> Iterator[ReadOptions]:
     """Yields options for reading ratings that tell at the end how many rows were skipped or repaired.
@@ -297,9 +304,7 @@ def systems(paths: Sequence[str], how: ReadOptions, *, must_be_rated: bool = Tru
     """Returns the ratings of each system in the files; a file holds one or several systems."""
     from matese.evaluation import alignment
 
-    check_stdin(paths)
-    for path, count in Counter(paths).items():
-        require(count == 1, f"{path} is given {count} times; give it once")
+    check_given_once(paths)
     is_single = len(paths) == 1 or how.system is None
     require(is_single, f"--system can name only one system; given: {len(paths)} files of ratings")
     by_file = {}

@@ -16,7 +16,7 @@ from matese.tasks import notices
 from matese.tasks.annotators import parse_settings
 from matese.tasks.rated import files_or_ratings
 from matese.tasks.request import function
-from matese.tasks.texts import JoinedTexts, require
+from matese.tasks.texts import JoinedTexts, check_given_once, require
 from matese.validation.options import File, Folder, Options, group, option
 
 if TYPE_CHECKING:
@@ -144,6 +144,8 @@ def _settings(request: Request) -> Config:
         return run_directory.load_settings(Path(request.resume))
     require(is_new, "nothing to train: give a configuration, a model to start from, or a run to resume")
     settings = config.load(request.config or config.FINETUNING, overrides=overrides)
+    for together in (*settings.data.groups.values(), *settings.data.dev_groups):
+        check_given_once(together)
     for name, paths in (("train", settings.data.files), ("dev", settings.data.dev)):
         for path in paths:
             require(os.path.exists(path), f"data.{name}: no such file {path}; name the files with --{name}")

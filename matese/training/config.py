@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,16 +142,15 @@ class DataConfig:
         return (*(one.file for one in self.rated), *(self.unrated.files if self.unrated else ()))
 
     @property
-    def groups(self) -> Mapping[RatedFile, tuple[str, ...]]:
-        """The files to train on with the same settings, which are prepared together, by the first of them."""
-        groups: dict[RatedFile, list[str]] = {}
+    def groups(self) -> Mapping[RatedFile, Sequence[str]]:
+        """The files to train on by their other settings; those with the same settings are prepared together."""
+        groups: dict[RatedFile, list[str]] = defaultdict(list)
         for one in self.rated:
-            first = next((first for first in groups if dataclasses.replace(first, file=one.file) == one), one)
-            groups.setdefault(first, []).append(one.file)
-        return {first: tuple(files) for first, files in groups.items()}
+            groups[dataclasses.replace(one, file="")].append(one.file)
+        return groups
 
     @property
-    def dev_groups(self) -> tuple[tuple[str, ...], ...]:
+    def dev_groups(self) -> Sequence[Sequence[str]]:
         """The files to validate on, those together that are prepared together."""
         return (self.dev,) if self.dev else tuple(self.groups.values())
 

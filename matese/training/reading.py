@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from matese import preparation
@@ -41,8 +42,23 @@ def read(
         InputError: if a file is in no known format, is faulty, or belongs to no given test set, or none has the rater.
         OSError: if a file cannot be read.
     """
+    given = (
+        test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
+        for one in data.texts
+    )
+    texts = [of_test_set for of_test_set in given if of_test_set is not None]
+
+    def read_one(path: str) -> Iterable[Rating]:
+        ratings = detection.read(path, ReadOptions(report, lang_pair=data.lang_pair))
+        if not texts:
+            return ratings
+        joined = test_set_texts.join(ratings, *texts)
+        for notice in joined.notices():
+            notify(f"{path}: {notice}")
+        return joined.ratings
+
     names = list(map(str, paths))
-    ratings: Iterable[Rating] = _of_files(names, data, report, notify)
+    ratings: Iterable[Rating] = chain.from_iterable(map(read_one, names))
     if data.rater is not None:
         ratings = raters.one_per_segment(list(ratings), name=shown(names), rater=data.rater).ratings
     if data.prepare is not None:
@@ -62,28 +78,6 @@ def read_dev(
     """Yields the ratings to validate on, which may be a part of the training data; see `read`."""
     for paths in data.dev_groups:
         yield from read(paths, data, hashes=(data.least_dev_hash, 1), report=report, notify=notify)
-
-
-def _of_files(
-    paths: Iterable[str],
-    data: DataConfig,
-    report: Callable[[RowIssue], None] | None,
-    notify: Callable[[str], None],
-) -> Iterator[Rating]:
-    """Yields the ratings of files, with the texts of test sets; see `read`."""
-    given = (
-        test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
-        for one in data.texts
-    )
-    texts = [of_test_set for of_test_set in given if of_test_set is not None]
-    for path in paths:
-        ratings: Iterable[Rating] = detection.read(path, ReadOptions(report, lang_pair=data.lang_pair))
-        if texts:
-            joined = test_set_texts.join(ratings, *texts)
-            for notice in joined.notices():
-                notify(f"{path}: {notice}")
-            ratings = joined.ratings
-        yield from ratings
 
 
 def texts_of(rating: Rating) -> Iterator[str]:

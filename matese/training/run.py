@@ -249,10 +249,10 @@ def _tell_what_is_read(train: Corpus, dev: Corpus, reporter: Reporter) -> None:
 
 def _lessons(data: DataConfig, read_files: Callable[..., Iterator[Rating]]) -> Iterator[Lesson]:
     """Yields the training data, the unrated translations last."""
-    for first, paths in data.groups.items():
-        teaches = None if first.teaches is None else frozenset(first.teaches)
-        group = 0 if first.raters is None else 1 + data.raters.index(first.raters)
-        for rating in read_files(paths, hashes=(0, first.share * (1 - data.held_out))):
+    for how, paths in data.groups.items():
+        teaches = None if how.teaches is None else frozenset(how.teaches)
+        group = 0 if how.raters is None else 1 + data.raters.index(how.raters)
+        for rating in read_files(paths, hashes=(0, how.share * (1 - data.held_out))):
             for learned in (rating, *(pieces.cut(rating) if data.pieces else ())):
                 yield Lesson(learned, teaches, group)
     for rating in read_files(data.unrated.files) if data.unrated is not None else ():

@@ -117,6 +117,8 @@ def test_several_test_sets_are_named_and_kept_apart(run: Run, folder: Path) -> N
     [
         (("none.tsv", "--output", "out"), "none.tsv: no such file"),
         (("empty.tsv", "--output", "out"), "empty.tsv: file is empty"),
+        (("raw.tsv", "raw.tsv", "--output", "out"), "raw.tsv is given 2 times; give it once"),
+        (("scheme.tsv", "--output", "out"), "scheme.tsv:2: every row is skipped: unknown severity 'Severe': must be"),
         (("texts.csv", "--output", "out"), "texts.csv: neither error spans nor scores of raters"),
         (("raw.tsv", "--output", "full"), "--output full: must be a new or empty folder"),
         (("raw.tsv", "--output", "raw.tsv"), "--output raw.tsv: must be a new or empty folder"),
@@ -128,6 +130,7 @@ def test_several_test_sets_are_named_and_kept_apart(run: Run, folder: Path) -> N
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], told: str) -> None:
     write(folder / "raw.tsv")
     write(folder / "one.tsv", ROWS[:1])
+    write(folder / "scheme.tsv", [(*row[:5], "Severe") for row in ROWS])
     (folder / "empty.tsv").touch()
     (folder / "texts.csv").write_text("source,hypothesis\na,b\nc,d\n", encoding="utf-8")
     (folder / "full").mkdir()

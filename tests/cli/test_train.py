@@ -63,6 +63,7 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("--config", "c.yaml", *GOOD, "--output", "full"), "full is not empty"),
         (("--config", "c.yaml", *GOOD, "--output", "t.jsonl"), "t.jsonl is a file"),
         (("--config", "c.yaml", *GOOD, "--set", "data.held_out=0.1"), "must be files, or empty with held_out above 0"),
+        (("t.jsonl", "t.jsonl", "--config", "c.yaml"), "t.jsonl is given 2 times; give it once"),
         (("--from", "nosuch", "t.jsonl"), "no model nosuch"),
         (("--from", "mini"), "no ratings: --from needs RATINGS"),
         (("t.jsonl", "--config", "c.yaml", *GOOD), "RATINGS and --train are both given"),

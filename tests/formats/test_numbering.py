@@ -61,7 +61,9 @@ def test_an_option_says_where_a_file_counts_from(tmp_path: Path) -> None:
     path = put(tmp_path / "2021.tsv", SPANS.format(1) + SPANS.format(2))
     assert indices(path, ReadOptions(first_segment=1)) == [0, 1]
     mqm = put(tmp_path / "mqm.tsv", FILES["mqm-tsv"][1].replace("talk\t1\t1", "talk\t1\t0"))
-    with pytest.raises(FormatError, match=r"segment number 0: must be 1 or more, unless .* \(--first-segment 0\)"):
+    with pytest.raises(
+        FormatError, match=r"segment number 0: must be 1 or more, unless .* \(convert --first-segment 0\)"
+    ):
         indices(mqm)
     assert indices(mqm, ReadOptions(first_segment=0)) == [0, 2]
 
