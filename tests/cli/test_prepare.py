@@ -47,8 +47,9 @@ def prepared(folder: Path) -> dict[int, matese.Rating]:
 
 def test_the_example_worked_by_hand(run: Run, folder: Path) -> None:
     write(folder / "raw.tsv")
-    made = run("prepare", "raw.tsv", "--lang-pair", "en-de", "--output", "data")
+    made = run("prepare", "raw.tsv", "--lang-pair", "en-de", "--output", "data", "--plot", "figure2.svg")
     assert made.code == 0, made.err
+    assert "share of translations" in (folder / "figure2.svg").read_text(encoding="utf-8")
     ratings = prepared(folder / "data")
     marks = {
         number: [(one.segment.hypothesis[span.start : span.end], span.severity.value) for span in one.errors or ()

@@ -90,9 +90,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_number_has_a_source_or_is_our_choice(name: str) -> None:
-    lines = (CONFIGS / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("path", [*(CONFIGS / f"{name}.yaml" for name in NAMES), config.FINETUNING])
+def test_each_number_has_a_source_or_is_our_choice(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
     values = [line for line in lines if re.search(r"^[^#]*[:\[,] *-?[0-9]", line)]
     assert [line for line in values if "  # " not in line] == []
 

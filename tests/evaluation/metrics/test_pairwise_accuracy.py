@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.evaluation.metrics import pairwise_accuracy
-from matese.evaluation.metrics.correlation_options import TieRule
+from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, TieRule
 from matese.evaluation.metrics.pairwise_accuracy import TieCalibration
 from matese.evaluation.statistics import permutation_test
 from tests.evaluation.score_tables import accuracy_at, differences, known_pairs, random_scores, share_right, sign
@@ -170,3 +170,10 @@ def test_darr_at_the_threshold() -> None:
     )
     # Without a threshold a tie of the human is still no pair.
     assert pairwise_accuracy.darr(np.zeros((2, 1)), metric[:, :1], 0).n == 0
+
+
+def test_pairs_of_darr_differ_by_more_than_25() -> None:
+    gold = np.array([[0.0], [25.0], [50.5]])  # 25 apart, 25.5 apart, 50.5 apart
+    metric = np.array([[0.3], [0.1], [0.2]])  # wrong, right, wrong
+    assert pairwise_accuracy.darr(gold, metric, DARR_THRESHOLD).value == 0
+    assert pairwise_accuracy.darr(gold, metric, 24.9).value == pytest.approx(-1 / 3)
