@@ -10,10 +10,10 @@ import regex
 
 from matese.annotation import ErrorSpan
 from matese.checks import scripts
-from matese.checks.copied import UNTRANSLATED, whole
+from matese.checks.copied import whole
 from matese.checks.rule import Need, Rule, Texts, is_installed
 from matese.text.placeholders import prose
-from matese.text.words import count_words
+from matese.text.words import UNTRANSLATED, count_words
 
 WRONG = "Accuracy/Wrong language"
 

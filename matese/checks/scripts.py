@@ -12,11 +12,10 @@ from functools import cache
 import regex
 
 from matese.annotation import ErrorSpan, Severity
-from matese.checks.copied import UNTRANSLATED
 from matese.checks.rule import Rule, Texts
 from matese.text.placeholders import prose
 from matese.text.sentences import sentence_ranges
-from matese.text.words import count_common_words, count_words, is_unspaced
+from matese.text.words import UNTRANSLATED, count_common_words, count_words, is_unspaced
 
 FOREIGN = "Fluency/Character encoding/Script"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from matese.annotation import Rating, Segment
-from matese.model import copy_and_blank, error_free
+from matese.model import error_free
 from matese.model.heads.tags.marking import is_short
 from matese.model.model_input import ModelInput, usable_inputs, with_inputs
 from matese.model.prediction import Prediction
@@ -70,4 +70,4 @@ def _as_read(segment: Segment, inputs: InputKind) -> Segment | None:
     if not usable_inputs(complete, [inputs]) or error_free.decide_by_rule(complete) is not None:
         return None
     read = with_inputs(complete, inputs)
-    return None if copy_and_blank.is_copy(ModelInput.of(read, inputs)) else read
+    return None if ModelInput.of(read, inputs).is_copy else read

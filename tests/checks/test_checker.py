@@ -19,8 +19,9 @@ from matese.annotation import (
     Severity,
     UnplacedError,
 )
-from matese.checks import checker, chosen, codes, copied, numbers, placeholders, repetition, rules, scripts
+from matese.checks import checker, chosen, codes, numbers, placeholders, repetition, rules, scripts
 from matese.errors import UsageError
+from matese.text.words import UNTRANSLATED
 
 MAJOR = Severity.MAJOR
 MINOR = Severity.MINOR
@@ -46,7 +47,7 @@ def test_empty_hypotheses(segment: Segment, is_error: bool) -> None:
 def test_a_copy_is_the_only_finding() -> None:
     source = "He has paid 15 pounds (he."
     rating = checker.check(Segment(f" {source} ", source, key=KEY))
-    assert rating.errors == (ErrorSpan(1, len(source) + 1, MAJOR, copied.UNTRANSLATED, rule="untranslated"),)
+    assert rating.errors == (ErrorSpan(1, len(source) + 1, MAJOR, UNTRANSLATED, rule="untranslated"),)
     assert checker.check(Segment(source, source, (source,))).errors == ()
     assert checker.check(Segment(source, source, key=SegmentKey(lang_pair="en_US-en_GB"))).errors == ()
 
@@ -93,7 +94,7 @@ def test_the_place_of_a_finding_is_kept() -> None:
     assert long.errors == (ErrorSpan(10, 12, MAJOR, numbers.CHANGED, 0.5, rule="numbers"),)
     copy = Segment("It costs a lot.", "It costs a lot.", ("Es kostet viel.",))
     whole = checker.add_findings(Rating(copy, "matese|model:m", (ErrorSpan(3, 8, MINOR, None, 0.5),)))
-    assert whole.errors == (ErrorSpan(0, 15, MAJOR, copied.UNTRANSLATED, 0.5, rule="untranslated"),)
+    assert whole.errors == (ErrorSpan(0, 15, MAJOR, UNTRANSLATED, 0.5, rule="untranslated"),)
 
 
 def test_a_placeholder_stays_whole() -> None:

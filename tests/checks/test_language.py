@@ -6,7 +6,8 @@ import pytest
 
 from matese import Segment
 from matese.annotation import SegmentKey
-from matese.checks import checker, copied, language, rule, rules
+from matese.checks import checker, language, rule, rules
+from matese.text.words import UNTRANSLATED
 
 FRENCH = "Les enfants jouent dans le jardin depuis ce matin et ne veulent pas rentrer."
 GERMAN = "Die Kinder spielen seit heute früh im Garten und wollen nicht ins Haus kommen."
@@ -18,7 +19,7 @@ ENGLISH = "The children have been playing in the garden since this morning and d
     [
         (f"  {GERMAN} ", (), None),
         (FRENCH, (), language.WRONG),
-        ("The children are playing outside and refuse to come back into the house.", (), copied.UNTRANSLATED),
+        ("The children are playing outside and refuse to come back into the house.", (), UNTRANSLATED),
         (FRENCH, (GERMAN,), language.WRONG),
         (FRENCH, (FRENCH,), None),  # the reference is right
         ("OK", (), None),
@@ -55,11 +56,11 @@ def test_languages_that_are_not_known_are_not_checked(lang_pair: str | None) -> 
             None,
         ),
         ("en-ru", "Check the network setup", "Verify the network setup", None),
-        ("en-ru", "Please check the network settings", "Please verify the network setup again", copied.UNTRANSLATED),
+        ("en-ru", "Please check the network settings", "Please verify the network setup again", UNTRANSLATED),
         # A language is known in one script, and a dialect is taken for its neighbour.
         ("en-sr", ENGLISH, "Najvažnija podešavanja su sada završena i sačuvana.", None),
-        ("en-sr", "Otherwise", ENGLISH, copied.UNTRANSLATED),
-        ("en-sr_Cyrl", ENGLISH, "Najvažnija podešavanja su sada završena i sačuvana.", copied.UNTRANSLATED),
+        ("en-sr", "Otherwise", ENGLISH, UNTRANSLATED),
+        ("en-sr_Cyrl", ENGLISH, "Najvažnija podešavanja su sada završena i sačuvana.", UNTRANSLATED),
         ("en-ms_Arab", ENGLISH, "باريس ݢيلير سيمبڠ کلوار کيني کوسوڠ", None),
         ("en-ms_Arab", ENGLISH, "聊天队列现在是空的，没有任何消息了，请稍后再试一次吧", language.WRONG),
         ("en-arz", ENGLISH, "أنا بفضّل القعاد في البيت عن الخروج", None),
