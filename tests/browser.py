@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
+
+from matese.annotation import Rating
+from matese.formats.tables import jsonl
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_chromium = [
@@ -30,6 +34,12 @@ def opened(width: int = 1200, height: int = 900) -> Iterator[Page]:
         page = browser.new_page(viewport={"width": width, "height": height})
         page.set_default_timeout(1000 * _TIMEOUT)
         yield page
+
+
+def write(path: Path, ratings: Iterable[Rating]) -> Path:
+    """Writes ratings as JSONL, of which commands make pages."""
+    path.write_text("".join(f"{jsonl.dumps(rating)}\n" for rating in ratings), encoding="utf-8")
+    return path
 
 
 @contextmanager

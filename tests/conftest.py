@@ -10,10 +10,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 # Workers share the cores: with several threads each, they would wait for each other. Read when torch and numpy load.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -42,6 +45,15 @@ def one_thread() -> Iterator[None]:
     torch = sys.modules.get("torch")
     if torch is not None and torch.get_num_threads() != 1:
         torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Page]:
+    """A page of a browser that the tests of a module share."""
+    from tests import browser
+
+    with browser.opened() as page:
+        yield page
 
 
 TinyModelFactory = Callable[..., Path]

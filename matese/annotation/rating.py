@@ -215,17 +215,24 @@ class InlineCode:
         id: which one it is; "" if the file does not name its codes.
         shown: what it stands for, such as "%s" or "<b>"; "" if the file does not say it.
         place: the code point of the text before which it stands.
+        end: that before which the end of one around words stands; None for others.
     """
 
     kind: str
     id: str
     shown: str = field(default="", compare=False)
     place: int = field(default=0, compare=False)
+    end: int | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
         """How a text names it, such as "<ph 1>"."""
         return f"<{' '.join(filter(None, (self.kind, self.id)))}>"
+
+    @property
+    def end_name(self) -> str:
+        """How a text names the end of one around words, such as "</g 1>"."""
+        return f"</{self.name[1:]}"
 
     def __str__(self) -> str:
         """Returns what readers call it.

@@ -23,7 +23,8 @@ from matese.formats.tables.headings import COMMENT, CORRECTED
 from matese.text.ranges import sequence_edits
 from matese.text.words import UNSPACED
 
-_PARTS = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|\s+|.", re.DOTALL)
+_PARTS = re.compile(rf"</?\w[^<>]*>|[{UNSPACED}]|[^\W{UNSPACED}]+|\s+|.", re.DOTALL)
+"""Of a text: tags, words, white space, and other characters."""
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u00a0\u2009\u202f]\d+)*")
 
 Missing = TypeVar("Missing", Omission, UnplacedError)

@@ -160,14 +160,21 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
 
 
 def _codes(segment: Segment) -> dict[str, list[list[object]]]:
-    """Returns the inline codes of source and translation: place, name, and what it stands for."""
+    """Returns the inline codes of source and translation: place, name, and what it stands for; ends have their own."""
     if segment.codes is None:
         return {}
-    source = Utf16Text(segment.source or "").to_unit
-    hypothesis = Utf16Text(segment.hypothesis).to_unit
+    texts = {
+        "source": (segment.codes.source, segment.source or ""),
+        "hypothesis": (segment.codes.hypothesis, segment.hypothesis),
+    }
     return {
-        "source": [[source(code.place), code.name, code.shown] for code in segment.codes.source],
-        "hypothesis": [[hypothesis(code.place), code.name, code.shown] for code in segment.codes.hypothesis],
+        name: [
+            [Utf16Text(text).to_unit(place), tag, shown]
+            for code in codes
+            for place, tag, shown in ((code.place, code.name, code.shown), (code.end, code.end_name, ""))
+            if place is not None
+        ]
+        for name, (codes, text) in texts.items()
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from matese.formats.corrections import edits, marked
 from matese.formats.tables import jsonl
 from matese.text.ranges import Utf16Text
 from tests import browser
+from tests.browser import write
 from tests.serving.process import started
 
 pytestmark = browser.needs_chromium
@@ -34,17 +34,6 @@ PLAIN = Rating(
 ODD = Rating(Segment("😀 cafe\u0301 👍🏽 gut\x1b!", "cafe\u0301", (), SegmentKey(index=1)), "m", ())
 ARABIC = Rating(Segment("مرحبا بالعالم هذا", "Hello world", (), SegmentKey(index=2)), "m", ())
 FREE = Rating(Segment("Gut.", "Good.", (), SegmentKey(index=3)), "m", (), unplaced=(UnplacedError(MAJOR, "Omission"),))
-
-
-@pytest.fixture(scope="module")
-def window() -> Iterator[Page]:
-    with browser.opened() as page:
-        yield page
-
-
-def write(path: Path, ratings: list[Rating]) -> Path:
-    path.write_text("".join(f"{jsonl.dumps(rating)}\n" for rating in ratings), encoding="utf-8")
-    return path
 
 
 def show(window: Page, path: Path, ratings: list[Rating], *more: list[Rating]) -> None:
@@ -249,7 +238,7 @@ def test_what_a_correction_loses_or_invents_must_be_confirmed(window: Page, tmp_
 def test_inline_codes_are_shown_and_can_be_placed(window: Page, tmp_path: Path) -> None:
     text = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a"
  source-language="en" target-language="de" datatype="plaintext"><body><trans-unit id="1">
-<source>Press <x id="OK" equiv-text="[OK]"/> here</source>
+<source>Press <x id="OK" equiv-text="[OK]"/> <g id="b">here</g></source>
 <target>Hier drücken</target></trans-unit></body></file></xliff>"""
     path = tmp_path / "a.xlf"
     path.write_text(text, encoding="utf-8")
@@ -259,22 +248,25 @@ def test_inline_codes_are_shown_and_can_be_placed(window: Page, tmp_path: Path) 
         window.goto(page.as_uri())
         window.evaluate("localStorage.clear()")
         window.reload()
-        expect(window.locator(".context p").first).to_have_text("Press [OK] here")
-        expect(window.locator(".code")).to_have_text("[OK]")
+        expect(window.locator(".context p").first).to_have_text("Press [OK] <g b>here</g b>")
+        expect(window.locator(".code")).to_have_text(["[OK]", "<g b>", "</g b>"])
         window.click("#edit")
         push(window, "Correct the translation")
         box = window.locator(".correction")
-        expect(window.locator(".warning")).to_contain_text("<x OK> is lost.")
+        expect(window.locator(".warning")).to_contain_text("<x OK> is lost. <g b> is lost. </g b> is lost.")
         box.evaluate("(box) => box.setSelectionRange(5, 5)")
         push(window, "Insert <x OK>")
-        expect(box).to_have_value("Hier <x OK>drücken")
+        box.evaluate("(box) => box.setSelectionRange(0, 4)")
+        push(window, "Insert <g b>…</g b>")
+        expect(box).to_have_value("<g b>Hier</g b> <x OK>drücken")
         expect(window.locator(".warning")).to_be_hidden()
         window.keyboard.press("Control+Enter")
         (rating,) = save(window, tmp_path)
     reviewed = write(tmp_path / "reviewed.jsonl", [rating])
     copy = tmp_path / "copy.xlf"
     assert main(["convert", str(reviewed), str(copy), "--template", str(path)]) == 0
-    assert '<target>Hier <x id="OK" equiv-text="[OK]"/>drücken</target>' in copy.read_text(encoding="utf-8")
+    target = '<target><g id="b">Hier</g> <x id="OK" equiv-text="[OK]"/>drücken</target>'
+    assert target in copy.read_text(encoding="utf-8")
     again = next(iter(matese.read(copy)))
     assert (again.segment.hypothesis, again.rater, again.errors) == ("Hier drücken", "anna", ())
 

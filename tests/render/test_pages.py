@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,9 +21,9 @@ from matese.annotation import (
     Votes,
 )
 from matese.cli import main
-from matese.formats.tables import jsonl
 from matese.render import explanations
 from tests import browser
+from tests.browser import write
 
 pytestmark = browser.needs_chromium
 
@@ -40,17 +39,6 @@ TEXTS: tuple[tuple[str, str, tuple[ErrorSpan, ...]], ...] = (
     ("B", "", ()),
     ("B", "fertig\u202e\x1b!", (ErrorSpan(6, 7, None),)),
 )
-
-
-@pytest.fixture(scope="module")
-def window() -> Iterator[Page]:
-    with browser.opened() as page:
-        yield page
-
-
-def write(path: Path, ratings: list[Rating]) -> Path:
-    path.write_text("".join(f"{jsonl.dumps(rating)}\n" for rating in ratings), encoding="utf-8")
-    return path
 
 
 def show(window: Page, path: Path) -> None:

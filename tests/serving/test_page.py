@@ -21,12 +21,6 @@ HOSTILE = "<img src=x onerror='window.isRun = true'><script>window.isRun = true<
 
 
 @pytest.fixture(scope="module")
-def window() -> Iterator[Page]:
-    with browser.opened() as page:
-        yield page
-
-
-@pytest.fixture(scope="module")
 def address(tiny_model_dir: Path) -> Iterator[str]:
     with started("--model", str(tiny_model_dir), "--max-segments", "4") as (_, url):
         yield url

@@ -198,12 +198,20 @@ def _new(template: LocalisationFile, translations: Mapping[int, str], writing: W
 
 
 def _corrected(template: LocalisationFile, translations: Mapping[int, str], writing: WriteOptions) -> LocalisationFile:
-    """Returns the template with the corrected translations, as far as it lacks them."""
+    """Returns the template with the corrected translations, as far as it lacks them.
+
+    Raises:
+        InputError: if one of them has a tag of an inline code without its end, or across others.
+    """
     new = _new(template, translations, writing)
     if not new:
         return template
     assert writing.template is not None
-    return _parsed(template.correct(new), writing.template)
+    try:
+        return _parsed(template.correct(new), writing.template)
+    except FormatError as error:
+        allowed = "a correction must have both tags of an inline code, around whole others"
+        raise InputError(f"the corrected {writing.template} would not be XML ({error.args[0]}): {allowed}") from None
 
 
 def _without_those_of(

@@ -63,8 +63,9 @@ class _Text:
         codes: its inline codes.
         issues: tags of errors that translate5 has put into it, each before the code point with a number.
         left_out: depth of the inline code, or deleted text, in which the parser is; None if it is in none.
+        codes_around: the numbers of those around words, by their first byte.
         code_start: the first byte of the last code.
-        raw_codes: the bytes of codes without text, by their names.
+        raw_codes: the bytes of codes by their names; of those around words, each tag has its own: <g 1>, </g 1>.
     """
 
     depth: int = 0
@@ -74,6 +75,7 @@ class _Text:
     codes: list[InlineCode] = field(default_factory=list)
     issues: list[tuple[int, str]] = field(default_factory=list)
     left_out: int | None = None
+    codes_around: dict[int, int] = field(default_factory=dict)
     code_start: int = 0
     raw_codes: dict[str, bytes] = field(default_factory=dict)
 
@@ -260,8 +262,14 @@ class _Reader:
         elif self._text.left_out is None:
             is_deleted = _is_deleted(name, attributes)
             if local in (_CODE | _AROUND_TEXT) - _MARKS and not is_deleted and not _continues(attributes):
-                self._text.codes.append(_code(local, attributes, len(self._text.content)))
+                code = _code(local, attributes, len(self._text.content))
+                self._text.codes.append(code)
                 self._text.code_start = at
+                if local in _AROUND_TEXT:
+                    start = self._tag(self._open[-1]).replace(b"/>", b">")
+                    self._text.codes_around[at] = len(self._text.codes) - 1
+                    end = f"</{self._prefix_at(at)}{local}>"
+                    self._text.raw_codes |= {code.name: start, code.end_name: end.encode()}
             if local in _CODE or is_deleted:
                 self._text.left_out = len(self._open)
             if local.endswith(_ISSUES):
@@ -316,6 +324,9 @@ class _Reader:
             self._text.left_out = None
             if ended.start == self._text.code_start:
                 self._text.raw_codes[self._text.codes[-1].name] = self.raw[ended.start : self._place(ended).end]
+        elif ended.start in self._text.codes_around:
+            number = self._text.codes_around[ended.start]
+            self._text.codes[number] = replace(self._text.codes[number], end=len(self._text.content))
 
     def _end_structure(self, ended: _Open) -> None:
         at = self._parser.CurrentByteIndex
@@ -524,9 +535,10 @@ def _spliced(
         raise InputError(f"the correction {shortened(edit.text)} has characters that XML cannot hold: remove them")
     text = edit.text if at and at.is_literal else html.escape(edit.text, quote=False)
     for code in Counter(segment.source.codes) - Counter(segment.target.codes):  # a correction may place these
-        raw = segment.source.raw_codes.get(code.name)
-        if raw is not None and not (at and at.is_literal):
-            text = text.replace(html.escape(code.name, quote=False), raw.decode(), 1)
+        for name in (code.name, code.end_name):
+            raw = segment.source.raw_codes.get(name)
+            if raw is not None and not (at and at.is_literal):
+                text = text.replace(html.escape(name, quote=False), raw.decode(), 1)
     if removed:
         yield removed[0].start, removed[0].end, text
         yield from ((place.start, place.end, "") for place in removed[1:])

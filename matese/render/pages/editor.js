@@ -152,12 +152,13 @@ const correctionBox = (text) => {
     if (warn()) tell("The correction is not kept yet: mend it, or confirm it below the text.");
     else correct(text, typed());
   });
-  const insert = (name) => { // at the caret
-    area.setRangeText(name, area.selectionStart, area.selectionEnd, "end");
+  const insert = ([tag, end]) => { // at the caret, or around the chosen words
+    const { selectionStart, selectionEnd } = area, chosen = end ? area.value.slice(selectionStart, selectionEnd) : "";
+    area.setRangeText(`${tag}${chosen}${end ?? ""}`, selectionStart, selectionEnd, "end");
     area.focus();
     warn();
   };
-  const codes = lostCodes(text).map((name) => button(`Insert ${name}`, () => insert(name), "code"));
+  const codes = lostCodes(text).map((tags) => button(`Insert ${tags.join("\u2026")}`, () => insert(tags), "code"));
   for (const node of codes) node.addEventListener("pointerdown", (event) => event.preventDefault()); // the text keeps the focus
   return [area, ...codes, warning];
 };

@@ -97,12 +97,15 @@ const without = (codes, others) => {
   return codes.filter((code) => !(rest.includes(code) && rest.splice(rest.indexOf(code), 1)));
 };
 const namesOf = (codes) => (codes ?? []).map(([, name]) => name);
-// Inline codes of the source that the translation lacks; those around words cannot be placed here.
-const lostCodes = (text) => without(namesOf(text.codes?.source), namesOf(text.codes?.hypothesis)).filter((name) => !/^<(g|pc)\b/.test(name));
+// Inline codes of the source that the translation lacks, each with its tags: those around words have two.
+const lostCodes = (text) => {
+  const names = without(namesOf(text.codes?.source), namesOf(text.codes?.hypothesis)), isEnd = (name) => name.startsWith("</");
+  return names.filter((name) => !isEnd(name)).map((name) => [name, `</${name.slice(1)}`].filter((tag) => !isEnd(tag) || names.includes(tag)));
+};
 const problemOf = (text, corrected) => {
   const model = text.row.source ?? text.hypothesis, isIcu = ICU.test(model);
   const needed = codesOf(model, isIcu), typed = codesOf(corrected, isIcu);
-  const placeable = lostCodes(text);
+  const placeable = lostCodes(text).flat();
   const lost = [...without(without(needed, typed), text.mayLack ?? []), ...placeable.filter((name) => !corrected.includes(name))];
   const invented = without(typed, [...needed, ...placeable]);
   return [...lost.map((code) => `${visible(code)} is lost. `), ...invented.map((code) => `${visible(code)} is not in the source. `)].join("");

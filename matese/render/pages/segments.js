@@ -21,7 +21,7 @@ const number = (value) => String(Number(value.toFixed(2))).replace("-", "\u2212"
 // How a text becomes another, word by word, as `matese.formats.corrections` and Python's difflib have it:
 // the longest run of equal parts, then the same before and behind it.
 const UNSPACED = "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
-const PARTS = new RegExp(`[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{N}_])+|\\s+|.`, "gsu");
+const PARTS = new RegExp(`</?[\\p{L}\\p{N}_][^<>]*>|[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{N}_])+|\\s+|.`, "gsu");
 const edits = (text, other) => {
   const own = text.match(PARTS) ?? [], others = other.match(PARTS) ?? [], places = new Map(), equal = [];
   others.forEach((part, at) => { if (places.has(part)) places.get(part).push(at); else places.set(part, [at]); });

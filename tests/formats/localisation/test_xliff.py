@@ -11,7 +11,7 @@ import pytest
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.checks import checker, length
-from matese.errors import FormatError
+from matese.errors import FormatError, InputError
 from matese.formats.format import WriteOptions
 from matese.formats.localisation import translation_files
 from tests.formats import reading
@@ -318,3 +318,33 @@ def test_errors_of_translate5_are_ratings_of_its_agents(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="has no end") as raised:
         read(tmp_path, xliff_1(ISSUES.replace('<mqm:endIssue id="7"/>', ""), more=OF_TRANSLATE5))
     assert raised.value.line == 3
+
+
+@pytest.mark.parametrize(
+    ("corrected", "expected"),
+    [
+        ("<pc b>Hier drücken</pc b>", '<s:pc id="b">Hier <s:pc id="a">drücken</s:pc></s:pc>'),
+        ("Hier <pc b></pc b>drücken", 'Hier <s:pc id="b"></s:pc><s:pc id="a">drücken</s:pc>'),
+        ("Hier <pc b>drücken", None),
+        ("Hier</pc b> <pc b>drücken", None),
+    ],
+)
+def test_a_correction_places_codes_around_words(tmp_path: Path, corrected: str, expected: str | None) -> None:
+    path = tmp_path / "a.xlf"
+    target = 'Hier <s:pc id="a">drücken</s:pc>'
+    source = 'Press <s:pc id="a">x</s:pc> <s:pc id="b"/>'
+    text = xliff_2(f"<unit id='1'><segment><source>{source}</source><target>{target}</target></segment></unit>")
+    for name in ("xliff", "file", "unit", "segment", "source", "target"):
+        text = re.sub(rf"(</?)({name})\b", r"\1s:\2", text)
+    path.write_text(text.replace("xmlns=", "xmlns:s="), encoding="utf-8")
+    (plain,) = translation_files.read(path)
+    rating = Rating(replace(plain.segment, extra={"corrected": corrected}), "anna", ())
+    how = WriteOptions(template=path, corrections_only=True)
+    if expected is None:
+        with pytest.raises(InputError, match="both tags of an inline code"):
+            translation_files.save([rating], tmp_path / "copy.xlf", how)
+        assert not (tmp_path / "copy.xlf").exists()
+        return
+    translation_files.save([rating], tmp_path / "copy.xlf", how)
+    written = (tmp_path / "copy.xlf").read_text(encoding="utf-8")
+    assert f"<s:target>{expected}</s:target>" in written
