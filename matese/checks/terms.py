@@ -94,6 +94,9 @@ def _of_table(lines: Sequence[str], path: str | Path) -> Iterator[Entry]:
             raise FormatError(name_of(path), 1, problem)
         roles = ["source", "allowed"]
         rows.insert(0, header)
+    if {"allowed", "forbidden", "kept"}.isdisjoint(roles):
+        problem = "no column says what is allowed: must be named target, forbidden or do-not-translate"
+        raise FormatError(name_of(path), 1, problem)
     for row in rows:
         cells = {role: cell.strip() for role, cell in zip(roles, row, strict=False)}
         if source := cells.get("source"):

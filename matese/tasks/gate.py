@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.checks import consistency
 from matese.errors import FormatError, UsageError, counted, unknown
@@ -189,7 +190,6 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
 
 def _is_unrated(path: str) -> bool:
     """Whether a file is one of localisation that no model has rated."""
-    from matese import mqm
     from matese.formats import detection
     from matese.formats.format import ReadOptions
 
@@ -244,6 +244,7 @@ def _check(request: Request) -> list[GateResult]:
     names = [name for name in found.systems if name != found.baseline]
     if not names:
         raise UsageError(f"only the baseline, {found.baseline}, is given: name the system to compare with it")
+    blank = replace(mqm.NON_TRANSLATION, rule="blank")
     results = []
     to_accept: list[Acceptance] = []
     for name in names:
@@ -261,6 +262,7 @@ def _check(request: Request) -> list[GateResult]:
             weights=request.penalties,
             basis=request.by,
             require_same_signature=given.require_same_signature,
+            is_accepted=lambda rating: accepted.has(blank, rating.segment),
         )
         n_outdated = sum(accepted.is_outdated(rating.segment) for rating in ratings)
         notices.info(*filter(None, (result.notice, *(check.notice for check in result.checks))))
@@ -303,7 +305,7 @@ def _maximum(text: str) -> Maximum:
     from matese.evaluation.systems.gate import Maximum
 
     maximum = Maximum.parse(text)
-    known = ["errors", *severities.MEANINGS, *(rule.name for rule in rules.TABLE), "consistency"]
+    known = ["errors", *severities.MEANINGS, *rules.NAMES, "terms", "consistency"]
     if maximum.what not in known:
         raise UsageError(f"--max {text}: {unknown('kind', maximum.what, known)}")
     return maximum

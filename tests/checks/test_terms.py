@@ -110,6 +110,7 @@ def test_tbx_of_any_dialect(tmp_path: Path, text: str) -> None:
         ("", "holds no term"),
         ("source,target\n", "holds no term"),
         ("en,de,comment\nfile,Datei,x\n", "terms.csv:1: no column is named source"),
+        ("term,traduction\nfile,fichier\n", "terms.csv:1: no column says what is allowed"),
         ("<martif><text></text></martif>", "holds no term"),
         ("<martif>\n<text>", "terms.csv:2: not TBX"),
         ('<!DOCTYPE a [<!ENTITY x "y">]><martif>&x;</martif>', "not TBX: declares an entity"),

@@ -243,6 +243,14 @@ def test_a_finding_is_accepted_until_its_text_changes(run: Run, repository: Path
     assert "1 segment accepted with another text" in ran.out
 
 
+def test_a_blank_translation_is_accepted_as_well(run: Run, folder: Path) -> None:
+    write(folder / "blank.jsonl", jsonl.dumps(checker.check(Segment(" ", "Yes", key=SegmentKey(index=0)))))
+    command = ("gate", "blank.jsonl", "--max-findings", "0")
+    assert run(*command).code == 1
+    assert "1 finding accepted" in run(*command, "--accept", "nothing to say").err
+    assert run(*command).code == 0
+
+
 @pytest.mark.parametrize(
     "comment",
     ["#, ignore-placeholders", "#, fuzzy-not, ignore-python-brace-format", '# [matese] "anna": no errors'],
@@ -272,6 +280,7 @@ def test_a_review_in_which_nothing_is_wrong_accepts(run: Run, folder: Path) -> N
         ("minor=1", "minor errors 2 (at most 1)", 1),
         ("critical=0", "critical errors 0 (at most 0)", 0),
         ("numbers=0", "numbers errors 0 (at most 0)", 0),
+        ("terms=0", "terms errors 0 (at most 0)", 0),
         ("errors=80/1k", "errors per 1,000 source words 80.00 (at most 80)", 0),
         ("major=39/1k", "major errors per 1,000 source words 40.00 (at most 39)", 1),
         ("errors=20/1k-characters", "errors per 1,000 source characters 16.67 (at most 20)", 0),

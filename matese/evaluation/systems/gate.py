@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, cast, get_args
 
@@ -198,8 +198,11 @@ def check(
     sampling: ResamplingOptions = ResamplingOptions(),  # noqa: B008  (frozen)
     basis: Basis | None = None,
     require_same_signature: bool = False,
+    is_accepted: Callable[[Rating], bool] = lambda rating: False,
 ) -> GateResult:
     """Returns the results of checking the ratings of one system; `matese.gate` describes the arguments.
+
+    `is_accepted` says whether a blank translation is right.
 
     Raises:
         InputError: if there is no limit, or one cannot be checked.
@@ -235,7 +238,7 @@ def check(
         )
     if limits.min_error_free is not None:
         checks.append(_error_free_check(ratings, limits.min_error_free))
-    is_blank = [mqm.is_untranslated(rating.segment) for rating in ratings]
+    is_blank = [mqm.is_untranslated(rating.segment) and not is_accepted(rating) for rating in ratings]
     if limits.max_blank is not None and (not has_limit or sum(is_blank) > limits.max_blank):  # else not worth a line
         checks.append(_check("max-blank", "blank translations", sum(is_blank), limits.max_blank, is_blank))
     if baseline is not None:
