@@ -203,7 +203,8 @@ def _system_row(name: str, pair: str, ratings: Sequence[Rating], weights: mqm.We
         if figure is None or not math.isfinite(figure.value):
             return ""
         ends = [words.number(end, digits) for end in (figure.low, figure.high) if math.isfinite(end)]
-        return f"{words.number(figure.value, digits)}{f' [{ends[0]}, {ends[1]}]' if len(ends) == 2 else ''}"
+        interval = f" [{ends[0]},\u00a0{ends[1]}]" if len(ends) == 2 else ""
+        return f"{words.number(figure.value, digits)}{interval}"
 
     n_undecided = mqm.n_undecided(checked)
     return [

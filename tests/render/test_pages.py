@@ -427,3 +427,24 @@ def test_a_heat_map_beside_the_spans(window: Page, tmp_path: Path) -> None:
     assert label is not None
     assert "marked by 80 % of the predictions, another severity in 25 % of these" in label
     assert "expected score −2 [−3, −1]" in str(window.locator(".row header").text_content())
+
+
+def test_the_table_of_a_summary_fits_the_page_and_keeps_its_names(window: Page, tmp_path: Path) -> None:
+    for system in ("before", "afterwards"):
+        ratings = [
+            Rating(
+                Segment("Das ist neu.", "That is new.", key=SegmentKey(system=system, lang_pair="en-de", index=index)),
+                "anna",
+                (ErrorSpan(0, 3, MAJOR),) if index % 2 else (),
+            )
+            for index in range(9)
+        ]
+        write(tmp_path / f"{system}.jsonl", ratings)
+    files = [str(tmp_path / f"{system}.jsonl") for system in ("before", "afterwards")]
+    page = tmp_path / "summary.html"
+    assert main(["report", *files, "--summary", "--output", str(page)]) == 0
+    window.goto(page.as_uri())
+    name = window.locator("tbody th").last
+    expect(name).to_have_text("afterwards")
+    assert name.evaluate("(name) => name.clientHeight") < 60
+    assert window.locator("section").first.evaluate("(box) => box.scrollWidth - box.clientWidth") == 0

@@ -153,7 +153,7 @@ def test_several_systems_and_languages_are_a_table() -> None:
         ["A", "English → Japanese", "1", "0.0", "0.0", "0", "0"],
         ["B", "English → German", "2", "500.0", "250.0", "1", "0"],
     ]
-    assert re.fullmatch(r"[\d.]+ \[[\d.]+, [\d.,]+\]", rows[0][3])
+    assert re.fullmatch(r"[\d.]+ \[[\d.]+,\xa0[\d.,]+\]", rows[0][3])
     assert "1 mark is undecided and not in the score." in page
 
 
