@@ -5,18 +5,17 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
 import torch
 from torchmetrics import MetricCollection
 from torchmetrics.classification import MulticlassF1Score, MulticlassPrecision, MulticlassRecall
+from torchmetrics.functional import pearson_corrcoef
+from torchmetrics.functional.classification import multiclass_f1_score
 
 from matese import mqm
 from matese.annotation import ErrorSpan
-from matese.evaluation.spans import score_agreement, unit_tags
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit_metric import SpanHit
 from matese.evaluation.spans.unit_tags import UnitTags
-from matese.evaluation.statistics import bootstrap
 from matese.model.engines.batch_engine import BatchEngine
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags import bio
@@ -29,11 +28,6 @@ from matese.training.corpus import Draw
 from matese.training.dev_metrics import DevMetrics
 
 SHOWN = ("dev/macro_precision", "dev/macro_recall", "dev/exact_f1", "dev/hsh", "dev/tsh", "dev/pearson")
-_NAMES = {
-    **{f"tags.{tag}.f1": f"f1_{tag}" for tag in TAGS},
-    "expected_score.pearson": "pearson",
-}
-"""The figures that are computed as in `matese evaluate`, by their names there."""
 _BATCH_TOKENS = 8192
 _Spans = Sequence[ErrorSpan]
 _Measured = tuple[UnitTags, _Spans, _Spans, float, float]
@@ -50,7 +44,7 @@ def tag_metrics(prefix: str = "") -> MetricCollection:
 class SpanMetrics(DevMetrics):
     """Computes the figures of a tagger, which reads and marks the segments as `matese tag` does.
 
-    Those of tags and Span Hit are metrics of torchmetrics; those of exact spans are computed by seqeval, if installed.
+    All are metrics of torchmetrics, but for those of exact spans, which seqeval computes, if it is installed.
     """
 
     def measure(self, network: Network, draws: Sequence[Draw]) -> Iterator[_Measured]:
@@ -71,18 +65,15 @@ class SpanMetrics(DevMetrics):
     def figures(self, segments: Sequence[_Measured]) -> Mapping[str, float]:
         """Returns the figures by name."""
         tags, predicted_spans, gold_spans, golds, scores = zip(*segments, strict=True)
-        by_sums, _ = score_agreement.statistics("expected_score", np.array(golds), np.array(scores))
-        statistics = (unit_tags.tag_statistic(tags, TAGS), by_sums)
-        whole = bootstrap.whole_sample(len(segments))
-        evaluated = {name: value for statistic in statistics for name, (value,) in statistic.figures(whole).items()}
-        span_hit = SpanHit()
         gold, predicted = (torch.tensor([tag for text in tags for tag in text[side]]) for side in (0, 1))
-        return {
-            **{name: float(evaluated[other]) for other, name in _NAMES.items()},
-            **{name: float(value) for name, value in span_hit(predicted_spans, gold_spans).items()},
-            **{name: float(value) for name, value in tag_metrics()(predicted, gold).items()},
-            **exact_spans(tags),
+        of_tags = multiclass_f1_score(predicted, gold, len(TAGS), average="none")
+        measured = {
+            **{f"f1_{TAGS[tag]}": of_tags[tag] for tag in sorted({*gold.tolist(), *predicted.tolist()})},
+            **SpanHit()(predicted_spans, gold_spans),
+            "pearson": pearson_corrcoef(torch.tensor(scores).double(), torch.tensor(golds).double()),
+            **tag_metrics()(predicted, gold),
         }
+        return {name: float(value) for name, value in measured.items()} | exact_spans(tags)
 
 
 def exact_spans(tags: Sequence[UnitTags]) -> dict[str, float]:
