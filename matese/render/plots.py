@@ -17,6 +17,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _DASHES = ("-", "--", ":")
 # Letters stay text, and the same plot is the same file.
 _SETTINGS: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "matese", "font.size": 8, "axes.titlesize": 9}
+ENDINGS = (".svg", ".png", ".pdf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,23 @@ def check_installed() -> None:
     errors.check_installed("a plot", "matplotlib", extra="plots")
 
 
+def check(path: Path) -> None:
+    """Raises a UsageError if a plot cannot be written to a file, by its ending or folder, or without matplotlib."""
+    check_installed()
+    if path.suffix not in ENDINGS:
+        raise errors.UsageError(f"plot {path}: must end in {errors.one_of(ENDINGS)}")
+    if not path.absolute().parent.is_dir():
+        raise errors.UsageError(f"plot {path}: {path.parent} does not exist; create it first")
+
+
 def save(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> None:
     """Writes panels side by side to a file, in the format of its ending.
 
     Raises:
-        UsageError: if matplotlib is not installed.
+        UsageError: see `check`.
         OSError: if the file cannot be written.
     """
-    check_installed()
+    check(path)
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox

@@ -110,7 +110,7 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
     if request.plot is not None:
         from matese.render import plots
 
-        plots.check_installed()
+        plots.check(Path(request.plot))
     given = rated.as_systems(request.ratings)
     paths = rated.files_of(request.ratings)
     texts.check_given_once(paths)

@@ -118,6 +118,8 @@ def test_several_test_sets_are_named_and_kept_apart(run: Run, folder: Path) -> N
     [
         (("none.tsv", "--output", "out"), "none.tsv: no such file"),
         (("empty.tsv", "--output", "out"), "empty.tsv: file is empty"),
+        (("raw.tsv", "--output", "out", "--plot", "figure.xyz"), "plot figure.xyz: must end in .svg, .png or .pdf"),
+        (("raw.tsv", "--output", "out", "--plot", "no/figure.svg"), "plot no/figure.svg: no does not exist"),
         (("raw.tsv", "raw.tsv", "--output", "out"), "raw.tsv is given 2 times; give it once"),
         (("scheme.tsv", "--output", "out"), "scheme.tsv:2: every row is skipped: unknown severity 'Severe': must be"),
         (("texts.csv", "--output", "out"), "texts.csv: neither error spans nor scores of raters"),

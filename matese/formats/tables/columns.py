@@ -196,16 +196,12 @@ def _rated(row: Mapping[str, Any], path: str | Path, number: int, options: ReadO
 
 def _report_unread(segment: Segment, issues: RowIssues) -> None:
     """Reports other columns that hold errors in a form that is not ours: the rating lacks them."""
-    extra = segment.extra or {}
     allowed = "must be errors as in our JSONL (docs/formats.md), or be left out"
-    for name, value in extra.items():
-        if _may_be_errors(value):
+    for name, value in (segment.extra or {}).items():
+        if plain(name) in _OF_RATERS and value not in (None, ""):  # subtitles have a start and an end, too
+            issues.ignore(f"{name} not read as errors", allowed if plain(name) == "severity" else None)
+        elif _may_be_errors(value):
             issues.ignore(f"{name} not read as errors", allowed)
-    of_raters = [name for name, value in extra.items() if plain(name) in _OF_RATERS and value not in (None, "")]
-    if of_raters:
-        # Subtitles have a start and an end, too.
-        is_error = any(plain(name) == "severity" for name in of_raters)
-        issues.ignore(f"{', '.join(of_raters)} not read as an error", allowed if is_error else None)
 
 
 def _may_be_errors(value: object) -> bool:
