@@ -72,6 +72,11 @@ def test_the_name_of_a_data_set_on_the_hub(address: str) -> None:
     assert evaluated.figures["hsh"].value == 1
 
 
+def test_a_data_set_to_train_on_has_a_split_for_it() -> None:
+    with pytest.raises(InputError, match="data set with the splits validation, test: must have train"):
+        Request(ratings=datasets.DatasetDict(validation=ONE_RATER, test=ONE_RATER), config="a.yaml")
+
+
 def test_a_data_set_that_the_hub_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(name: str) -> object:
         raise ConnectionError(f"no {name}\nand more")

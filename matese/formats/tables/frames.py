@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError, InputError, UsageError, check_installed
+from matese.errors import FormatError, InputError, UsageError, check_installed, one_of
 from matese.formats.tables import columns, jsonl, parquet
 from matese.formats.tables.jsonl_keys import OF_RATING
 from matese.text import languages
@@ -56,7 +56,7 @@ def is_data_set(data: object) -> bool:
     return is_frame(data) or is_address or _kind(data) in (*_OF_SPLITS, "datasets.IterableDataset")
 
 
-def of_data_set(data: Any, *, splits: Collection[str] | None = None) -> list[Rating]:  # noqa: ANN401
+def of_data_set(data: Any, *, splits: Sequence[str] | None = None) -> list[Rating]:  # noqa: ANN401
     """Returns the ratings of a data set or data frame, with the columns of our JSONL.
 
     Args:
@@ -78,6 +78,8 @@ def of_data_set(data: Any, *, splits: Collection[str] | None = None) -> list[Rat
     if _kind(data) not in _OF_SPLITS:
         return list(ratings(data))
     chosen = [part for name, part in data.items() if splits is None or name in splits]
+    if splits is not None and not chosen:
+        raise InputError(f"data set with the splits {', '.join(data)}: must have {one_of(splits)}")
     return [rating for part in chosen for rating in ratings(part)]
 
 
