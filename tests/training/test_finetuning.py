@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+import matese
 from matese.annotation import Rating, SegmentKey
 from matese.cli import main
 from matese.model.loading import load_tagger
@@ -71,6 +72,30 @@ def test_heads_that_ratings_cannot_teach_survive(
     trained, held_out = (n_segments(err, name) for name in ("train", "dev"))
     assert trained + held_out == len(MANY)
     assert 0 < held_out < len(MANY) / 3
+
+
+def test_skipped_rows_do_not_stop_the_calibration(
+    tiny_model_factory: TinyModelFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(finetuning, "FEWEST", 2)
+    keyed = [
+        dataclasses.replace(
+            one,
+            segment=dataclasses.replace(one.segment, references=(), key=SegmentKey(None, "en-de", "A", "d", number)),
+        )
+        for number, one in enumerate(MANY)
+    ]
+    path = tmp_path / "ours.tsv"
+    matese.write(keyed, path, format="mqm-tsv")
+    with path.open("a", encoding="utf-8") as file:
+        file.write("one field\n")
+    start = str(tiny_model_factory("start", inputs=("source",)))
+    assert main(["train", "--from", start, str(path), "--output", str(tmp_path / "run"), *BRIEF]) == 0
+    assert (tmp_path / "run" / finetuning.CALIBRATED).is_dir()
+    assert capfd.readouterr().err.count("1 row skipped") == 1
 
 
 def n_segments(shown: str, name: str) -> int:
