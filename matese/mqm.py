@@ -113,7 +113,7 @@ class Weights:
 
     def of(self, severity: Severity | None) -> float:
         """Returns the penalty of a severity, whatever the category; 0 for an undecided one."""
-        return 0.0 if severity is None else float(getattr(self, severities.name(severity)))
+        return 0.0 if severity is None else float(getattr(self, severity.value))
 
 
 def _shown(value: object) -> str:

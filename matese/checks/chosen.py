@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matese.errors import UsageError, one_of
@@ -37,23 +37,20 @@ class ChosenRules:
         """The rules, in the order of the table, and that of the terms."""
         from matese.checks import rules
 
-        return (*(rule for rule in rules.TABLE if self.names is None or rule.name in self.names), *self._of_terms)
+        chosen = [rule for rule in rules.TABLE if self.names is None or rule.name in self.names]
+        if self.terms is not None:
+            from matese.checks import terms
 
-    @property
-    def _of_terms(self) -> Sequence[Rule]:
-        from matese.checks import terms
-
-        return () if self.terms is None else (terms.rule(self.terms),)
+            chosen.append(terms.rule(self.terms))
+        return chosen
 
     def of(self, form: str | None) -> Sequence[Rule]:
         """Returns the rules that run on a file of a format; None for lines of text."""
-        if not self.is_default:
-            return self.rules
-        if form is None:
-            return self._of_terms
         from matese.formats.registry import BY_NAME
 
-        return self.rules if BY_NAME[form].is_for_localisation else self._of_terms
+        if not self.is_default or (form is not None and BY_NAME[form].is_for_localisation):
+            return self.rules
+        return () if self.terms is None else replace(self, names=()).rules
 
 
 DEFAULT = ChosenRules(is_default=True)

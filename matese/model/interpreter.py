@@ -40,7 +40,7 @@ class Interpreter:
         self.config = config
         self.heads = registry.heads(config)
         self.overrides = overrides if any(head.has_overrides for head in self.heads) else ()
-        *_, self.scorer = (head for head in self.heads if head.scoring() is not None)
+        *_, self.scorer = (head for head in self.heads if head.scoring is not None)
         self._finds_errors = any(head.finds_errors for head in self.heads)
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> str:

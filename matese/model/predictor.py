@@ -111,7 +111,7 @@ class Predictor:
             "overrides": "+".join(self.overrides) or "none",
             **pieces.signature(self.config),
             "precision": self.engine.precision,
-            "score": self.interpreter.scorer.scoring() or "",
+            "score": self.interpreter.scorer.scoring or "",
         }
 
     def annotate(self, model_inputs: Iterable[ModelInput], decoding: Decoding) -> Iterator[PredictedRating]:

@@ -68,6 +68,7 @@ class Head(ABC):
         has_overrides: whether rules may override the model, see `matese.model.copy_and_blank`.
         digits: decimal places of the expected score.
         scale: of the expected score.
+        scoring: how the head scores, for the signature; None if it has no expected score.
         config: settings of the model.
     """
 
@@ -82,6 +83,7 @@ class Head(ABC):
     has_overrides: ClassVar[bool] = False
     digits: ClassVar[int] = 4
     scale: Scale = "mqm"
+    scoring: str | None = None
     config: ModelConfig
 
     def __init__(self, config: ModelConfig) -> None:
@@ -153,10 +155,6 @@ class Head(ABC):
     def expected_score(self, output: Any) -> float:  # noqa: ANN401
         """Returns the expected score of a segment, for a head that has one."""
         raise NotImplementedError
-
-    def scoring(self) -> str | None:
-        """Returns how the head scores, for the signature; None if it has no expected score."""
-        return None
 
     def of_blank(self) -> Any:  # noqa: ANN401
         """Returns the output for a hypothesis without tokens; None for none."""

@@ -44,6 +44,10 @@ class Quality(Head):
         super().__init__(config)
         if config.texts.row_format == "special-tokens":  # others are MetricX, whose scores are MQM's
             self.scale = "comet"
+        settings = config.heads.quality
+        self._score_weights = None if settings is None else settings.score_weights
+        # The weights are those of an xCOMET.
+        self.scoring = config.architecture + "+".join(f"{weight:g}" for weight in self._score_weights or ())
 
     def join(self, row: Row, parts: Said[RowVector], whole: Said[RowVector]) -> RowVector:
         """Returns the mean vector, weighted by the number of kept tokens, in float32."""
@@ -88,14 +92,6 @@ class Quality(Head):
     def expected_score(self, output: RowVector) -> float:
         """Returns the score itself."""
         return float(output.values[0])
-
-    def scoring(self) -> str:
-        """Returns the kind of model, with the weights of an xCOMET."""
-        return self.config.architecture + "+".join(f"{weight:g}" for weight in self._score_weights or ())
-
-    @property
-    def _score_weights(self) -> tuple[float, float, float, float] | None:
-        return None if self.config.heads.quality is None else self.config.heads.quality.score_weights
 
 
 def _of_score(score: float) -> RowVector:

@@ -41,6 +41,7 @@ class Score(Head):
     name = "score"
     part = "score_head"
     output = ExpectedScore
+    scoring = "head"
 
     def layers(self, tensors: StoredTensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""
@@ -87,10 +88,6 @@ class Score(Head):
     def expected_score(self, output: ExpectedScore) -> float:
         """Returns the score itself."""
         return output.value
-
-    def scoring(self) -> str:
-        """Returns the name of this way to score."""
-        return "head"
 
     def of_copy(self, output: ExpectedScore) -> ExpectedScore:
         """Returns the highest score."""

@@ -34,6 +34,7 @@ class Tags(TokenHead):
     name = "tags"
     part = "tag_head"
     output = TagProbabilities
+    scoring = "tags"
     finds_errors = True
     is_main = True
     has_overrides = True
@@ -57,10 +58,6 @@ class Tags(TokenHead):
         """Returns the expected score of the tags: minus the sum of P(B-Minor) + 5 P(B-Major)."""
         minor, major = np.exp(output.values[:, [bio.B_MINOR, bio.B_MAJOR]]).sum(0)
         return max(0.0 - mqm.MATESE.minor * float(minor) - mqm.MATESE.major * float(major), LOWEST_SCORE)
-
-    def scoring(self) -> str:
-        """Returns the name of this way to score."""
-        return "tags"
 
     def of_blank(self) -> TagProbabilities:
         """Returns no rows."""
