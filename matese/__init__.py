@@ -24,7 +24,11 @@ from matese.version import __version__
 if TYPE_CHECKING:
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
+    from matese.evaluation.metrics.correlation_options import CorrelationFigures
+    from matese.evaluation.spans.span_figures import SpanFigures
     from matese.evaluation.spans.span_hit_metric import SpanHit
+    from matese.evaluation.systems.gate_limits import GateLimits
+    from matese.evaluation.systems.sampling import Sampling
     from matese.explanation.explainer import explain
     from matese.language_model.llm_annotator import LanguageModel
     from matese.language_model.prompts import Question
@@ -34,12 +38,12 @@ if TYPE_CHECKING:
     from matese.render.results import tables
     from matese.tasks.agreement import agreement
     from matese.tasks.annotators import Asking, Marking
-    from matese.tasks.compare import ComparisonOutput, Sampling, compare
+    from matese.tasks.compare import ComparisonOutput, compare
     from matese.tasks.convert import ConvertReading, ConvertWriting, convert
-    from matese.tasks.correlate import CorrelationFigures, CorrelationOutput, MetricSelection, correlate
-    from matese.tasks.evaluate import SpanFigures, evaluate
+    from matese.tasks.correlate import CorrelationOutput, MetricSelection, correlate
+    from matese.tasks.evaluate import evaluate
     from matese.tasks.files import ratings_from_quotes, read, write
-    from matese.tasks.gate import GateChanges, GateLimits, GateOutput, gate
+    from matese.tasks.gate import GateChanges, GateOutput, gate
     from matese.tasks.info import info
     from matese.tasks.prepare import prepare
     from matese.tasks.report import report
@@ -130,60 +134,25 @@ _LAZY = {
     "Ratings": "render.rating_list",
     "SpanHit": "evaluation.spans.span_hit_metric",
     "tables": "render.results",
-    **dict.fromkeys(
-        (
-            "Asking",
-            "Marking",
-        ),
-        "tasks.annotators",
-    ),
-    **dict.fromkeys(
-        (
-            "ComparisonOutput",
-            "Sampling",
-        ),
-        "tasks.compare",
-    ),
-    **dict.fromkeys(
-        (
-            "ConvertReading",
-            "ConvertWriting",
-        ),
-        "tasks.convert",
-    ),
-    **dict.fromkeys(
-        (
-            "CorrelationFigures",
-            "CorrelationOutput",
-            "MetricSelection",
-        ),
-        "tasks.correlate",
-    ),
-    "SpanFigures": "tasks.evaluate",
-    **dict.fromkeys(
-        (
-            "GateChanges",
-            "GateLimits",
-            "GateOutput",
-        ),
-        "tasks.gate",
-    ),
-    **dict.fromkeys(
-        (
-            "LargeJobs",
-            "TagSelection",
-        ),
-        "tasks.tag",
-    ),
+    "Asking": "tasks.annotators",
+    "Marking": "tasks.annotators",
+    "ComparisonOutput": "tasks.compare",
+    "Sampling": "evaluation.systems.sampling",
+    "ConvertReading": "tasks.convert",
+    "ConvertWriting": "tasks.convert",
+    "CorrelationFigures": "evaluation.metrics.correlation_options",
+    "CorrelationOutput": "tasks.correlate",
+    "MetricSelection": "tasks.correlate",
+    "SpanFigures": "evaluation.spans.span_figures",
+    "GateChanges": "tasks.gate",
+    "GateLimits": "evaluation.systems.gate_limits",
+    "GateOutput": "tasks.gate",
+    "LargeJobs": "tasks.tag",
+    "TagSelection": "tasks.tag",
     "Report": "tasks.tables",
-    **dict.fromkeys(
-        (
-            "JoinedTexts",
-            "Raters",
-            "TextFiles",
-        ),
-        "tasks.texts",
-    ),
+    "JoinedTexts": "tasks.texts",
+    "Raters": "tasks.texts",
+    "TextFiles": "tasks.texts",
     **dict.fromkeys(("ratings_from_quotes", "read", "write"), "tasks.files"),
     **dict.fromkeys(("corpus_score", "expected_score", "score", "worst_first"), "tasks.scores"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),

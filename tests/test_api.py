@@ -17,7 +17,7 @@ import sacrebleu
 import matese
 from matese import InputError, ModelError, Rating, Segment, SegmentKey
 from matese.annotation import Estimate
-from matese.evaluation.metrics.correlation_options import CorrelationOptions
+from matese.evaluation.metrics.correlation_options import CorrelationFigures
 from matese.evaluation.systems import segment_filters
 from matese.formats.row_issues import RowIssue
 from matese.formats.tables import jsonl
@@ -330,8 +330,8 @@ def test_a_row_that_lacks_a_text_is_named_as_in_the_table() -> None:
         (lambda: matese.report([]), "give either RATINGS"),
         (lambda: matese.compare([OLD, NEW], sampling=matese.Sampling(permutations=0)), "permutations: 0"),
         (lambda: matese.gate(OLD, baseline=NEW, limits=matese.GateLimits(alpha=0)), "alpha: 0"),
-        (lambda: CorrelationOptions(n_flips=0), "n_flips: 0: "),
-        (lambda: CorrelationOptions(alpha=float("nan")), "alpha: nan: "),
+        (lambda: CorrelationFigures(samples=0), "samples: 0: "),
+        (lambda: CorrelationFigures(alpha=float("nan")), "alpha: nan: "),
         (lambda: matese.score(replace(OLD[0], errors=None)), "only a rating of spans has an MQM score"),
         (lambda: matese.corpus_score([]), "no segment scores: the score of a corpus is the mean of one or more"),
         (lambda: matese.corpus_score([-1e308, -1e308]), "segment scores up to 1e+308"),

@@ -45,7 +45,7 @@ def text(agreement: RaterAgreement, *, is_all: bool = False) -> Iterator[object]
         yield tables.MORE
         return
     figures_of_all = {**agreement.pooled, **agreement.alpha}
-    yield from tables.of_figures(figures_of_all, with_intervals=agreement.options.n_resamples > 0)
+    yield from tables.of_figures(figures_of_all, with_intervals=agreement.options.figures.bootstrap > 0)
     yield _raters(agreement, tuple(_HABITS), _OF_RATERS)
     rows = [
         [" and ".join(names), f"{agreement.n_shared[names]:,}", *(decimal(figures[key].value) for key in _OF_PAIRS)]
@@ -93,7 +93,7 @@ def _in_words(agreement: RaterAgreement) -> Iterator[str]:
 
 def to_json(agreement: RaterAgreement, *, name: str) -> dict[str, Any]:
     """Returns all figures of the ratings of this name as one object, whose keys docs/research/evaluation.md lists."""
-    with_intervals = agreement.options.n_resamples > 0
+    with_intervals = agreement.options.figures.bootstrap > 0
     others = agreement.others
     with_others = {rater: nest_figures(figures, with_intervals=False) for rater, figures in others.items()}
     return {

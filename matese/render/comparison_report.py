@@ -279,8 +279,8 @@ def to_json(
         signature_warning=comparison.notice or None,
         settings=SamplingKeys(
             weights=comparison.weights.name,
-            bootstrap=sampling.n_resamples,
-            permutations=sampling.n_permutations,
+            bootstrap=sampling.bootstrap,
+            permutations=sampling.permutations,
             seed=sampling.seed,
         ),
         segments=comparison.n_segments,
@@ -291,7 +291,7 @@ def to_json(
         systems={
             name: {
                 "raters": sorted({rating.rater or "" for rating in ratings})[:_MOST_RATERS],
-                **json_objects.nest_figures(comparison.figures[name], with_intervals=sampling.n_resamples > 0),
+                **json_objects.nest_figures(comparison.figures[name], with_intervals=sampling.bootstrap > 0),
             }
             for name, ratings in comparison.ratings.items()
         },

@@ -43,7 +43,7 @@ _TOP_N = {
 def in_words(evaluation: MetaEvaluation, lang_pair: str) -> str:
     """Returns which metric agrees best with people, and which do not differ significantly; "" if none is ranked."""
     ranking = evaluation.rankings.get(lang_pair)
-    rank_by = evaluation.options.rank_by
+    rank_by = evaluation.options.ranked_by
     if ranking is None or not ranking.metrics:
         return ""
     best = ranking.metrics[0]
@@ -80,7 +80,7 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
             systems = pair.gold.systems if pair.ranked is None else pair.ranked
             title = f"{lang_pair}: {counted(len(systems), 'system')}{reference}"
     figures = evaluation.figures[lang_pair]
-    rank_by = evaluation.options.rank_by
+    rank_by = evaluation.options.ranked_by
     columns = POOLED_FIGURES if lang_pair == POOLED else _COLUMNS
     has_column = rank_by in columns or lang_pair == POOLED or rank_by.startswith("average.")
     columns = columns if has_column else (*columns, rank_by)
@@ -98,7 +98,7 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
 def macro_table(evaluation: MetaEvaluation) -> Table | None:
     """Returns the figure that orders the metrics, or the parts of an average, by language pair; None for one pair."""
     pairs = [pair.lang_pair for pair in evaluation.pairs if pair.domain is None]
-    rank_by = evaluation.options.rank_by
+    rank_by = evaluation.options.ranked_by
     if len(pairs) < 2:
         return None
     parts = {"average.wmt23": averages.WMT23, "average.wmt24": averages.WMT24}.get(rank_by, (rank_by,))
@@ -201,8 +201,8 @@ def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:
         "metrics": _metrics(evaluation),
         "rankings": {
             name: {
-                "figure": evaluation.options.rank_by,
-                "test": None if ranking.clusters is None else evaluation.options.test,
+                "figure": evaluation.options.ranked_by,
+                "test": None if ranking.clusters is None else evaluation.options.significance,
                 "metrics": list(ranking.metrics),
                 "clusters": None if ranking.clusters is None else list(ranking.clusters),
                 "p_values": [[finite(value) for value in row] for row in ranking.p_values.tolist()],

@@ -52,7 +52,7 @@ def text(evaluation: Evaluation, *, is_all: bool = False) -> Iterator[object]:
     if not is_all:
         yield tables.MORE
         return
-    with_intervals = evaluation.options.n_resamples > 0
+    with_intervals = evaluation.options.figures.bootstrap > 0
     of_raters = None if ceiling is None else ceiling.figures
     yield from tables.of_figures(predicted.figures, with_intervals=with_intervals, ceiling=of_raters)
     if predicted.bins:
@@ -78,7 +78,7 @@ def main_figures(evaluation: Evaluation) -> dict[str, Figure]:
 def _main_table(evaluation: Evaluation) -> Table:
     """Returns the main figures with their intervals, those of the raters, and the difference from the other one."""
     figures = main_figures(evaluation)
-    with_intervals = evaluation.options.n_resamples > 0
+    with_intervals = evaluation.options.figures.bootstrap > 0
     ceiling = evaluation.ceiling
     versus = evaluation.versus
     header = ["", show(evaluation.predicted.name), *(["95% interval"] if with_intervals else [])]
@@ -122,7 +122,7 @@ def _requested(evaluation: Evaluation) -> Iterator[Table]:
             for name, one in best.items()
             if one is not None
         ]
-        yield Table([f"good: {evaluation.options.good:g} or more", *_OF_PASSES], rows)
+        yield Table([f"good: {evaluation.options.figures.good:g} or more", *_OF_PASSES], rows)
 
 
 def _heading(evaluation: Evaluation) -> str:
@@ -209,7 +209,7 @@ def to_json(evaluation: Evaluation) -> dict[str, Any]:
                 name: {
                     "segments": group.n_segments,
                     "spans": {"gold": group.n_spans.gold, "predicted": group.n_spans.predicted},
-                    **nest_figures(group.figures, with_intervals=evaluation.options.n_resamples > 0),
+                    **nest_figures(group.figures, with_intervals=evaluation.options.figures.bootstrap > 0),
                 }
                 for name, group in groups.items()
             }
@@ -238,11 +238,11 @@ def settings(options: FigureOptions) -> dict[str, Any]:
     return {
         "unit": options.tagging.unit,
         "weights": options.weights.name,
-        "severity_penalty": options.severity_penalty,
-        "severity_weights": options.severity_weights,
-        "bootstrap": options.n_resamples,
-        "seed": options.seed,
-        **({} if options.interval_scale == 1 else {"interval_scale": options.interval_scale}),
+        "severity_penalty": options.figures.severity_penalty,
+        "severity_weights": options.figures.severity_weights,
+        "bootstrap": options.figures.bootstrap,
+        "seed": options.figures.seed,
+        **({} if options.figures.interval_scale == 1 else {"interval_scale": options.figures.interval_scale}),
     }
 
 
@@ -254,7 +254,7 @@ def _prediction(prediction: PredictionFigures, evaluation: Evaluation) -> dict[s
         "settings": {**settings(evaluation.options), **({"merge": evaluation.merge} if evaluation.merge else {})},
         "segments": prediction.n_segments,
         "spans": asdict(prediction.n_spans),
-        **nest_figures(prediction.figures, with_intervals=evaluation.options.n_resamples > 0),
+        **nest_figures(prediction.figures, with_intervals=evaluation.options.figures.bootstrap > 0),
     }
     if prediction.confusion:
         gold_by_predicted = [list(row) for row in prediction.confusion]

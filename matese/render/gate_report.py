@@ -14,7 +14,8 @@ import msgspec
 from matese import mqm
 from matese.annotation import AnyError, Omission, Segment
 from matese.errors import counted
-from matese.evaluation.systems.gate import CONSISTENCY, FINDINGS, Check, GateResult
+from matese.evaluation.systems.gate import FINDINGS, Check, GateResult
+from matese.evaluation.systems.gate_limits import CONSISTENCY
 from matese.formats.accepted_findings import digest
 from matese.render import json_objects, result_keys
 from matese.render.comparison_report import errors_label, score_label, segment_label

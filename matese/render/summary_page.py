@@ -22,7 +22,7 @@ from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences, quality
-from matese.evaluation.systems.differences import ResamplingOptions
+from matese.evaluation.systems.sampling import Sampling
 from matese.render import catalogue, html_page
 from matese.render.catalogue import Catalogue
 from matese.text import languages
@@ -235,7 +235,7 @@ def _figures(checked: Sequence[Rating], weights: mqm.Weights) -> Mapping[str, Fi
         return {**rates, "score": divide(score, n)}
 
     statistic = bootstrap.AdditiveStatistic(np.column_stack(columns).astype(np.float64), of_totals)
-    drawn = differences.resample(checked, ResamplingOptions()) if len(checked) > 1 else ()
+    drawn = differences.resample(checked, Sampling()) if len(checked) > 1 else ()
     return bootstrap.measure(statistic, bootstrap.whole_sample(len(checked)), drawn)
 
 

@@ -8,8 +8,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, TextIO
 
 from matese.annotation import Rating
+from matese.evaluation.spans.span_figures import SpanFigures
 from matese.tasks import notices, rated, sinks
-from matese.tasks.evaluate import SpanFigures
 from matese.tasks.request import function
 from matese.tasks.tables import Report
 from matese.tasks.weights import Weighted
@@ -55,9 +55,10 @@ def run(request: Request, stream: TextIO | None = None) -> RaterAgreement:
         from matese.evaluation.systems import agreement as raters
         from matese.formats.format import ReadOptions
         from matese.render import agreement_report, tables
+        from matese.tasks import tag_units
 
         named = rated.named(request.ratings, "ratings", ReadOptions(lang_pair=request.lang_pair, naming=""))
-        measured = raters.measure(named.ratings, request.figures.options(request.penalties))
+        measured = raters.measure(named.ratings, tag_units.figure_options(request.figures, request.penalties))
         shown = {**measured.pooled, **measured.alpha} if request.output.all else measured.alpha
         notices.info(*measured.notices, *tables.undefined(shown))
         outputs.write_text(*agreement_report.text(measured, is_all=request.output.all), look=request.output.look)

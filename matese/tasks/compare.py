@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, astuple, dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from matese.evaluation.systems.sampling import Sampling
 from matese.tasks import annotators, models, notices, rated, sinks
 from matese.tasks.annotators import Asking
 from matese.tasks.request import function
 from matese.tasks.tables import Report
-from matese.validation.options import Count, CountOrZero, File, Options, group, option
+from matese.validation.options import File, group, option
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.lexical_metrics import Baseline
@@ -25,21 +26,6 @@ _TOP = 10
 def _listed(given: object) -> tuple[object, ...]:
     """Returns names, or what they stand for, as a list; one alone stands for a list of one."""
     return (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampling(Options):
-    """How chance is drawn.
-
-    Attributes:
-        bootstrap: resamples of the bootstrap; 0 for none (default: 1,000).
-        permutations: of the permutation test (default: 1,000).
-        seed: of both (default: 0).
-    """
-
-    bootstrap: CountOrZero = 1000
-    permutations: Count = 1000
-    seed: CountOrZero = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +72,6 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
     files = request.files
     with sinks.results(request.output.json, files, request.output.html, stream=stream) as outputs:
         from matese.evaluation.systems import comparison, segment_filters
-        from matese.evaluation.systems.differences import ResamplingOptions
         from matese.render import comparison_page, comparison_report
         from matese.tasks import baselines
 
@@ -98,7 +83,7 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
                 found.systems,
                 weights=request.penalties,
                 selected_by=filters,
-                sampling=ResamplingOptions(*astuple(request.sampling)),
+                sampling=request.sampling,
                 basis=request.by,
                 baseline=found.baseline,
                 metrics=baselines.make_baselines(

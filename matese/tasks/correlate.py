@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
@@ -14,27 +14,15 @@ from matese.annotation import Rating
 from matese.errors import UsageError
 from matese.evaluation.metrics.correlation_options import (
     DEFAULTS,
-    RANKED_FIGURES,
-    CorrelationOptions,
+    CorrelationFigures,
     ScoreSelection,
-    Test,
-    TieRule,
 )
 from matese.tasks import annotators, notices, sinks
 from matese.tasks.rated import ratings_given
 from matese.tasks.request import function
 from matese.tasks.tables import Tables
 from matese.tasks.texts import require
-from matese.validation.options import (
-    Count,
-    CountOrZero,
-    Finite,
-    Folder,
-    InnerShare,
-    Options,
-    group,
-    option,
-)
+from matese.validation.options import CountOrZero, Folder, Options, group, option
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
@@ -106,50 +94,6 @@ class MetricSelection(Options):
         require(not (self.with_human and self.without_human), "--with-human and --without-human are both given")
         outliers = self.with_outliers and self.without_outliers
         require(not outliers, "--with-outliers and --without-outliers are both given")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorrelationFigures(Options):
-    """How figures and rankings are computed.
-
-    Attributes:
-        rank_by: figure that orders the metrics (default: system.pearson; segment.kendall_b of fewer than three systems,
-            segment.darr of relative ranks).
-        significance: permutation, bootstrap, williams or none (default: permutation).
-        samples: most permutations of a test, and random sign flips of spa (default: 1000).
-        good: least human score of a good translation: precision and recall of good translations at every threshold of
-            each metric, in --json and --plot.
-        bootstrap: compute 95% intervals from N bootstrap resamples of the segments.
-        seed: of all random numbers.
-        alpha: significance level of clusters.
-        darr_threshold: a pair of translations in daRR has human scores that differ by more than this.
-        darr_ties: what a tie of the metric is in daRR: discordant, or neither.
-    """
-
-    rank_by: str | None = option(None, names=lambda: RANKED_FIGURES, metavar="FIGURE")
-    significance: Test = option(DEFAULTS.test, metavar="TEST")
-    samples: Count = DEFAULTS.n_samples
-    good: Finite | None = None
-    bootstrap: Count | None = None
-    seed: CountOrZero = 0
-    alpha: InnerShare = DEFAULTS.alpha
-    darr_threshold: Finite = DEFAULTS.darr_threshold
-    darr_ties: TieRule = DEFAULTS.darr_ties
-
-    def options(self, pairs: Sequence[LangPairScores]) -> CorrelationOptions:
-        """Returns how figures and rankings are computed; tells if they cannot be those of systems."""
-        return CorrelationOptions(
-            n_flips=self.samples,
-            seed=self.seed,
-            darr_threshold=self.darr_threshold,
-            darr_ties=self.darr_ties,
-            alpha=self.alpha,
-            rank_by=self.rank_by or _rank_by(pairs),
-            test=self.significance,
-            n_samples=self.samples,
-            n_bootstrap=self.bootstrap,
-            good=self.good,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +202,7 @@ def run(request: Request, stream: TextIO | None = None) -> MetaEvaluation:
 
         with annotators.scoring(request.baseline):
             pairs = read_scores(request)
-        options = request.figures.options(pairs)
+        options = replace(request.figures, rank_by=request.figures.rank_by or _rank_by(pairs))
         with notices.bar(2 * sum(len(pair.metrics) for pair in pairs), "metrics") as bar:
 
             def report(evaluation: MetaEvaluation, lang_pair: str) -> None:
@@ -308,9 +252,9 @@ def _rank_by(pairs: Sequence[LangPairScores]) -> str:
     if all(pair.ranked is not None for pair in pairs):
         return "segment.darr"
     if max(len(pair.gold.systems) for pair in pairs) >= MIN_SYSTEMS:
-        return DEFAULTS.rank_by
+        return DEFAULTS.ranked_by
     figure = "segment.kendall_b"
-    notices.info(f"fewer than three systems have no {DEFAULTS.rank_by}: metrics are ordered by {figure} (--rank-by)")
+    notices.info(f"fewer than three systems have no {DEFAULTS.ranked_by}: metrics are ordered by {figure} (--rank-by)")
     return figure
 
 

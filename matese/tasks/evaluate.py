@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
-from matese import mqm
 from matese.errors import counted
+from matese.evaluation.spans.span_figures import SpanFigures
 from matese.tasks import notices, rated, sinks, texts
 from matese.tasks.request import function
 from matese.tasks.tables import Report
 from matese.tasks.texts import JoinedTexts, Raters, check_stdin
 from matese.tasks.weights import Weighted
-from matese.validation.options import CountOrZero, Finite, Options, Positive, Share, group, option
+from matese.validation.options import group, option
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
-    from matese.evaluation.spans.pair_statistics import FigureOptions
     from matese.tasks.texts import RatingsOrFile
 
 
@@ -25,53 +24,6 @@ def _groupings() -> Sequence[Grouping]:
     from matese.evaluation.spans.evaluation import GROUPINGS
 
     return GROUPINGS
-
-
-@dataclass(frozen=True, kw_only=True)
-class SpanFigures(Options):
-    """How figures of spans and scores are computed.
-
-    Attributes:
-        unit: units of tags: words, characters, or the tokens of a model (default: word).
-        bootstrap: resamples of the bootstrap for 95% intervals (default: 0).
-        seed: of the bootstrap.
-        severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
-        severity_weights: in matching, count a span as many times as its penalty.
-        interval_scale: factor of the intervals of expected scores: uncertainty.scale of matese evaluate on dev data
-            (default: 1).
-        good: least human score of a good translation: precision and recall at every threshold of the predicted scores.
-    """
-
-    unit: str = option("word", metavar="word|character|MODEL")
-    bootstrap: CountOrZero = 0
-    seed: CountOrZero = 0
-    severity_penalty: Share = 0.0
-    severity_weights: bool = False
-    interval_scale: Positive = 1.0
-    good: Finite | None = None
-
-    def options(self, weights: mqm.Weights) -> FigureOptions:
-        """Returns what computes the figures; loads the model whose tokens are the units.
-
-        Raises:
-            ModelError: if there is no such model.
-        """
-        from matese.evaluation.spans.pair_statistics import FigureOptions
-        from matese.tasks import tag_units
-
-        if self.unit not in ("word", "character"):
-            with notices.undisturbed():  # torch is imported here
-                from matese.model import loading  # noqa: F401
-        return FigureOptions(
-            tag_units.tagging(self.unit),
-            weights,
-            self.severity_penalty,
-            self.severity_weights,
-            self.bootstrap,
-            self.seed,
-            self.interval_scale,
-            self.good,
-        )
 
 
 @dataclass(frozen=True)
@@ -124,8 +76,9 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
         from matese.evaluation.spans import evaluation
         from matese.evaluation.systems import raters
         from matese.render import evaluation_report, tables
+        from matese.tasks import tag_units
 
-        options = request.figures.options(request.penalties)
+        options = tag_units.figure_options(request.figures, request.penalties)
         gold, predicted, *versus = _read(request)
         if request.common:
             gold, predicted, *versus = _common([gold, predicted, *versus])

@@ -13,6 +13,7 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.checks import consistency
 from matese.errors import FormatError, UsageError, counted, unknown
+from matese.evaluation.systems.gate_limits import CONSISTENCY, GateLimits, Maximum
 from matese.files import short_names
 from matese.formats import accepted_findings, source_files
 from matese.formats.accepted_findings import Acceptance, Accepted
@@ -21,53 +22,19 @@ from matese.tasks.earlier_texts import EarlierTexts
 from matese.tasks.request import function
 from matese.tasks.texts import require
 from matese.validation.options import (
-    CountOrZero,
     File,
-    Finite,
-    InnerShare,
-    NonNegative,
     Options,
     group,
     option,
-    share,
 )
 
 if TYPE_CHECKING:
-    from matese.evaluation.systems.gate import GateResult, GateResults, Maximum
+    from matese.evaluation.systems.gate import GateResult, GateResults
 
 Error = TypeVar("Error", ErrorSpan, Omission, UnplacedError)
 
 _TOP = 10
 """Segments that are listed for each limit."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GateLimits(Options):
-    """What translations must keep.
-
-    Attributes:
-        max_major_per_1k: allow at most X Major and Critical errors per 1,000 words.
-        max_errors_per_1k: allow at most X errors per 1,000 words.
-        max: allow at most N errors of a kind: errors for all, a severity, a rule, or consistency; in all, or /segment,
-            or per 1,000 source words (/1k) or characters (/1k-characters), such as critical=0 errors=2/segment.
-        min_score: require a mean score of at least X (0 is best; COMET models have other scales).
-        min_error_free: require at least this share of segments that are free of errors, such as 60%; see matese tag
-            --error-free.
-        max_blank: allow at most N blank translations of a text (default: 0).
-        max_findings: allow at most N findings of rules (default: 0 with --since, else any number).
-        alpha: significance level of the comparison with the baseline.
-        require_same_signature: refuse a baseline that another model or other settings have rated.
-    """
-
-    max_major_per_1k: NonNegative | None = None
-    max_errors_per_1k: NonNegative | None = None
-    max: Sequence[str] = option((), metavar="KIND=N")
-    min_score: Finite | None = None
-    min_error_free: float | str | None = option(None, take=share, metavar="P")
-    max_blank: CountOrZero | None = None
-    max_findings: CountOrZero | None = None
-    alpha: InnerShare = option(0.05, metavar="P")
-    require_same_signature: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,15 +183,11 @@ def _check(request: Request) -> list[GateResult]:
 
     given = request.limits
     since = request.changes.since
-    limits = gates.SystemLimits(
-        max_major_per_1k=given.max_major_per_1k,
-        max_errors_per_1k=given.max_errors_per_1k,
-        min_score=given.min_score,
-        alpha=given.alpha,
+    limits = replace(
+        given,
         max_blank=given.max_blank or 0,
-        min_error_free=None if given.min_error_free is None else float(given.min_error_free),
         max_findings=0 if since is not None and given.max_findings is None else given.max_findings,
-        maxima=tuple(map(_maximum, given.max)),
+        max=[_known(maximum) for maximum in given.max],
     )
     accepted = _accepted(request)
     wanted = None
@@ -249,7 +212,7 @@ def _check(request: Request) -> list[GateResult]:
     to_accept: list[Acceptance] = []
     for name in names:
         ratings = found.systems[name]
-        if request.output.sarif is not None or any(maximum.what == gates.CONSISTENCY for maximum in limits.maxima):
+        if request.output.sarif is not None or any(_known(maximum).what == CONSISTENCY for maximum in limits.max):
             ratings = _with_inconsistencies(ratings, every)
         if request.changes.accept is not None:
             to_accept += _acceptances(ratings, accepted, request.changes.accept)
@@ -261,7 +224,6 @@ def _check(request: Request) -> list[GateResult]:
             baseline=None if found.baseline is None else NamedRatings(found.baseline, found.systems[found.baseline]),
             weights=request.penalties,
             basis=request.by,
-            require_same_signature=given.require_same_signature,
             is_accepted=lambda rating: accepted.has(blank, rating.segment),
         )
         n_outdated = sum(accepted.is_outdated(rating.segment) for rating in ratings)
@@ -298,16 +260,15 @@ def _with_inconsistencies(ratings: Sequence[Rating], every: Sequence[Segment]) -
     return [replace(one, unplaced=(*one.unplaced, *found.get(hash(one.segment), ()))) for one in ratings]
 
 
-def _maximum(text: str) -> Maximum:
+def _known(given: Maximum | str) -> Maximum:
     """Returns a limit of --max; raises a UsageError unless it is of a severity or rule that there is."""
     from matese.annotation import severities
     from matese.checks import rules
-    from matese.evaluation.systems.gate import Maximum
 
-    maximum = Maximum.parse(text)
-    known = ["errors", *severities.MEANINGS, *rules.NAMES, "terms", "consistency"]
+    maximum = Maximum.parse(given)
+    known = ["errors", *severities.MEANINGS, *rules.NAMES, "terms", CONSISTENCY]
     if maximum.what not in known:
-        raise UsageError(f"--max {text}: {unknown('kind', maximum.what, known)}")
+        raise UsageError(f"--max {maximum.what}={maximum.most:g}: {unknown('kind', maximum.what, known)}")
     return maximum
 
 

@@ -5,10 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from matese import mqm
 from matese.errors import ModelError
+from matese.evaluation.spans.pair_statistics import FigureOptions
+from matese.evaluation.spans.span_figures import SpanFigures
 from matese.evaluation.spans.unit_tags import Tagging
 from matese.model.heads.tags import bio
+from matese.tasks import notices
 from matese.text.words import character_ranges, word_ranges
+
+
+def figure_options(figures: SpanFigures, weights: mqm.Weights) -> FigureOptions:
+    """Returns what computes figures; loads the model whose tokens are the units.
+
+    Raises:
+        ModelError: if there is no such model.
+    """
+    if figures.unit not in ("word", "character"):
+        with notices.undisturbed():  # torch is imported here
+            from matese.model import loading  # noqa: F401
+    return FigureOptions(tagging(figures.unit), weights, figures)
 
 
 def tagging(unit: str) -> Tagging:

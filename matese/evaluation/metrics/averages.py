@@ -13,7 +13,7 @@ from matese.evaluation.metrics.correlation_options import (
     DEFAULTS,
     SEGMENT_FIGURES,
     SYSTEM_FIGURES,
-    CorrelationOptions,
+    CorrelationFigures,
 )
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.metric_ranking import PairTest
@@ -59,7 +59,7 @@ def to_unit(name: str, value: float) -> float:
     return value if name.rsplit(".", 1)[1] in {"accuracy", "spa", "acc_eq"} else (value + 1) / 2
 
 
-def pooled_accuracy_test(pairs: Sequence[LangPairScores], options: CorrelationOptions = DEFAULTS) -> PairTest:
+def pooled_accuracy_test(pairs: Sequence[LangPairScores], options: CorrelationFigures = DEFAULTS) -> PairTest:
     """Returns the permutation test of the pooled pairwise accuracy; system scores are swapped."""
     gold = [pair.gold.system for pair in pairs]
     ends = np.cumsum([len(systems) for systems in gold])[:-1]
@@ -72,12 +72,12 @@ def pooled_accuracy_test(pairs: Sequence[LangPairScores], options: CorrelationOp
     def test(*names: str) -> MetricTest:
         first, second = (np.concatenate([pair.metrics[name].system for pair in pairs]) for name in names)
         rng = metric_ranking.random_generator(options, "pooled", "system.accuracy")
-        return significance.permute_scores(first, second, measure, rng=rng, n_samples=options.n_samples)
+        return significance.permute_scores(first, second, measure, rng=rng, n_samples=options.samples)
 
     return test
 
 
-def average_test(pairs: Sequence[LangPairScores], figure: str, options: CorrelationOptions = DEFAULTS) -> PairTest:
+def average_test(pairs: Sequence[LangPairScores], figure: str, options: CorrelationFigures = DEFAULTS) -> PairTest:
     """Returns the test of "average.wmt23" or "average.wmt24", from the permutations of its parts.
 
     Where the test of a part ended early, its samples are repeated from the start, as in mt-metrics-eval.

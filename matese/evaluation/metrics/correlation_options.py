@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from matese.validation.options import Count, CountOrZero, InnerShare, Options, option
+from matese.validation.options import Count, CountOrZero, Finite, InnerShare, Options, option
 
 Coefficient = Literal["pearson", "b", "c"]
 """Pearson's correlation, Kendall's tau-b or tau-c."""
@@ -108,41 +108,43 @@ ANY_RATER = "any"
 """Name for one rater of each segment, whoever that is."""
 PRIMARY = "primary"
 """Name for all metrics that mt-metrics-eval lists as primary submissions or baselines of a test set."""
-N_FLIPS = 1_000
-"""Sign flips of soft pairwise accuracy: Thompson et al. 2024."""
 
 
-@dataclass(frozen=True)
-class CorrelationOptions(Options):
+@dataclass(frozen=True, kw_only=True)
+class CorrelationFigures(Options):
     """How figures and rankings are computed.
 
     Attributes:
-        n_flips: sign flips of soft pairwise accuracy.
+        rank_by: figure that orders the metrics (default: system.pearson; segment.kendall_b of fewer than three systems,
+            segment.darr of relative ranks).
+        significance: permutation, bootstrap, williams or none (default: permutation).
+        samples: most permutations of a test, and random sign flips of spa (default: 1000).
+        good: least human score of a good translation: precision and recall of good translations at every threshold of
+            each metric, in --json and --plot.
+        bootstrap: compute 95% intervals from N bootstrap resamples of the segments.
         seed: of all random numbers.
-        darr_threshold: a pair of translations in daRR has human scores that differ by more than this.
-        darr_ties: what a tie of the metric is in daRR.
-        rank_by: figure that orders the metrics.
-        test: of significance.
         alpha: significance level of clusters.
-        n_samples: permutations at most, or resamples of the test by bootstrap.
-        n_bootstrap: bootstrap resamples for 95% intervals; None for no intervals.
-        good: least human score of a good translation, for precision and recall at every threshold of a metric; None
-            for none.
+        darr_threshold: a pair of translations in daRR has human scores that differ by more than this.
+        darr_ties: what a tie of the metric is in daRR: discordant, or neither.
     """
 
-    n_flips: Count = N_FLIPS
+    rank_by: str | None = option(None, names=lambda: RANKED_FIGURES, metavar="FIGURE")
+    significance: Test = option("permutation", metavar="TEST")
+    samples: Count = 1000
+    good: Finite | None = None
+    bootstrap: Count | None = None
     seed: CountOrZero = 0
-    darr_threshold: float = DARR_THRESHOLD
-    darr_ties: TieRule = "discordant"
-    rank_by: str = option("system.pearson", names=lambda: RANKED_FIGURES)
-    test: Test = "permutation"
     alpha: InnerShare = 0.05
-    n_samples: Count = 1000
-    n_bootstrap: Count | None = None
-    good: float | None = None
+    darr_threshold: Finite = DARR_THRESHOLD
+    darr_ties: TieRule = "discordant"
+
+    @property
+    def ranked_by(self) -> str:
+        """The figure that orders the metrics."""
+        return self.rank_by or SYSTEM_FIGURES[0]
 
 
-DEFAULTS = CorrelationOptions()
+DEFAULTS = CorrelationFigures()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from matese.errors import InputError, counted, one_of
 from matese.evaluation.metrics import averages, correlation, metric_figures, metric_ranking, pairwise_accuracy
-from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, RANKED_FIGURES, CorrelationOptions
+from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, RANKED_FIGURES, CorrelationFigures
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.metric_ranking import MetricRanking, PairTest
 from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS, LangPairScores, Scores
@@ -37,7 +37,7 @@ class MetaEvaluation:
     hold a single domain of a language pair, too, under its own name; such parts are not pooled.
     """
 
-    options: CorrelationOptions
+    options: CorrelationFigures
     pairs: tuple[LangPairScores, ...]
     figures: Mapping[str, Mapping[str, MetricFigures]]
     intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]]
@@ -51,7 +51,7 @@ class MetaEvaluation:
         best = {name: ranking.metrics[0] for name, ranking in list(self.rankings.items())[:_SHOWN] if ranking.metrics}
         shown = ", ".join(f"{name}: {metric}" for name, metric in best.items())
         details = "see .figures[lang_pair][metric][name], .rankings, .intervals, .top_n"
-        return f"<MetaEvaluation of {what}; best by {self.options.rank_by}: {shown}; {details}>"
+        return f"<MetaEvaluation of {what}; best by {self.options.ranked_by}: {shown}; {details}>"
 
     @property
     def n_pooled(self) -> int:
@@ -61,7 +61,7 @@ class MetaEvaluation:
 
 def correlate(
     pairs: Sequence[LangPairScores],
-    options: CorrelationOptions = DEFAULTS,
+    options: CorrelationFigures = DEFAULTS,
     *,
     advance: Callable[[], None] = lambda: None,
     report: Callable[[MetaEvaluation, str], None] = lambda evaluation, lang_pair: None,
@@ -92,16 +92,16 @@ def correlate(
     evaluation = MetaEvaluation(
         options, tuple(pairs), figures, intervals, rankings, {pair.lang_pair: _top_n(pair, options) for pair in pairs}
     )
-    rank_by = options.rank_by
-    is_average = options.rank_by.startswith("average.")
+    rank_by = options.ranked_by
+    is_average = options.ranked_by.startswith("average.")
     is_pooled = is_average or rank_by == "system.accuracy"
     ranked = [*([] if is_average else (pair.lang_pair for pair in pairs)), *([POOLED] if is_pooled else [])]
     values = _values({lang_pair: figures[lang_pair] for lang_pair in ranked}, rank_by)
     for pair in pairs:
         # Intervals and the test by bootstrap use the same samples.
-        n_samples = options.n_bootstrap or (options.n_samples if options.test == "bootstrap" else 0)
+        n_samples = options.bootstrap or (options.samples if options.significance == "bootstrap" else 0)
         samples = metric_figures.samples(pair, n_samples=n_samples, options=options) if n_samples else {}
-        if options.n_bootstrap is not None:
+        if options.bootstrap is not None:
             intervals[pair.lang_pair] = {name: intervals_of(by_figure) for name, by_figure in samples.items()}
         if pair.lang_pair in values:
             of_pair = values[pair.lang_pair]
@@ -166,22 +166,22 @@ def _values(figures: Mapping[str, Mapping[str, MetricFigures]], name: str) -> di
 
 def _test(
     pair: LangPairScores,
-    options: CorrelationOptions,
+    options: CorrelationFigures,
     values: Mapping[str, float | None],
     samples: Mapping[str, Mapping[str, FloatArray]],
 ) -> PairTest | None:
-    if options.test == "none":
+    if options.significance == "none":
         return None
-    if options.test == "bootstrap":
-        if options.rank_by.startswith("system."):
+    if options.significance == "bootstrap":
+        if options.ranked_by.startswith("system."):
             _check_same_units(pair)
         of_figure = {
-            name: by_figure[options.rank_by] for name, by_figure in samples.items() if options.rank_by in by_figure
+            name: by_figure[options.ranked_by] for name, by_figure in samples.items() if options.ranked_by in by_figure
         }
         return metric_ranking.bootstrap_test(values, of_figure)
     # Ranked pairs are 1 and 0, and have been chosen already.
     chosen = options if pair.ranked is None else replace(options, darr_threshold=0)
-    return metric_ranking.significance_test(pair, options.rank_by, chosen)
+    return metric_ranking.significance_test(pair, options.ranked_by, chosen)
 
 
 def _check_same_units(pair: LangPairScores) -> None:
@@ -192,16 +192,16 @@ def _check_same_units(pair: LangPairScores) -> None:
         raise InputError(f"{pair.lang_pair}: {problem}; choose another test, or leave it out")
 
 
-def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationOptions) -> PairTest | None:
+def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationFigures) -> PairTest | None:
     # The other tests are for one language pair; without a test there are no clusters, as the table shows.
-    if options.test != "permutation":
+    if options.significance != "permutation":
         return None
-    if options.rank_by == "system.accuracy":
+    if options.ranked_by == "system.accuracy":
         return averages.pooled_accuracy_test(pairs, options)
-    return averages.average_test(pairs, options.rank_by, options)
+    return averages.average_test(pairs, options.ranked_by, options)
 
 
-def _top_n(pair: LangPairScores, options: CorrelationOptions) -> dict[str, TopN]:
+def _top_n(pair: LangPairScores, options: CorrelationFigures) -> dict[str, TopN]:
     """Returns the figures of the N best systems by human score (Ma et al. 2019); of equal ones, the first are taken."""
     if pair.ranked is not None:
         return _top_n_of_ranks(pair, options)
@@ -218,7 +218,7 @@ def _top_n(pair: LangPairScores, options: CorrelationOptions) -> dict[str, TopN]
     }
 
 
-def _top_n_of_ranks(pair: LangPairScores, options: CorrelationOptions) -> dict[str, TopN]:
+def _top_n_of_ranks(pair: LangPairScores, options: CorrelationFigures) -> dict[str, TopN]:
     """Returns daRR of the pairs of the N systems that win the largest share of their pairs."""
     n_pairs = Counter(system for both in pair.ranked_pairs for system in both)
     n_won = Counter(better for better, _ in pair.ranked_pairs)
@@ -239,7 +239,7 @@ def _top_n_of_ranks(pair: LangPairScores, options: CorrelationOptions) -> dict[s
 
 
 def _statistics_of_rows(
-    gold: Scores, metric: Scores, options: CorrelationOptions
+    gold: Scores, metric: Scores, options: CorrelationFigures
 ) -> dict[str, Callable[[IntArray], float | None]]:
     """Returns figures of some of the systems, by their rows; those of segments if both sides have segment scores."""
     statistics: dict[str, Callable[[IntArray], float | None]] = {

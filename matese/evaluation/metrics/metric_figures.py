@@ -13,7 +13,7 @@ import numpy as np
 
 from matese.evaluation.metrics import correlation, pairwise_accuracy
 from matese.evaluation.metrics.correlation import Measurement
-from matese.evaluation.metrics.correlation_options import CORRELATIONS, DEFAULTS, Coefficient, CorrelationOptions
+from matese.evaluation.metrics.correlation_options import CORRELATIONS, DEFAULTS, Coefficient, CorrelationFigures
 from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS, LangPairScores, Scores
 from matese.evaluation.statistics import permutation_test
 from matese.evaluation.statistics.arrays import (
@@ -34,14 +34,14 @@ _MAX_SCORES = 8_000_000
 """Samples, and scores of pairs, in memory at once in soft pairwise accuracy."""
 
 
-def sign_flips(pair: LangPairScores, options: CorrelationOptions) -> FloatArray:
+def sign_flips(pair: LangPairScores, options: CorrelationFigures) -> FloatArray:
     """Returns the sign flips of soft pairwise accuracy, the same for all metrics. Shape: (flips, segments)."""
     n_segments = 0 if pair.gold.segment is None else pair.gold.segment.shape[1]
-    return permutation_test.draw_signs(n_segments, np.random.default_rng(options.seed), options.n_flips)
+    return permutation_test.draw_signs(n_segments, np.random.default_rng(options.seed), options.samples)
 
 
 def measure(
-    gold: Scores, metric: Scores, signs: FloatArray, options: CorrelationOptions = DEFAULTS
+    gold: Scores, metric: Scores, signs: FloatArray, options: CorrelationFigures = DEFAULTS
 ) -> dict[str, Measurement]:
     """Returns the figures of systems and of segments, as far as both sides have such scores."""
     figures = of_systems(gold.system, metric.system) if np.isfinite(metric.system).all() else {}
@@ -59,7 +59,7 @@ def measure(
     return figures
 
 
-def of_ranks(pair: LangPairScores, metric: Scores, options: CorrelationOptions = DEFAULTS) -> dict[str, Measurement]:
+def of_ranks(pair: LangPairScores, metric: Scores, options: CorrelationFigures = DEFAULTS) -> dict[str, Measurement]:
     """Returns daRR, the only figure of ranked pairs of translations; see `LangPairScores.ranked`."""
     assert pair.gold.segment is not None
     assert metric.segment is not None
@@ -79,7 +79,7 @@ def of_systems(gold: FloatArray, metric: FloatArray) -> dict[str, Measurement]:
 def of_segments(
     gold: FloatArray,
     metric: FloatArray,
-    options: CorrelationOptions,
+    options: CorrelationFigures,
     names: Collection[str] = (*CORRELATIONS, "segment.pdp", "segment.darr"),
 ) -> dict[str, Measurement]:
     """Returns figures of segment scores, except acc-eq. Shape: (systems, segments) twice."""
@@ -96,7 +96,7 @@ def of_segments(
 
 
 def samples(
-    pair: LangPairScores, *, n_samples: int, options: CorrelationOptions = DEFAULTS
+    pair: LangPairScores, *, n_samples: int, options: CorrelationFigures = DEFAULTS
 ) -> dict[str, dict[str, FloatArray]]:
     """Returns the figures of each metric on the same bootstrap samples.
 
@@ -137,7 +137,7 @@ def samples(
 
 
 def _ranked_samples(
-    pair: LangPairScores, n_samples: int, options: CorrelationOptions
+    pair: LangPairScores, n_samples: int, options: CorrelationFigures
 ) -> dict[str, dict[str, FloatArray]]:
     """Returns daRR of each metric on the same samples of ranked pairs."""
     assert pair.gold.segment is not None
@@ -154,7 +154,7 @@ def _ranked_samples(
 
 
 def _of_drawn_segments(
-    gold: FloatArray, metric: FloatArray, weights: FloatArray, options: CorrelationOptions
+    gold: FloatArray, metric: FloatArray, weights: FloatArray, options: CorrelationFigures
 ) -> dict[str, FloatArray]:
     """Returns the figures of segments on each sample: (systems, segments) twice, (samples, segments) to (samples,)."""
     by_item = {
@@ -190,7 +190,7 @@ def _taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[str, f
     return {f"kendall_{k}": whole[k] for k in kinds} | {f"kendall_{k}_by_system": means[k] for k in kinds}
 
 
-def _weights(n_units: int, n_samples: int, options: CorrelationOptions) -> FloatArray:
+def _weights(n_units: int, n_samples: int, options: CorrelationFigures) -> FloatArray:
     """Returns how often each unit was drawn, (samples, units)."""
     drawn = list(resamples(n_samples, np.zeros(n_units), seed=options.seed))
     return np.concatenate(drawn) if drawn else np.zeros((0, n_units))

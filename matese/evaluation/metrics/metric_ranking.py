@@ -11,7 +11,7 @@ import numpy as np
 
 from matese.errors import InputError
 from matese.evaluation.metrics import correlation, metric_figures, pairwise_accuracy, significance
-from matese.evaluation.metrics.correlation_options import DEFAULTS, CorrelationOptions
+from matese.evaluation.metrics.correlation_options import DEFAULTS, CorrelationFigures
 from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
 from matese.evaluation.metrics.significance import MetricTest
 from matese.evaluation.statistics.arrays import FloatArray, pair_differences, row_means
@@ -57,19 +57,19 @@ def rank(
     return MetricRanking(tuple(names), tuple(significance.clusters(p_values, alpha)), p_values)
 
 
-def significance_test(pair: LangPairScores, figure: str, options: CorrelationOptions = DEFAULTS) -> PairTest:
+def significance_test(pair: LangPairScores, figure: str, options: CorrelationFigures = DEFAULTS) -> PairTest:
     """Returns the test of two metrics of a language pair by one figure; for "bootstrap" see `bootstrap_test`.
 
     Raises:
         InputError: if the test is not for this figure, or a metric lacks the scores that it needs.
     """
-    if options.test == "williams":
+    if options.significance == "williams":
         if figure not in ("system.pearson", "segment.pearson"):
             raise InputError(f"Williams' test is not defined for {figure}; rank by system.pearson or segment.pearson")
         return lambda first, second: _williams(pair, figure, first, second)
     if figure in ("system.spa", "segment.acc_eq"):
         return _verdict_test(pair, figure, options)
-    of_systems = figure.startswith("system.") and options.test != "perm-both"
+    of_systems = figure.startswith("system.") and options.significance != "perm-both"
     gold = pair.gold.system if of_systems else _segments(pair.gold)
 
     def swapped(name: str) -> FloatArray:
@@ -88,9 +88,7 @@ def significance_test(pair: LangPairScores, figure: str, options: CorrelationOpt
 
     def test(first: str, second: str) -> MetricTest:
         rng = random_generator(options, pair.lang_pair, figure)
-        return significance.permute_scores(
-            swapped(first), swapped(second), measure, rng=rng, n_samples=options.n_samples
-        )
+        return significance.permute_scores(swapped(first), swapped(second), measure, rng=rng, n_samples=options.samples)
 
     return test
 
@@ -105,7 +103,7 @@ def bootstrap_test(values: Mapping[str, float | None], samples: Mapping[str, Flo
     return test
 
 
-def random_generator(options: CorrelationOptions, *place: str) -> np.random.Generator:
+def random_generator(options: CorrelationFigures, *place: str) -> np.random.Generator:
     """Returns random numbers that are the same for all metrics, and others for each language pair and figure."""
     return np.random.default_rng([options.seed, zlib.crc32(" ".join(place).encode())])
 
@@ -135,7 +133,7 @@ def _segments(scores: Scores) -> FloatArray:
     return scores.segment
 
 
-def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions) -> PairTest:
+def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationFigures) -> PairTest:
     """Returns the test that swaps verdicts on pairs; the verdicts of each metric are computed once."""
     gold = _segments(pair.gold)
     segments = {name: metric.segment for name, metric in pair.metrics.items() if metric.segment is not None}
@@ -158,7 +156,7 @@ def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions
 
     def test(first: str, second: str) -> MetricTest:
         rng = random_generator(options, pair.lang_pair, figure)
-        n_samples = options.n_samples
+        n_samples = options.samples
         return significance.permute_credits(verdicts[first], verdicts[second], weights, rng=rng, n_samples=n_samples)
 
     return test

@@ -151,9 +151,10 @@ def evaluate(
         allowed = [name for name in GROUPINGS if name not in ("severity", "category")]
         raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be {one_of(allowed)}")
     figures = _figures(predicted.name, statistics, options)
-    if options.interval_scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
+    scale = options.figures.interval_scale
+    if scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
         problem = "not all ratings have a standard deviation of the expected score"
-        raise InputError(f"interval scale {options.interval_scale:g}: {predicted.name}: {problem}; must all have one")
+        raise InputError(f"interval scale {scale:g}: {predicted.name}: {problem}; must all have one")
     result = Evaluation(
         gold.name,
         options,
@@ -165,21 +166,23 @@ def evaluate(
     if humans[0]:
         others = NamedRatings("other raters", humans[0])
         each = NamedRatings("raters", humans[1])
-        without_intervals = replace(options, n_resamples=0)
+        without_intervals = replace(options, figures=replace(options.figures, bootstrap=0))
         result = replace(
             result, ceiling=_figures(each.name, _statistics(others, each, without_intervals), without_intervals)
         )
     if versus is None:
         return result
     other = _statistics(gold, versus, options)
-    differences = pair_statistics.compare(other, statistics, n_resamples=options.n_resamples, seed=options.seed)
+    differences = pair_statistics.compare(
+        other, statistics, n_resamples=options.figures.bootstrap, seed=options.figures.seed
+    )
     return replace(result, versus=_figures(versus.name, other, options), differences=differences)
 
 
 def _sentinels(gold: NamedRatings, predicted: NamedRatings, options: FigureOptions) -> dict[str, dict[str, Figure]]:
     """Returns the figures of spans of each sentinel, without intervals."""
     figures: dict[str, dict[str, Figure]] = {}
-    for name, ratings in span_sentinels.predictions(predicted.ratings, seed=options.seed).items():
+    for name, ratings in span_sentinels.predictions(predicted.ratings, seed=options.figures.seed).items():
         pairs = rating_pairs.pair_up(gold.ratings, ratings, (gold.name, name))
         figures[name] = pair_statistics.measure(pair_statistics.of_spans(pairs, options))
     return figures
@@ -205,7 +208,7 @@ def _figures(name: str, statistics: PairStatistics, options: FigureOptions) -> P
         raters=tuple(sorted({pair.predicted.rater or "" for pair in pairs})[:_MAX_RATERS]),
         n_segments=len(pairs),
         n_spans=_count(pairs),
-        figures=pair_statistics.measure(statistics, n_resamples=options.n_resamples, seed=options.seed),
+        figures=pair_statistics.measure(statistics, n_resamples=options.figures.bootstrap, seed=options.figures.seed),
         confusion=tuple(map(tuple, confusion)),
         bins=() if confidences is None else confidence_calibration.reliability(confidences),
     )
@@ -230,7 +233,7 @@ def _groups(grouping: Grouping, statistics: PairStatistics, options: FigureOptio
             name: (statistics, members, _count([pairs[place] for place in np.flatnonzero(members)]))
             for name, members in by_segment.items()
         }
-    drawn = {"n_resamples": options.n_resamples, "seed": options.seed}
+    drawn = {"n_resamples": options.figures.bootstrap, "seed": options.figures.seed}
     return {
         name: Group(int(members.sum()), n_spans, pair_statistics.measure(part, members=members, **drawn))
         for name, (part, members, n_spans) in parts.items()

@@ -13,7 +13,6 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import Estimate, Overall, Rating, TokenScores
-from matese.errors import check_least
 from matese.evaluation.spans import (
     category_agreement,
     character_f1,
@@ -27,6 +26,7 @@ from matese.evaluation.spans import (
     unit_tags,
 )
 from matese.evaluation.spans.rating_pairs import RatingPair
+from matese.evaluation.spans.span_figures import SpanFigures
 from matese.evaluation.spans.span_matching import MatchingRules
 from matese.evaluation.spans.unit_tags import Tagging
 from matese.evaluation.statistics import bootstrap, pass_fail
@@ -37,24 +37,16 @@ from matese.evaluation.statistics.pass_fail import PassPoint
 
 @dataclass(frozen=True, slots=True)
 class FigureOptions:
-    """How figures of spans and scores are computed: the options of `matese.evaluate`, and how spans become tags."""
+    """How spans become tags, what errors cost, and the options of `matese.evaluate`."""
 
     tagging: Tagging
     weights: mqm.Weights = mqm.MATESE
-    severity_penalty: float = 0.0
-    severity_weights: bool = False
-    n_resamples: int = 0
-    seed: int = 0
-    interval_scale: float = 1.0
-    good: float | None = None
-
-    def __post_init__(self) -> None:
-        check_least(0, n_resamples=self.n_resamples, seed=self.seed)
+    figures: SpanFigures = SpanFigures()  # noqa: RUF009  (frozen)
 
     @property
     def rules(self) -> MatchingRules:
         """How severities matter in matching."""
-        return MatchingRules(self.severity_penalty, self.weights if self.severity_weights else None)
+        return MatchingRules(self.figures.severity_penalty, self.weights if self.figures.severity_weights else None)
 
 
 @dataclass(frozen=True)
@@ -175,7 +167,7 @@ def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> Iterator[
     if expected is not None:
         is_one_unit = expected[0] == gold_scale
         intervals = score_agreement.distributions(
-            gold, estimates, scale=options.interval_scale, is_one_unit=is_one_unit
+            gold, estimates, scale=options.figures.interval_scale, is_one_unit=is_one_unit
         )
         yield from () if intervals is None else score_agreement.interval_statistics(intervals)
 
@@ -185,7 +177,7 @@ def pass_curves(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str
 
     The human score is the MQM score or, where a gold rating has one, its overall score.
     """
-    if options.good is None:
+    if options.figures.good is None:
         return {}
     of_gold = _of_wholes([pair.gold.overall for pair in pairs])
     if of_gold is None and all(pair.gold.errors is not None for pair in pairs):
@@ -197,7 +189,7 @@ def pass_curves(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str
     if all(rating.errors is not None for rating in predictions):
         scores["score"] = "mqm", np.array([mqm.score(rating, options.weights) for rating in predictions])
     return {
-        name: pass_fail.curve(of_gold[1] >= options.good, of_scale[1])
+        name: pass_fail.curve(of_gold[1] >= options.figures.good, of_scale[1])
         for name, of_scale in scores.items()
         if of_scale is not None
     }

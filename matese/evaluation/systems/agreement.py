@@ -93,7 +93,7 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
     alphas = alpha_statistic([_values(segment, options.tagging) for segment in segments], len(_ALPHA_VALUES))
 
     def resampled() -> Iterator[FloatArray]:
-        return bootstrap.resamples(options.n_resamples, np.zeros(len(segments)), seed=options.seed)
+        return bootstrap.resamples(options.figures.bootstrap, np.zeros(len(segments)), seed=options.figures.seed)
 
     def figures(rows: BoolArray, resampled: Iterable[FloatArray] = ()) -> dict[str, Figure]:
         """Returns the figures of some of the pairs, with intervals if there are resamples of the segments."""

@@ -23,8 +23,9 @@ from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import differences, error_changes, quality, segment_filters
-from matese.evaluation.systems.differences import MetricComparison, PairedDifference, ResamplingOptions
+from matese.evaluation.systems.differences import MetricComparison, PairedDifference
 from matese.evaluation.systems.error_changes import Changes
+from matese.evaluation.systems.sampling import Sampling
 from matese.evaluation.systems.segment_filters import Filter
 from matese.mqm import Basis
 
@@ -112,7 +113,7 @@ class SystemComparison:
     figures: Mapping[str, Mapping[str, Figure]]
     pairs: Mapping[tuple[str, str], PairComparison]
     selections: tuple[Selection, ...]
-    sampling: ResamplingOptions
+    sampling: Sampling
     weights: mqm.Weights
     basis: Basis
     notice: str = ""
@@ -183,7 +184,7 @@ def compare(
     *,
     weights: mqm.Weights = mqm.MATESE,
     selected_by: Sequence[Filter | str] = (),
-    sampling: ResamplingOptions = ResamplingOptions(),  # noqa: B008  (frozen)
+    sampling: Sampling = Sampling(),  # noqa: B008  (frozen)
     basis: Basis | None = None,
     baseline: str | None = None,
     metrics: Sequence[Baseline] = (),
@@ -236,7 +237,7 @@ def _selection(
 
 
 def _compare_pair(
-    systems: Sequence[Sequence[Rating]], weights: mqm.Weights, sampling: ResamplingOptions, basis: Basis
+    systems: Sequence[Sequence[Rating]], weights: mqm.Weights, sampling: Sampling, basis: Basis
 ) -> PairComparison:
     has_spans = quality.have_spans(itertools.chain(*systems))
     changes = tuple(map(error_changes.changes, *systems)) if has_spans else ()

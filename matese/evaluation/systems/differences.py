@@ -15,19 +15,10 @@ from matese.evaluation.metrics.lexical_metrics import SCORE, Baseline, SystemTex
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference, Figure
-from matese.validation.options import Count, CountOrZero, Options
+from matese.evaluation.systems.sampling import Sampling
 
 LEAST_SEGMENTS = 2
 """Fewest segments that a bootstrap can draw from."""
-
-
-@dataclass(frozen=True)
-class ResamplingOptions(Options):
-    """How chance is drawn: resamples of the bootstrap (0 for no intervals), permutations, and the seed of both."""
-
-    n_resamples: CountOrZero = 1000
-    n_permutations: Count = 1000
-    seed: CountOrZero = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +30,7 @@ class PairedDifference:
 
 
 def compare(
-    first: AdditiveStatistic, second: AdditiveStatistic, ratings: Sequence[Rating], sampling: ResamplingOptions
+    first: AdditiveStatistic, second: AdditiveStatistic, ratings: Sequence[Rating], sampling: Sampling
 ) -> tuple[dict[str, PairedDifference], dict[str, FloatArray]]:
     """Returns the differences of all figures, the second's minus the first's, and the same on each resample.
 
@@ -53,7 +44,7 @@ def compare(
     return compared, {name: (drawn[1][name] - drawn[0][name])[1:] for name in compared}
 
 
-def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sampling: ResamplingOptions) -> float:
+def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sampling: Sampling) -> float:
     """Returns the p-value of the permutation test of a figure; NaN where it is undefined."""
 
     def figure(sums: FloatArray) -> FloatArray:
@@ -61,19 +52,19 @@ def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sam
 
     if not all(np.isfinite(figure(statistic.table.sum(axis=0, keepdims=True))) for statistic in (first, second)):
         return math.nan
-    drawn = {"n_permutations": sampling.n_permutations, "seed": sampling.seed}
+    drawn = {"n_permutations": sampling.permutations, "seed": sampling.seed}
     return permutation_test.two_sided_p(first.table, second.table, figure, **drawn)
 
 
-def resample(ratings: Sequence[Rating], sampling: ResamplingOptions) -> Iterator[FloatArray]:
+def resample(ratings: Sequence[Rating], sampling: Sampling) -> Iterator[FloatArray]:
     """Yields resamples of the segments; each has as many segments of each language pair as the corpus."""
     strata = [(rating.segment.key and rating.segment.key.lang_pair) or "" for rating in ratings]
-    return bootstrap.resamples(sampling.n_resamples, strata, seed=sampling.seed)
+    return bootstrap.resamples(sampling.bootstrap, strata, seed=sampling.seed)
 
 
-def check_enough(n_segments: int, sampling: ResamplingOptions) -> None:
+def check_enough(n_segments: int, sampling: Sampling) -> None:
     """Raises an InputError if resamples are wanted of too few segments."""
-    if sampling.n_resamples and n_segments < LEAST_SEGMENTS:
+    if sampling.bootstrap and n_segments < LEAST_SEGMENTS:
         few = f"{counted(n_segments, 'segment')}; intervals need {LEAST_SEGMENTS} or more"
         raise InputError(f"{few}; give --bootstrap 0 for none")
 
@@ -94,7 +85,7 @@ class MetricComparison:
 def compare_metrics(
     ratings: Mapping[str, Sequence[Rating]],
     metrics: Sequence[Baseline],
-    sampling: ResamplingOptions,
+    sampling: Sampling,
     pairs: Sequence[tuple[str, str]],
 ) -> dict[str, MetricComparison]:
     """Returns the scores of each metric by its name. Segments that lack a text which the metric reads are left out.

@@ -4,97 +4,28 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal, cast, get_args
 
 import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating, severities
-from matese.errors import InputError, UsageError, counted, one_of
+from matese.errors import InputError, UsageError, counted
 from matese.evaluation import alignment
 from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences, quality
-from matese.evaluation.systems.differences import ResamplingOptions
+from matese.evaluation.systems.gate_limits import CONSISTENCY, GateLimits, Maximum
+from matese.evaluation.systems.sampling import Sampling
 from matese.mqm import Basis
 from matese.text.words import count_words
-from matese.validation.options import InnerShare, Options, Share
 
 _MOST_PERMUTATIONS = 1_000_000
 FINDINGS = "max-findings"
 """The name of the check of what rules find."""
-CONSISTENCY = "consistency"
-"""The rule of errors that are of a set of segments, and not of one; only `Maximum` counts them."""
-
-
-Per = Literal["", "segment", "1k", "1k-characters"]
-UNITS: tuple[Per, ...] = get_args(Per)
-"""All together; in any one segment; per 1,000 words of the source; per 1,000 characters of the source."""
-
-
-@dataclass(frozen=True, slots=True)
-class Maximum:
-    """The most errors of a kind: "errors" for all, the name of a severity, or that of a rule.
-
-    >>> Maximum.parse("numbers=0"), Maximum.parse("errors=2.5/1k").unit
-    (Maximum(what='numbers', most=0.0, unit=''), '1k')
-    """
-
-    what: str
-    most: float
-    unit: Per = ""
-
-    @classmethod
-    def parse(cls, text: str) -> Maximum:
-        """Returns what a text says. Raises UsageError unless it is KIND=NUMBER or KIND=NUMBER/UNIT."""
-        match = re.fullmatch(r"([\w-]+)=([0-9]+(?:\.[0-9]+)?)(?:/([\w-]+))?", text)
-        if match is None or (match[3] or "") not in UNITS:
-            units = one_of(UNITS[1:])
-            raise UsageError(f"{text!r}: must be KIND=N or KIND=N/UNIT, such as critical=0, with a unit of {units}")
-        return cls(match[1], float(match[2]), cast(Per, match[3] or ""))
-
-    @property
-    def name(self) -> str:
-        """What a result calls it, such as "max errors/1k"."""
-        return f"max {self.what}{f'/{self.unit}' if self.unit else ''}"
-
-    @property
-    def quantity(self) -> str:
-        """What is limited, for readers."""
-        what = self.what if self.what == "errors" else f"{self.what} errors"
-        units = {
-            "segment": " in a segment",
-            "1k": " per 1,000 source words",
-            "1k-characters": " per 1,000 source characters",
-        }
-        return f"{what}{units.get(self.unit, '')}"
-
-    def count(self, rating: Rating) -> int:
-        """Returns how many such errors a rating has."""
-        if self.what == "errors":
-            return quality.n_errors(rating)
-        return sum(
-            error.rule == self.what or severities.name(error.severity) == self.what for error in rating.all_errors
-        )
-
-
-@dataclass(frozen=True)
-class SystemLimits(Options):
-    """Limits that ratings of one system must keep, as `matese.gate` describes them; None for no limit."""
-
-    max_major_per_1k: float | None = None
-    max_errors_per_1k: float | None = None
-    min_score: float | None = None
-    alpha: InnerShare = 0.05
-    max_blank: int | None = 0
-    min_error_free: Share | None = None
-    max_findings: int | None = None
-    maxima: Sequence[Maximum] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +122,12 @@ class GateResults:
 
 def check(
     system: NamedRatings,
-    limits: SystemLimits,
+    limits: GateLimits,
     *,
     baseline: NamedRatings | None = None,
     weights: mqm.Weights = mqm.MATESE,
-    sampling: ResamplingOptions = ResamplingOptions(),  # noqa: B008  (frozen)
+    sampling: Sampling = Sampling(),  # noqa: B008  (frozen)
     basis: Basis | None = None,
-    require_same_signature: bool = False,
     is_accepted: Callable[[Rating], bool] = lambda rating: False,
 ) -> GateResult:
     """Returns the results of checking the ratings of one system; `matese.gate` describes the arguments.
@@ -207,7 +137,7 @@ def check(
     Raises:
         InputError: if there is no limit, or one cannot be checked.
     """
-    names = [field.name for field in fields(SystemLimits) if field.name != "alpha"]
+    names = [field.name for field in fields(GateLimits) if field.name not in ("alpha", "require_same_signature")]
     stated = {name for name in names if getattr(limits, name) not in (None, ())}
     has_limit = baseline is not None or bool(stated - {"max_blank"})
     if not has_limit and not stated:
@@ -215,7 +145,7 @@ def check(
     if not system.ratings:  # nothing has changed
         return GateResult((), weights, (), {}, name=system.name)
     systems = {named.name: named.ratings for named in (system, baseline) if named is not None}
-    if require_same_signature:
+    if limits.require_same_signature:
         alignment.require_same_signatures(systems)
     basis = quality.choose_basis(itertools.chain(*systems.values()), basis)
     ratings = system.ratings
@@ -223,7 +153,7 @@ def check(
     if limits.min_score is not None and limits.min_score > 0 and is_mqm:
         raise UsageError(f"min-score {limits.min_score:g}: must be 0 or less, as 0 is the best score")
     checks = list(_rate_checks(ratings, limits, weights))
-    checks += (_maximum_check(ratings, maximum) for maximum in limits.maxima)
+    checks += (_maximum_check(ratings, maximum) for maximum in limits.max if isinstance(maximum, Maximum))
     if limits.max_findings is not None:
         n_findings = [sum(error.rule not in (None, CONSISTENCY) for error in rating.all_errors) for rating in ratings]
         checks.append(_check(FINDINGS, "findings of rules", sum(n_findings), limits.max_findings, n_findings))
@@ -237,7 +167,7 @@ def check(
             _check("min-score", quantity, score, limits.min_score, -scores, is_lowest=True, harmless=harmless)
         )
     if limits.min_error_free is not None:
-        checks.append(_error_free_check(ratings, limits.min_error_free))
+        checks.append(_error_free_check(ratings, float(limits.min_error_free)))
     is_blank = [mqm.is_untranslated(rating.segment) and not is_accepted(rating) for rating in ratings]
     if limits.max_blank is not None and (not has_limit or sum(is_blank) > limits.max_blank):  # else not worth a line
         checks.append(_check("max-blank", "blank translations", sum(is_blank), limits.max_blank, is_blank))
@@ -257,8 +187,17 @@ def check(
     )
 
 
+def _count(maximum: Maximum, rating: Rating) -> int:
+    """Returns how many errors of a kind a rating has."""
+    if maximum.what == "errors":
+        return quality.n_errors(rating)
+    return sum(
+        error.rule == maximum.what or severities.name(error.severity) == maximum.what for error in rating.all_errors
+    )
+
+
 def _maximum_check(ratings: Sequence[Rating], maximum: Maximum) -> Check:
-    counts = [maximum.count(rating) for rating in ratings]
+    counts = [_count(maximum, rating) for rating in ratings]
     if maximum.unit == "segment":
         return _check(maximum.name, maximum.quantity, max(counts), maximum.most, counts, harmless=maximum.most)
     value = float(sum(counts))
@@ -288,7 +227,7 @@ def _error_free_check(ratings: Sequence[Rating], least: float) -> Check:
     return _check("min-error-free", "share of error-free segments", share, least, losses, is_lowest=True)
 
 
-def _rate_checks(ratings: Sequence[Rating], limits: SystemLimits, weights: mqm.Weights) -> Iterator[Check]:
+def _rate_checks(ratings: Sequence[Rating], limits: GateLimits, weights: mqm.Weights) -> Iterator[Check]:
     if limits.max_major_per_1k is None and limits.max_errors_per_1k is None:
         return
     losses = {
@@ -330,7 +269,7 @@ def _baseline_check(
     baseline: NamedRatings,
     alpha: float,
     weights: mqm.Weights,
-    sampling: ResamplingOptions,
+    sampling: Sampling,
     basis: Basis,
 ) -> Check:
     least = math.ceil(2 / alpha) - 1  # one is added to both counts, see `permutation_test`
@@ -339,7 +278,7 @@ def _baseline_check(
     theirs, ours = alignment.align({baseline.name: baseline.ratings, system.name: system.ratings}).values()
     before, after = (quality.segment_scores(ratings, weights, basis) for ratings in (theirs, ours))
     difference = float(after.mean() - before.mean())
-    n_permutations = max(sampling.n_permutations, least)
+    n_permutations = max(sampling.permutations, least)
     p = permutation_test.two_sided_p(before, after, n_permutations=n_permutations, seed=sampling.seed)
     passed = not (difference < 0 and p <= alpha)
     # The signs of n differences are all equal by chance in two of 2 ** n cases.

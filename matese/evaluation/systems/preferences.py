@@ -10,7 +10,8 @@ from matese.annotation import Rating
 from matese.errors import InputError
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
-from matese.evaluation.systems.differences import ResamplingOptions, resample
+from matese.evaluation.systems.differences import resample
+from matese.evaluation.systems.sampling import Sampling
 
 _VALUES = {"first": 0.0, "tie": 0.5, "second": 1.0}
 _RATE = "win_rate"
@@ -40,7 +41,7 @@ class PairPreferences:
 def summarise(
     judged: Sequence[tuple[Literal["first", "second", "tie"] | None, bool]],
     ratings: Sequence[Rating],
-    sampling: ResamplingOptions,
+    sampling: Sampling,
 ) -> PairPreferences:
     """Returns what the preferences of the segments of two systems come to.
 

@@ -18,14 +18,14 @@ from matese.evaluation.metrics.correlation_options import (
     SEGMENT_FIGURES,
     SYSTEM_FIGURES,
     WITHOUT_TEST,
-    CorrelationOptions,
+    CorrelationFigures,
     Test,
 )
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.score_arrays import RANKED_ROWS, LangPairScores, Scores
 from tests.evaluation.score_tables import random_scores, scored
 
-FEW = CorrelationOptions(n_flips=50)
+FEW = CorrelationFigures(samples=50)
 
 
 def lang_pair(name: str = "en-de", seed: int = 0, noise: tuple[float, ...] = (0.3, 8.0)) -> LangPairScores:
@@ -35,7 +35,7 @@ def lang_pair(name: str = "en-de", seed: int = 0, noise: tuple[float, ...] = (0.
     return LangPairScores.of(name, scored("mqm", gold), made)
 
 
-def figures(pair: LangPairScores, options: CorrelationOptions = FEW) -> dict[str, MetricFigures]:
+def figures(pair: LangPairScores, options: CorrelationFigures = FEW) -> dict[str, MetricFigures]:
     signs = metric_figures.sign_flips(pair, options)
     return {name: metric_figures.measure(pair.gold, metric, signs, options) for name, metric in pair.metrics.items()}
 
@@ -119,7 +119,7 @@ def cases() -> list[tuple[str, Test]]:
 
 @pytest.mark.parametrize(("figure", "test"), cases())
 def test_a_good_metric_is_ranked_above_noise(figure: str, test: Test) -> None:
-    options = CorrelationOptions(n_flips=50, darr_threshold=1, test=test, n_samples=50)
+    options = CorrelationFigures(darr_threshold=1, significance=test, samples=50)
     pair = lang_pair(noise=(50.0, 0.3))
     values = {name: one[figure].value for name, one in figures(pair, options).items()}
     found = metric_ranking.rank(values, metric_ranking.significance_test(pair, figure, options))
@@ -138,7 +138,7 @@ def test_differences_that_are_tested_are_those_of_the_figures(n_rated: int) -> N
     pair = replace(pair, gold=replace(pair.gold, segment=np.where(is_rated, pair.gold.segment, np.nan)))
     found = figures(pair)
     for figure in ("system.pearson", "system.accuracy", "system.spa", "segment.acc_eq", "segment.kendall_b_by_item"):
-        compare = metric_ranking.significance_test(pair, figure, replace(FEW, n_samples=1))
+        compare = metric_ranking.significance_test(pair, figure, FEW)
         expected = found["m0"][figure].value - found["m1"][figure].value  # type: ignore[operator]
         assert compare("m0", "m1").difference == pytest.approx(expected, abs=1e-12), figure
 
@@ -146,7 +146,7 @@ def test_differences_that_are_tested_are_those_of_the_figures(n_rated: int) -> N
 def test_tests_are_seeded() -> None:
     pair = lang_pair(noise=(2.0, 2.1))
     first, again, other = (
-        metric_ranking.significance_test(pair, "segment.pearson", CorrelationOptions(seed=seed, n_samples=20))
+        metric_ranking.significance_test(pair, "segment.pearson", CorrelationFigures(seed=seed, samples=20))
         for seed in (1, 1, 2)
     )
     samples = first("m0", "m1").samples
@@ -154,7 +154,7 @@ def test_tests_are_seeded() -> None:
     assert not np.array_equal(samples, other("m0", "m1").samples)
     # Language pairs of one size do not share their swaps, of which an average would make too much.
     again = metric_ranking.significance_test(
-        replace(pair, lang_pair="zh-en"), "segment.pearson", CorrelationOptions(seed=1, n_samples=20)
+        replace(pair, lang_pair="zh-en"), "segment.pearson", CorrelationFigures(seed=1, samples=20)
     )
     assert not np.array_equal(samples, again("m0", "m1").samples)
 
@@ -163,17 +163,17 @@ def test_williams_is_for_pearson() -> None:
     pair = lang_pair()
     found = metric_ranking.rank(
         {"m0": 0.9, "m1": 0.1},
-        metric_ranking.significance_test(pair, "system.pearson", CorrelationOptions(test="williams")),
+        metric_ranking.significance_test(pair, "system.pearson", CorrelationFigures(significance="williams")),
     )
     assert found.clusters == (1, 2)
     with pytest.raises(ValueError, match=r"Williams' test is not defined for system.spa; rank by system.pearson or"):
-        metric_ranking.significance_test(pair, "system.spa", CorrelationOptions(test="williams"))
+        metric_ranking.significance_test(pair, "system.spa", CorrelationFigures(significance="williams"))
 
 
 def test_perm_both_needs_segments() -> None:
     pair = lang_pair()
     bare = LangPairScores.of("en-de", pair.gold, [pair.metrics["m0"], replace(pair.metrics["m1"], segment=None)])
-    compare = metric_ranking.significance_test(bare, "system.pearson", CorrelationOptions(test="perm-both"))
+    compare = metric_ranking.significance_test(bare, "system.pearson", CorrelationFigures(significance="perm-both"))
     with pytest.raises(ValueError, match="m1 has no segment scores; this test needs them"):
         compare("m0", "m1")
 
@@ -186,8 +186,9 @@ def test_metrics_without_a_figure_are_not_ranked() -> None:
 @pytest.mark.parametrize("figure", ["average.wmt23", "average.wmt24"])
 def test_averages_are_tested_by_the_samples_of_their_parts(figure: str) -> None:
     pairs = [lang_pair("en-de", 0), lang_pair("zh-en", 5)]
-    pooled = averages.pool(pairs, {pair.lang_pair: figures(pair) for pair in pairs})
-    found = averages.average_test(pairs, figure, replace(FEW, n_samples=200))("m0", "m1")
+    options = CorrelationFigures(samples=200)
+    pooled = averages.pool(pairs, {pair.lang_pair: figures(pair, options) for pair in pairs})
+    found = averages.average_test(pairs, figure, options)("m0", "m1")
     expected = pooled["m0"][figure].value - pooled["m1"][figure].value  # type: ignore[operator]
     assert found.difference == pytest.approx(expected, abs=1e-12)
     assert found.p_value < 0.05
@@ -223,7 +224,7 @@ def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> N
 def test_the_test_by_bootstrap_needs_one_unit_for_all_metrics() -> None:
     pair = lang_pair()
     mixed = replace(pair, metrics={**pair.metrics, "m0": replace(pair.metrics["m0"], segment=None)})
-    options = replace(FEW, test="bootstrap", n_samples=5)
+    options = replace(FEW, significance="bootstrap", samples=5)
     with pytest.raises(InputError, match="m0 has no segment scores"):
         meta_evaluation.correlate([mixed], options)
     of_segments = replace(options, rank_by="segment.pearson")
@@ -242,7 +243,7 @@ def test_top_n_of_a_language_pair() -> None:
     pair = lang_pair()
     gold = pair.gold
     metric = pair.metrics["m0"]
-    options = CorrelationOptions(n_flips=20, n_samples=20, darr_threshold=1)
+    options = CorrelationFigures(samples=20, darr_threshold=1)
     top = meta_evaluation.correlate([pair], options).top_n["en-de"]["m0"]
     assert top["pearson"][7] == pytest.approx(correlation.of_systems(gold.system, metric.system).value)
     assert list(top["pearson"]) == [7, 6, 5, 4, 3]
@@ -262,7 +263,7 @@ def test_the_best_systems_of_relative_ranks_are_those_that_win_most() -> None:
     gold = Scores("human", RANKED_ROWS, none, np.repeat([[1.0], [0.0]], len(ranks), axis=1))
     metric = Scores("metric", RANKED_ROWS, none, np.array([[2.0, 1, 1, 1, 2], [1, 2, 2, 2, 1]]))
     pair = LangPairScores("en-de", gold, {"metric": metric}, ranked=("A", "B", "C", "D"), ranked_pairs=ranks)
-    options = CorrelationOptions(rank_by="segment.darr", test="none")
+    options = CorrelationFigures(rank_by="segment.darr", significance="none")
     found = meta_evaluation.correlate([pair], options).top_n["en-de"]["metric"]
     # Of all pairs, 2 of 5 agree; of those among A, B and D, 1 of 2.
     assert found == {"darr": {4: pytest.approx(-0.2), 3: 0.0}}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese.evaluation.metrics import metric_figures, pairwise_accuracy, score_arrays
-from matese.evaluation.metrics.correlation_options import CorrelationOptions, TieRule
+from matese.evaluation.metrics.correlation_options import CorrelationFigures, TieRule
 from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray, row_means
@@ -18,7 +18,7 @@ from tests.evaluation.score_tables import random_scores, scored, sign
 N_SAMPLES = 5
 
 
-def one_by_one(pair: LangPairScores, name: str, options: CorrelationOptions) -> dict[str, FloatArray]:
+def one_by_one(pair: LangPairScores, name: str, options: CorrelationFigures) -> dict[str, FloatArray]:
     """The figures on each sample from the drawn scores themselves, by the functions that give the figures."""
     gold = pair.gold.segment
     metric = pair.metrics[name].segment
@@ -80,7 +80,7 @@ def one_tau(gold: FloatArray, metric: FloatArray, counts: FloatArray, kind: str)
 def test_the_interval_of_a_perfect_metric_holds_its_figure(slope: float) -> None:
     gold = np.random.default_rng(0).normal(size=(4, 20))
     pair = LangPairScores.of("en-de", scored("mqm", gold), [scored("m", slope * gold)])
-    found = metric_figures.samples(pair, n_samples=50, options=CorrelationOptions(n_flips=20))["m"]
+    found = metric_figures.samples(pair, n_samples=50, options=CorrelationFigures(samples=20))["m"]
     for name in ("b", "c", "b_by_system", "c_by_system", "b_by_item", "c_by_item"):
         assert found[f"segment.kendall_{name}"] == pytest.approx(np.full(50, slope)), name
 
@@ -100,7 +100,7 @@ def test_samples_equal_the_figures_of_the_drawn_segments(
     gold[:, 0] = np.where(np.isfinite(gold[:, 0]), gold[:, 0], -1.0)  # every system has one
     offset = 1e3 * np.arange(n_systems)[:, np.newaxis]  # systems far apart: the worst for sums of squares
     pair = LangPairScores.of("en-de", scored("mqm", gold), [scored("m", metric), scored("far", metric + offset)])
-    few = CorrelationOptions(n_flips=20, darr_threshold=1, darr_ties=ties, seed=seed)
+    few = CorrelationFigures(samples=20, darr_threshold=1, darr_ties=ties, seed=seed)
     found = metric_figures.samples(pair, n_samples=N_SAMPLES, options=few)
     for name in ("m", "far"):
         expected = one_by_one(pair, name, few)

@@ -12,6 +12,7 @@ from matese.annotation import Estimate, Overall, Rating, Segment, TokenScores
 from matese.evaluation.spans import groups, pair_statistics, rating_pairs
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
+from matese.evaluation.spans.span_figures import SpanFigures
 from matese.evaluation.spans.span_matching import MatchingRules
 from matese.tasks import tag_units
 from tests.evaluation.material import WORKED, major, minor, pair
@@ -33,7 +34,8 @@ def many(n: int = 60) -> list[RatingPair]:
 
 def measure(given: list[RatingPair], **options: object) -> dict[str, float]:
     tokens = options.pop("tokens", None)
-    how = replace(BY_CHARACTER, **options)  # type: ignore[arg-type]
+    weights = options.pop("weights", mqm.MATESE)
+    how = replace(BY_CHARACTER, weights=weights, figures=SpanFigures(**options))  # type: ignore[arg-type]
     found = pair_statistics.measure(pair_statistics.of_pairs(given, how, tokens))  # type: ignore[arg-type]
     return {name: figure.value for name, figure in found.items()}
 

@@ -12,6 +12,7 @@ from matese.annotation import ErrorSpan, Rating, Segment
 from matese.evaluation.spans import pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions
 from matese.evaluation.spans.rating_pairs import RatingPair
+from matese.evaluation.spans.span_figures import SpanFigures
 from matese.evaluation.systems import agreement
 from matese.evaluation.systems.agreement import RatedSegment, RaterAgreement
 from matese.tasks import tag_units
@@ -26,7 +27,7 @@ def rated(*marks: tuple[str, list[ErrorSpan]], index: int = 0) -> RatedSegment:
 
 def measure(segments: Sequence[RatedSegment], **options: Any) -> RaterAgreement:
     ratings = [one for segment in segments for one in segment]
-    return agreement.measure(ratings, replace(BY_CHARACTER, **options))
+    return agreement.measure(ratings, replace(BY_CHARACTER, figures=SpanFigures(**options)))
 
 
 SEGMENTS = [
@@ -123,10 +124,10 @@ def test_intervals_are_of_segments() -> None:
         segments.append(
             rated(("A", [minor(start, start + 5)]), ("B", [minor(start, start + 5 * (index % 2) + 1)]), index=index)
         )
-    found = measure(segments, n_resamples=100, seed=1)
+    found = measure(segments, bootstrap=100, seed=1)
     figure = found.pooled["mpp.micro.f1"]
     assert figure.low < figure.value < figure.high
     assert found.alpha["alpha.marked"].low < found.alpha["alpha.marked"].value < found.alpha["alpha.marked"].high
     assert math.isnan(found.pairs["A", "B"]["mpp.micro.f1"].low)
-    again = measure(segments, n_resamples=100, seed=1)
+    again = measure(segments, bootstrap=100, seed=1)
     assert (again.pooled["mpp.micro.f1"], again.alpha) == (figure, found.alpha)

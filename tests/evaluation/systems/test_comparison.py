@@ -10,10 +10,10 @@ from matese.errors import InputError
 from matese.evaluation.statistics import permutation_test
 from matese.evaluation.systems import comparison
 from matese.evaluation.systems.comparison import PairComparison
-from matese.evaluation.systems.differences import ResamplingOptions
+from matese.evaluation.systems.sampling import Sampling
 from tests.evaluation.material import major, minor
 
-SAMPLING = ResamplingOptions(n_resamples=200, n_permutations=400, seed=3)
+SAMPLING = Sampling(bootstrap=200, permutations=400, seed=3)
 
 
 def ratings(*errors: tuple[ErrorSpan, ...]) -> list[Rating]:
@@ -28,7 +28,7 @@ OLD = ratings(BAD, BAD, SOME, NONE, BAD, SOME, BAD, SOME)
 NEW = ratings(NONE, NONE, SOME, NONE, SOME, NONE, NONE, NONE)
 
 
-def compare(first: list[Rating], second: list[Rating], sampling: ResamplingOptions = SAMPLING) -> PairComparison:
+def compare(first: list[Rating], second: list[Rating], sampling: Sampling = SAMPLING) -> PairComparison:
     return comparison.compare({"first": first, "second": second}, sampling=sampling).pairs["first", "second"]
 
 
@@ -87,7 +87,7 @@ def test_all_figures_are_drawn_within_language_pairs() -> None:
 
 
 def test_without_resamples_there_are_no_intervals() -> None:
-    systems = comparison.compare({"first": OLD[:1], "second": NEW[:1]}, sampling=ResamplingOptions(0, 10, 0))
+    systems = comparison.compare({"first": OLD[:1], "second": NEW[:1]}, sampling=Sampling(bootstrap=0, permutations=10))
     found = systems.pairs["first", "second"]
     score = found.score.bootstrap
     assert np.isnan([score.low, score.p, found.wins, found.losses, found.ties, found.errors.bootstrap.low]).all()

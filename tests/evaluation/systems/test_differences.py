@@ -6,10 +6,11 @@ from matese.annotation import Rating, Segment
 from matese.errors import InputError
 from matese.evaluation.metrics import lexical_metrics
 from matese.evaluation.systems import differences
-from matese.evaluation.systems.differences import MetricComparison, ResamplingOptions
+from matese.evaluation.systems.differences import MetricComparison
+from matese.evaluation.systems.sampling import Sampling
 
 CHRF = lexical_metrics.of_sacrebleu("chrf")
-SAMPLING = ResamplingOptions(n_resamples=20, n_permutations=20, seed=3)
+SAMPLING = Sampling(bootstrap=20, permutations=20, seed=3)
 REFERENCES = ("It rains.", "Come in.", "Go.")
 SYSTEMS = {"old": ("It rain.", "Come.", "Go on."), "new": ("It rains.", "In.", "On.")}
 
