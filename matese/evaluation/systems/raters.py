@@ -16,6 +16,7 @@ from matese.errors import InputError, counted, one_of
 from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans.rating_pairs import counted_spans
+from matese.evaluation.systems import quality
 from matese.text import span_projection
 
 if TYPE_CHECKING:  # it imports scipy, which takes longer than scoring many files
@@ -253,7 +254,7 @@ class RaterProfile:
         n_segments: number of ratings.
         errors_per_segment: errors in source and hypothesis, omissions, and errors without a place.
         major_share: share of these that are Major or Critical; None if there are none.
-        error_free: share of ratings without an error.
+        error_free: share of ratings without an error, whose severity may be undecided.
         span_length: mean length of the spans in the hypothesis, in characters; None if there are none.
         score: mean MQM score.
     """
@@ -275,7 +276,7 @@ def profile(ratings: Sequence[Rating], weights: mqm.Weights) -> RaterProfile:
         n_segments=len(ratings),
         errors_per_segment=n_errors / len(ratings),
         major_share=float(n_major.sum()) / n_errors if n_errors else None,
-        error_free=float((n_minor + n_major == 0).mean()),
+        error_free=float(np.mean([quality.severity_group(rating) == "no_error" for rating in ratings])),
         span_length=float(np.mean(lengths)) if lengths else None,
         score=mqm.corpus_score(mqm.score(rating, weights) for rating in ratings),
     )

@@ -120,6 +120,8 @@ def test_profile() -> None:
     )
     spotless = raters.profile([rating("A")], mqm.MATESE)
     assert (spotless.major_share, spotless.span_length, spotless.error_free) == (None, None, 1.0)
+    corrected = raters.profile([rating("A"), rating("A", ErrorSpan(0, 3, None))], mqm.MATESE)
+    assert (corrected.error_free, corrected.errors_per_segment) == (0.5, 0.0), "undecided is an error, and not counted"
 
 
 def test_raters_with_different_texts_are_merged_into_one_rating() -> None:
