@@ -3,170 +3,76 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+import inspect
 
-from matese.annotation import (
-    ErrorSpan,
-    Estimate,
-    Omission,
-    Overall,
-    Rating,
-    Segment,
-    SegmentKey,
-    Severity,
-    TokenScores,
-    UnplacedError,
-)
-from matese.errors import FormatError, InputError, ModelError, UsageError
-from matese.mqm import Weights
-from matese.version import __version__
+from matese.annotation import Rating
+from matese.mqm import Weights as Weights
 
-if TYPE_CHECKING:
-    from matese.choosing.mbr import mbr
-    from matese.choosing.reranking import rerank, tune_reranking
-    from matese.evaluation.metrics.correlation_options import CorrelationFigures
-    from matese.evaluation.spans.span_figures import SpanFigures
-    from matese.evaluation.spans.span_hit_metric import SpanHit
-    from matese.evaluation.systems.gate_limits import GateLimits
-    from matese.evaluation.systems.sampling import Sampling
-    from matese.explanation.explainer import explain
-    from matese.language_model.llm_annotator import LanguageModel
-    from matese.language_model.prompts import Question
-    from matese.model.annotator import Annotator, annotate, load, operating_points
-    from matese.model.decoding_choice import DecodingChoice
-    from matese.render.rating_list import Ratings
-    from matese.render.results import tables
-    from matese.tasks.agreement import agreement
-    from matese.tasks.annotators import Asking, Marking
-    from matese.tasks.compare import ComparisonOutput, compare
-    from matese.tasks.convert import ConvertReading, ConvertWriting, convert
-    from matese.tasks.correlate import CorrelationOutput, MetricSelection, correlate
-    from matese.tasks.evaluate import evaluate
-    from matese.tasks.files import ratings_from_quotes, read, write
-    from matese.tasks.gate import GateChanges, GateOutput, gate
-    from matese.tasks.info import info
-    from matese.tasks.prepare import prepare
-    from matese.tasks.report import report
-    from matese.tasks.reward import reward
-    from matese.tasks.scores import corpus_score, expected_score, score, worst_first
-    from matese.tasks.tables import Report
-    from matese.tasks.tag import LargeJobs, TagSelection, tag
-    from matese.tasks.texts import JoinedTexts, Raters, TextFiles
-    from matese.tasks.train import train
-
-__all__ = [
-    "Annotator",
-    "Asking",
-    "ComparisonOutput",
-    "ConvertReading",
-    "ConvertWriting",
-    "CorrelationFigures",
-    "CorrelationOutput",
-    "DecodingChoice",
-    "ErrorSpan",
-    "Estimate",
-    "FormatError",
-    "GateChanges",
-    "GateLimits",
-    "GateOutput",
-    "InputError",
-    "JoinedTexts",
-    "LanguageModel",
-    "LargeJobs",
-    "Marking",
-    "MetricSelection",
-    "ModelError",
-    "Omission",
-    "Overall",
-    "Question",
-    "Raters",
-    "Rating",
-    "Ratings",
-    "Report",
-    "Sampling",
-    "Segment",
-    "SegmentKey",
-    "Severity",
-    "SpanFigures",
-    "SpanHit",
-    "TagSelection",
-    "TextFiles",
-    "TokenScores",
-    "UnplacedError",
-    "UsageError",
-    "Weights",
-    "__version__",
-    "agreement",
-    "annotate",
-    "compare",
-    "convert",
-    "corpus_score",
-    "correlate",
-    "evaluate",
-    "expected_score",
-    "explain",
-    "gate",
-    "info",
-    "load",
-    "mbr",
-    "operating_points",
-    "prepare",
-    "ratings_from_quotes",
-    "read",
-    "report",
-    "rerank",
-    "reward",
-    "score",
-    "tables",
-    "tag",
-    "train",
-    "tune_reranking",
-    "worst_first",
-    "write",
-]
-_LAZY = {
-    **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "model.annotator"),
-    "DecodingChoice": "model.decoding_choice",
-    "explain": "explanation.explainer",
-    "LanguageModel": "language_model.llm_annotator",
-    "Question": "language_model.prompts",
-    "mbr": "choosing.mbr",
-    "Ratings": "render.rating_list",
-    "SpanHit": "evaluation.spans.span_hit_metric",
-    "tables": "render.results",
-    "Asking": "tasks.annotators",
-    "Marking": "tasks.annotators",
-    "ComparisonOutput": "tasks.compare",
-    "Sampling": "evaluation.systems.sampling",
-    "ConvertReading": "tasks.convert",
-    "ConvertWriting": "tasks.convert",
-    "CorrelationFigures": "evaluation.metrics.correlation_options",
-    "CorrelationOutput": "tasks.correlate",
-    "MetricSelection": "tasks.correlate",
-    "SpanFigures": "evaluation.spans.span_figures",
-    "GateChanges": "tasks.gate",
-    "GateLimits": "evaluation.systems.gate_limits",
-    "GateOutput": "tasks.gate",
-    "LargeJobs": "tasks.tag",
-    "TagSelection": "tasks.tag",
-    "Report": "tasks.tables",
-    "JoinedTexts": "tasks.texts",
-    "Raters": "tasks.texts",
-    "TextFiles": "tasks.texts",
-    **dict.fromkeys(("ratings_from_quotes", "read", "write"), "tasks.files"),
-    **dict.fromkeys(("corpus_score", "expected_score", "score", "worst_first"), "tasks.scores"),
-    **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
+_TASKS = "agreement compare convert correlate evaluate gate info prepare report reward tag train"
+_MODULES = {
+    "annotation": "ErrorSpan Estimate Omission Overall Rating Segment SegmentKey Severity TokenScores UnplacedError",
+    "choosing.mbr": "mbr",
+    "choosing.reranking": "rerank tune_reranking",
+    "errors": "FormatError InputError ModelError UsageError",
+    "evaluation.metrics.correlation_options": "CorrelationFigures",
+    "evaluation.spans.span_figures": "SpanFigures",
+    "evaluation.spans.span_hit_metric": "SpanHit",
+    "evaluation.systems.gate_limits": "GateLimits",
+    "evaluation.systems.sampling": "Sampling",
+    "explanation.explainer": "explain",
+    "language_model.llm_annotator": "LanguageModel",
+    "language_model.prompts": "Question",
+    "model.annotator": "Annotator annotate load operating_points",
+    "model.decoding_choice": "DecodingChoice",
+    "mqm": "Weights",
+    "render.rating_list": "Ratings",
+    "render.results": "tables",
+    **{f"tasks.{name}": name for name in _TASKS.split()},
+    "tasks.annotators": "Asking Computing Intervals Marking",
+    "tasks.files": "ratings_from_quotes read write",
+    "tasks.scores": "corpus_score expected_score score worst_first",
+    "tasks.tables": "Report",
+    "tasks.texts": "JoinedTexts Raters TextFiles",
+    "version": "__version__",
 }
-"""The modules of names that are imported on first use; without a row, that of the task."""
+_OPTIONS = {
+    "compare": "ComparisonOutput",
+    "convert": "ConvertReading ConvertWriting",
+    "correlate": "CorrelationOutput MetricSelection",
+    "gate": "GateChanges GateOutput",
+    "tag": "LargeJobs TagSelection",
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()} | {
+    name: f"tasks.{task}" for task, names in _OPTIONS.items() for name in names.split()
+}
+"""The module of each name. Their types are in `__init__.pyi`, which `python -m docs.stub` writes."""
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Imports heavy modules on first use, so that `import matese` loads neither torch nor numpy."""
-    if name in __all__:
-        return getattr(importlib.import_module(f"matese.{_LAZY.get(name, f'tasks.{name}')}"), name)
-    raise AttributeError(f"module 'matese' has no attribute {name!r}")
+    """Imports modules on first use, so that `import matese` loads neither torch nor numpy."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'matese' has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"matese.{_HOMES[name]}"), name)
+    if inspect.isfunction(found) and not hasattr(found, "__wrapped__"):  # as those of tasks have it already
+        from matese.tasks import request
+
+        found = request.public(found)
+        found.__module__ = __name__  # so that it can be pickled
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
     """Returns all public names, also those that are not imported yet; `help` and editors list them."""
     return __all__
+
+
+def _as_html(rating: Rating) -> str:
+    from matese.render import notebook
+
+    return notebook.html(rating)
+
+
+# Notebooks call it; the types stand below all rooms, and know of no HTML.
+Rating._repr_html_ = _as_html  # type: ignore[attr-defined]

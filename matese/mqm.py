@@ -97,6 +97,8 @@ class Weights:
     omissions: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(f"name {self.name!r}: must be a text; name the penalties, such as minor={self.name!r}")
         for name in severities.NAMES:
             _check_penalty(name, getattr(self, name))
         if self.floor is not None and not (math.isfinite(self.floor) and self.floor <= 0):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import re
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from matese.evaluation.metrics.correlation_options import CorrelationFigures
 from matese.evaluation.systems import segment_filters
 from matese.formats.row_issues import RowIssue
 from matese.formats.tables import jsonl
+from matese.render.results import Tabular
+from matese.validation.options import Options
 from tests.evaluation.material import major, minor
 from tests.formats import score_files
 
@@ -286,15 +289,81 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
     [
         (
             lambda: matese.compare([OLD], smapling=None),  # type: ignore[call-arg]
-            "^compare\\(\\) got an unexpected keyword argument 'smapling'",
+            "^compare\\(\\) got an unexpected keyword argument 'smapling', did you mean 'sampling'",
         ),
+        (
+            lambda: matese.compare([OLD], bootstrap=9),  # type: ignore[call-arg]
+            r"argument 'bootstrap': write sampling=matese\.Sampling\(bootstrap=\.\.\.\)$",
+        ),
+        (
+            lambda: matese.load(overrides=()),  # type: ignore[call-arg]
+            r"^load\(\) .* 'overrides': write choice=matese\.DecodingChoice\(overrides=\.\.\.\)$",
+        ),
+        (lambda: matese.train(OLD, start="mini"), "'start': it is from_ now$"),  # type: ignore[call-arg]
+        (
+            lambda: matese.score(OLD, "google"),  # type: ignore[call-overload]
+            r"^score\(\) too many positional arguments: name the options, such as weights=\.\.\.$",
+        ),
+        (lambda: matese.Weights(-1), "^name -1: must be a text; name the penalties, such as minor=-1$"),  # type: ignore[arg-type]
+        (lambda: Segment(float("nan")), "^nan is a float; texts must be strings"),  # type: ignore[arg-type]
+        (lambda: Segment("a", "b", (None,)), "^None is a NoneType; texts must be strings"),  # type: ignore[arg-type]
         (lambda: matese.annotate(text for text in "ab"), "^hypotheses is a generator: must be a sequence of strings"),
         (lambda: matese.reward(["a", 7], sources=["a", "b"]), "^hypothesis 1 is 7; give"),  # type: ignore[list-item]
     ],
 )
 def test_calls_that_no_function_takes(call: Callable[[], object], problem: str) -> None:
-    with pytest.raises(TypeError, match=problem):
+    with pytest.raises((TypeError, InputError), match=problem):
         call()
+
+
+def test_options_have_their_names_in_python(caplog: pytest.LogCaptureFixture) -> None:
+    ratings = [replace(rating, errors=rating.errors[:n]) for n, rating in enumerate(keyed(OLD))]  # type: ignore[index]
+    matese.correlate(gold=ratings, metric={"m": ratings})
+    assert "(rank_by)" in caplog.text
+    for call in (
+        lambda: matese.load("mini", engine="numpy", uncertainty="dropout:2"),
+        lambda: matese.correlate(gold=OLD),
+        lambda: matese.train(OLD),
+        lambda: matese.train(),
+        lambda: matese.convert(OLD, "out.jsonl", from_="csv"),
+        lambda: matese.compare(OLD, marking=matese.Marking(checks="only")),
+        lambda: matese.gate(OLD),
+    ):
+        with pytest.raises(InputError) as raised:
+            call()
+        assert "--" not in str(raised.value)
+        assert len(str(raised.value)) < 400
+
+
+def test_functions_can_be_pickled() -> None:
+    for name in ("score", "compare", "annotate"):
+        function = getattr(matese, name)
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
+@pytest.mark.parametrize("name", [name for name in matese.__all__ if not name.startswith("__")])
+def test_functions_and_options_have_at_most_twelve_parameters(name: str) -> None:
+    value = getattr(matese, name)
+    is_options = inspect.isclass(value) and issubclass(value, Options)
+    if is_options or inspect.isfunction(value):
+        parameters = inspect.signature(value).parameters.values()
+        assert len(parameters) <= 12
+        options = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD][2:]
+        assert options == (["gold"] if name == "tune_reranking" else [])
+
+
+@pytest.mark.parametrize("form", ["list", "to_pandas", "to_polars", "to_dataset", "file"])
+def test_ratings_of_any_form_are_converted(tmp_path: Path, form: str) -> None:
+    ratings = matese.Ratings(keyed(OLD))
+    saved = save(tmp_path / "in.jsonl", ratings)
+    given = ratings if form == "list" else saved if form == "file" else getattr(ratings, form)()
+    matese.convert(given, tmp_path / "out.csv")
+    assert matese.read(tmp_path / "out.csv") == ratings
+    merged = [replace(rating, rater=name) for rating in ratings for name in ("anna", "ben")]
+    matese.convert(merged, tmp_path / "merged.jsonl", raters=matese.Raters(merge="union"))
+    assert len(matese.read(tmp_path / "merged.jsonl")) == len(ratings)
+    with pytest.raises(matese.UsageError, match="end_shift: for a file; leave it out"):
+        matese.convert(merged, tmp_path / "out.jsonl", reading=matese.ConvertReading(end_shift=1))
 
 
 @pytest.mark.parametrize("to_table", ["to_pandas", "to_polars", "to_dataset"])
@@ -425,3 +494,4 @@ def test_results_are_short_in_a_notebook_and_lead_to_their_figures(tmp_path: Pat
     ):
         assert len(repr(result)) < 500
         assert figures in repr(result)
+        assert hasattr(result, "_repr_html_") == isinstance(result, Tabular | matese.Ratings)

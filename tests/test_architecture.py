@@ -247,10 +247,10 @@ ONLY_IMPORTED_BY = {
     "matese.formats.tools": set[str](),
     "matese.cluster": {"matese.tasks.cluster"},
     "matese.serving": {"matese.tasks.serve"},
-    "matese.language_model": {"matese", "matese.tasks.annotators"},
-    "matese.explanation": {"matese", "matese.tasks.explain", "matese.tasks.stress"},
+    "matese.language_model": {"matese.tasks.annotators"},
+    "matese.explanation": {"matese.tasks.explain", "matese.tasks.stress"},
 }
-"""What few need, and who imports it: the task of its command, and the package's `__init__` what it offers.
+"""What few need, and who imports it: the task of its command.
 
 The registry names the modules of formats, and imports one when a file of its format is read or written.
 """

@@ -64,6 +64,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {name for name in held if not name.startswith(info)} == expected
     assert {Path(name).suffix for name in expected} <= {
         ".py",
+        ".pyi",
         ".typed",
         ".json",
         ".tsv",

@@ -51,7 +51,7 @@ def test_all_ways_lead_to_the_same_ratings(
     for name, lines in (("mt", hypotheses), ("ref", references)):
         (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     files = matese.TextFiles([str(folder / "mt.txt")], ref=[str(folder / "ref.txt")], lang_pair=lang_pair)
-    marking = matese.Marking(str(tiny_model_dir), precision="float32")
+    marking = matese.Marking(str(tiny_model_dir), computing=matese.Computing(precision="float32"))
     options = ["--model", str(tiny_model_dir), "--precision", "float32", "--output", str(folder / "out.jsonl")]
     pair = [] if lang_pair is None else ["--lang-pair", lang_pair]
     texts = ["tag", "--hyp", str(folder / "mt.txt"), "--ref", str(folder / "ref.txt")]

@@ -29,7 +29,7 @@ def mark(hypotheses: list[str], sources: list[str]) -> Ratings:
 
 def score(ratings: Ratings) -> float:
     """Scores ratings."""
-    scores: list[float] = matese.score(ratings, matese.Weights(minor=1, major=10))
+    scores: list[float] = matese.score(ratings, weights=matese.Weights(minor=1, major=10))
     one: float = matese.score(ratings[0])
     expected: list[float | None] = matese.expected_score(ratings)
     worst: Rating = matese.worst_first(ratings)[0]
@@ -56,7 +56,7 @@ def compare(old: Ratings, new: Ratings) -> str:
     passed: bool = gated.passed
     page: str = matese.report({"new": new}, title="Release candidate")
     assert (frame, passed, page) is not None
-    return matese.tables(comparison, "latex")
+    return matese.tables(comparison, look="latex")
 
 
 def research(gold: Ratings, predicted: Ratings) -> float:
@@ -83,7 +83,7 @@ def choose(candidates: list[list[str]], sources: list[str]) -> list[str]:
 def train(ratings: Ratings) -> None:
     """Trains."""
     matese.prepare(ratings, output="data")
-    result = matese.train(ratings, start="mini", output="run", set=["training.max_steps=10"])
+    result = matese.train(ratings, from_="mini", output="run", set=["training.max_steps=10"])
     assert result is not None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ Scale = Literal["mqm", "esa", "da", "z", "hter", "0-1", "comet"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1, and the own
 value of a COMET model, of which only the order is defined: higher is better."""
 _SCALES = get_args(Scale)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 Probability = Annotated[float, Meta(ge=0, le=1)]
 First = Annotated[int, Meta(ge=0)]
 """The first character of a range, in code points, or the number of a reference."""
@@ -292,6 +294,9 @@ class Segment:
             raise TypeError("references is a str; it must be a tuple with one string for each reference")
         if type(self.references) is not tuple:
             object.__setattr__(self, "references", tuple(self.references))
+        for text in (self.hypothesis, "" if self.source is None else self.source, *self.references):
+            if not isinstance(text, str):
+                raise TypeError(f"{text!r} is a {type(text).__name__}; texts must be strings, and a source may be None")
 
     @property
     def label(self) -> str:
@@ -305,6 +310,16 @@ class Segment:
         if self.key is not None and self.key.index is not None:
             return f"segment {self.key.index + 1}"
         return "" if self.line is None else f"line {self.line}"
+
+    @property
+    def is_unicode(self) -> bool:
+        r"""Whether the texts have no lone surrogates, which neither files nor models can hold.
+
+        >>> Segment("a").is_unicode, Segment("a", "\ud800").is_unicode
+        (True, False)
+        """
+        texts = (self.hypothesis, self.source or "", *self.references)
+        return all(text.isascii() or not _SURROGATE.search(text) for text in texts)
 
     def without_blanks(self) -> Segment:
         """Returns the segment without a blank source and without blank references: a text without text is missing.

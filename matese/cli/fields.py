@@ -22,7 +22,8 @@ def add(parser: argparse._ActionsContainer, request: type, *, is_group: bool = F
         metadata = each.field.metadata
         if each.is_group:
             title, _, _ = (each.type.__doc__ or "").partition(".\n")
-            add(parser.add_argument_group(f"{title[0].lower()}{title[1:]}"), each.type, is_group=True)
+            outer = parser if is_group else parser.add_argument_group(f"{title[0].lower()}{title[1:]}")
+            add(outer, each.type, is_group=True)
             continue
         if metadata.get("is_of_python"):
             continue

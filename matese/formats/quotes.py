@@ -8,11 +8,11 @@ words stand nowhere has no place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from matese.annotation import AnyError, ErrorSpan, Rating, Segment, UnplacedError, severities
-from matese.errors import InputError, shortened
+from matese.annotation import AnyError, ErrorSpan, Rating, Segment, Severity, UnplacedError, severities
+from matese.errors import InputError, one_of, shortened
 from matese.formats.format import rating_of
 from matese.text import quotes
 from matese.text.ranges import Range
@@ -41,14 +41,14 @@ def has_quotes(errors: object) -> bool:
     )
 
 
-def rating(errors: Sequence[object], segment: Segment, rater: str | None, ignored: Counter[str]) -> Rating:
+def rating(errors: Sequence[object], segment: Segment, rater: str | None, report: Callable[[str, str], None]) -> Rating:
     """Returns the rating with these errors.
 
     Args:
         errors: of the segment; an object each.
         segment: what was judged.
         rater: who judged.
-        ignored: counts keys that are not known.
+        report: called with what is unknown, a key or a severity, and with what is known.
 
     Raises:
         InputError: if an error is no object, has no words, or a value that none can have.
@@ -60,12 +60,14 @@ def rating(errors: Sequence[object], segment: Segment, rater: str | None, ignore
         if not isinstance(error, Mapping):
             raise InputError(f"errors[{number}] is {shortened(error)}: must be an object with the words of an error")
         values = {role: error[name] for role in _NAMES if (name := _role_of(error, role))}
-        ignored.update(str(name) for name in error if _plain(name) not in _ROLES)
+        for name in error:
+            if _plain(name) not in _ROLES:
+                report(f"unknown key {shortened(name)} of an error", f"must be {one_of(KEYS)}")
         words = values.pop("words", None)
         if not isinstance(words, str):
             raise InputError(f"errors[{number}]: no words; must have a text as {' or '.join(_NAMES['words'][:3])}")
         texts = {name: None if value is None else str(value) for name, value in values.items() if name != "confidence"}
-        severity = severities.parse_optional((texts.pop("severity", None) or "").strip())
+        severity = _severity((texts.pop("severity", None) or "").strip(), report)
         details: dict[str, Any] = {
             name: text for name, text in texts.items() if text or (name == "correction" and text is not None)
         }
@@ -79,6 +81,15 @@ def rating(errors: Sequence[object], segment: Segment, rater: str | None, ignore
         else:
             others.append(UnplacedError(severity, details.get("category"), words))
     return rating_of(segment, rater, others, in_source)
+
+
+def _severity(name: str, report: Callable[[str, str], None]) -> Severity | None:
+    """Returns the severity of a name; an unknown one is undecided, and reported."""
+    try:
+        return severities.parse_optional(name)
+    except InputError:
+        report(f"unknown severity {shortened(name)} of an error", f"must be {one_of(severities.NAMES)}")
+        return None
 
 
 def _next_place(text: str, words: str, taken: Counter[Range]) -> Range | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm, streams
 from matese.annotation import Rating, Segment, TokenScores
-from matese.errors import ModelError, UsageError, agreeing
+from matese.errors import InputError, ModelError, UsageError, agreeing
 from matese.formats.tables import jsonl
 from matese.model import operating_point, recall, trained_languages
 from matese.model.config import ModelConfig
@@ -137,10 +136,6 @@ def load(
         ModelError: if there is no such model, it cannot be loaded, or it is not calibrated for what is asked.
         UsageError: if an option has an impossible value.
     """
-    if "IPython" in sys.modules:  # a notebook shows ratings as marked text
-        from matese.render import notebook
-
-        notebook.install()
     wanted = _wanted(model, uncertainty, interval_scale)
     names = (model,) if wanted is None or not wanted.models else wanted.models
     if wanted is not None and wanted.kind == "dropout":
@@ -318,7 +313,10 @@ def annotate(
     >>> rating.errors
     ()
     """
-    annotator: Any = load(model, n_segments=length_hint(hypotheses))
+    from matese.checks import chosen
+
+    n_for_model = length_hint(hypotheses) if chosen.choose(checks).has_model else 0
+    annotator: Any = load(model, n_segments=n_for_model)
     return annotator.annotate(
         hypotheses, references=references, sources=sources, columns=columns, lang_pair=lang_pair, checks=checks
     )
@@ -464,30 +462,43 @@ class Annotator:
             raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
         if is_table:
             hypotheses = frames.without_ratings(hypotheses)
-            segments = frames.segments(hypotheses, columns or {}, lang_pair)
+            # Tables are read twice, so that memory does not grow with their rows.
+            read = partial(frames.segments, hypotheses, columns or {}, lang_pair)
         else:
-            segments = of_texts(hypotheses, references, sources, lang_pair)
+            read = partial(iter, of_texts(hypotheses, references, sources, lang_pair))
         choice = chosen.choose(checks)
-        if not choice.has_model:
-            found = Ratings(checker.annotate_segments(segments, choice.rules))
-            return frames.with_ratings(hypotheses, found, self.weights, lang_pair) if is_table else found
-        lacking = [number for number, segment in enumerate(segments) if not self.can_read(segment)]
-        if 0 < len(lacking) < len(segments):
-            labels = getattr(hypotheses, "index", range(len(segments))) if is_table else range(len(segments))
-            places = ", ".join(str(labels[number]) for number in lacking[:5]) + (", ..." if len(lacking) > 5 else "")
-            what = "rows" if is_table else "numbers from 0"
-            problem = f"{len(lacking):,} of {len(segments):,} hypotheses lack it ({what}: {places})"
-            raise ModelError(f"model {self.name} needs {self.needed}: {problem}")
         before = self.counts
-        ratings = Ratings(streams.watched(self.annotate_segments(segments), len(segments)))
+        if choice.has_model:
+            labels = hypotheses.index if hasattr(hypotheses, "iloc") else range(len(hypotheses))
+            self._check_texts(read(), labels, "row" if is_table else "hypothesis")
+            ratings = streams.watched(self.annotate_segments(read()), len(hypotheses))
+            if choice.rules:
+                ratings = (checker.add_findings(rating, choice.rules) for rating in ratings)
+        else:
+            ratings = checker.annotate_segments(read(), choice.rules)
+        result = frames.with_ratings(hypotheses, ratings, self.weights, lang_pair) if is_table else Ratings(ratings)
         after = self.counts
         for sentence in trained_languages.sentences(after.doubts[len(before.doubts) :]):
             warnings.warn(sentence, UserWarning, stacklevel=2)
         if n_blank := after.blank_texts - before.blank_texts:
-            warnings.warn(agreeing(n_blank, len(ratings), _SPECIAL["blank_texts"]), UserWarning, stacklevel=2)
-        if choice.rules:
-            ratings = Ratings(checker.add_findings(rating, choice.rules) for rating in ratings)
-        return frames.with_ratings(hypotheses, ratings, self.weights, lang_pair) if is_table else ratings
+            warnings.warn(agreeing(n_blank, len(hypotheses), _SPECIAL["blank_texts"]), UserWarning, stacklevel=2)
+        return result
+
+    def _check_texts(self, segments: Iterable[Segment], labels: Iterable[object], what: str) -> None:
+        """Raises an error that names those of the segments that the model cannot read, if it can read others."""
+        n_segments = 0
+        lacking = []
+        for label, segment in zip(labels, segments, strict=True):
+            n_segments += 1
+            if not segment.is_unicode:
+                raise InputError(f"{what} {label}: text is no Unicode: must have no lone surrogates")
+            if not self.can_read(segment):
+                lacking.append(str(label))
+        if 0 < len(lacking) < n_segments:
+            places = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+            numbers = "rows" if what == "row" else "numbers from 0"
+            problem = f"{len(lacking):,} of {n_segments:,} hypotheses lack it ({numbers}: {places})"
+            raise ModelError(f"model {self.name} needs {self.needed}: {problem}")
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, lazily and in order. Raises as `annotate`.
@@ -577,6 +588,8 @@ class Annotator:
 
     def _input(self, segment: Segment, signature: Callable[..., str], number: int | None = None) -> ModelInput:
         """Returns what is read of a segment; `number` is its place among those given."""
+        if not segment.is_unicode:
+            raise InputError(f"text is no Unicode{_place(segment, number)}: must have no lone surrogates")
         read = segment.without_blanks()
         kind = self._inputs(read, number)
         languages = self.predictor.text_encoder.languages(read)
@@ -614,8 +627,12 @@ class Annotator:
             return usable[0]
         texts = {"source": segment.source is not None, "reference": bool(segment.references)}
         present = " and ".join(name for name, is_there in texts.items() if is_there) or "neither"
-        place = "" if number is None else f" for hypothesis {number}"
-        if segment.label:
-            of = f" of {segment.key.system}" if segment.key and segment.key.system else ""
-            place = f" ({segment.label}{of})"
-        raise ModelError(f"model {self.name} needs {self.needed}: given {present}{place}")
+        raise ModelError(f"model {self.name} needs {self.needed}: given {present}{_place(segment, number)}")
+
+
+def _place(segment: Segment, number: int | None) -> str:
+    """Returns where a segment stands, for messages: what readers call it, or else its number among those given."""
+    if not segment.label:
+        return "" if number is None else f" for hypothesis {number}"
+    of = f" of {segment.key.system}" if segment.key and segment.key.system else ""
+    return f" ({segment.label}{of})"

@@ -30,7 +30,7 @@ _RESULTS = (
     ("metrics.meta_evaluation", "MetaEvaluation"),
     ("systems.gate", "GateResult"),
 )
-"""Modules and names of types that are shown as tables; they are imported when there is one to show."""
+"""Modules and names of types that are shown as tables, once their modules are imported."""
 _MISSING = "background:none;border:2px dashed"
 """Of words that the translation lacks."""
 _MOST_SHOWN = 20
@@ -38,20 +38,16 @@ _TEXT = "white-space:pre-wrap;unicode-bidi:plaintext"
 
 
 def install() -> None:
-    """Shows Ratings and the results of tasks as HTML in the running notebook, if there is one."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    if shell is not None:
-        formatter = shell.display_formatter.formatters["text/html"]
-        formatter.for_type(Rating, html)
-        for module, name in _RESULTS:
-            formatter.for_type_by_name(f"matese.evaluation.{module}", name, _as_tables)
+    """Gives the types of results the method that notebooks call; they stand below this room, and know of no HTML."""
+    for module, name in _RESULTS:
+        if (loaded := sys.modules.get(f"matese.evaluation.{module}")) is not None:
+            getattr(loaded, name)._repr_html_ = _as_tables
 
 
 def _as_tables(result: Tabular) -> str:
     from matese.render import results
 
-    return results.tables(result, "html")
+    return results.tables(result, look="html")
 
 
 def html(rating: Rating, *, has_rater: bool = True) -> str:

@@ -26,8 +26,8 @@ _MOST_LISTED = 10
 
 def tables(
     result: Tabular,
-    look: TableLook = "markdown",
     *,
+    look: TableLook = "markdown",
     all: bool = False,  # noqa: A002
 ) -> str:
     """Returns the report of a result as the command line writes it: what the figures say, and tables.

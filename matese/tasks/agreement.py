@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, TextIO
 
-from matese.annotation import Rating
 from matese.evaluation.spans.span_figures import SpanFigures
 from matese.tasks import notices, rated, sinks
 from matese.tasks.request import function
@@ -17,6 +14,7 @@ from matese.validation.options import group, option
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.agreement import RaterAgreement
+    from matese.tasks.texts import RatingsOrFile
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Request(Weighted):
         lang_pair: language pair, such as en-de or english-german, in place of what files state.
     """
 
-    ratings: str | PathLike[str] | Iterable[Rating] = option(take=rated.ratings_given, metavar="RATINGS")
+    ratings: RatingsOrFile = option(take=rated.ratings_given, metavar="RATINGS")
     _: KW_ONLY
     lang_pair: str | None = option(None, metavar="PAIR")
     figures: SpanFigures = group(SpanFigures)

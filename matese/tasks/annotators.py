@@ -25,6 +25,7 @@ from matese.validation.options import (
     Folder,
     Options,
     Positive,
+    group,
     option,
 )
 
@@ -49,13 +50,11 @@ def device(given: object) -> str:
     return str(given)
 
 
-@dataclass(frozen=True)
-class Loading(DecodingChoice):
-    """A model that marks errors, with the options of `matese.load`.
+@dataclass(frozen=True, kw_only=True)
+class Computing(Options):
+    """Where and how a model computes.
 
     Attributes:
-        model: name of an embedded model, a model directory, or a hub id (ORG/NAME[@REVISION]) (default:
-            mini).
         device: auto, cpu, cuda, cuda:N or mps (default: auto).
         engine: numpy or torch, which compute the same: numpy starts at once and needs less memory, torch is faster
             after that (default: auto: numpy for small models and few segments, or where memory is short).
@@ -63,6 +62,20 @@ class Loading(DecodingChoice):
         precision: auto, bf16 or float32 (default: auto: float32 for small models, else bf16 if the hardware supports
             it).
         threads: CPU threads (default: the cores that the process may use).
+    """
+
+    device: str = option("auto", take=device, metavar="DEVICE")
+    engine: Literal["auto", "numpy", "torch"] = "auto"
+    batch_tokens: Count | None = None
+    precision: Literal["auto", "bf16", "float32"] = "auto"
+    threads: Count | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals(Options):
+    """Several predictions, for intervals and votes.
+
+    Attributes:
         uncertainty: make several predictions, for intervals and votes: dropout:N (N passes with dropout; dropout:N:P
             switches off a share P of the units, default 0.1), models:DIR,DIR (several models instead of --model, median
             of the expected scores), span-models:DIR,DIR (median of the scores of their spans) or references (each
@@ -71,21 +84,28 @@ class Loading(DecodingChoice):
             (default: 1).
     """
 
-    model: str = option("mini", metavar="MODEL")
-    _: KW_ONLY
-    device: str = option("auto", take=device, metavar="DEVICE")
-    engine: Literal["auto", "numpy", "torch"] = "auto"
-    batch_tokens: Count | None = None
-    precision: Literal["auto", "bf16", "float32"] = "auto"
-    threads: Count | None = None
     uncertainty: str | None = option(None, metavar="HOW")
     interval_scale: Positive = 1.0
 
+
+@dataclass(frozen=True)
+class Loading(DecodingChoice):
+    """A model that marks errors, with the options of `matese.load`.
+
+    Attributes:
+        model: name of an embedded model, a model directory, or a hub id (ORG/NAME[@REVISION]) (default:
+            mini).
+    """
+
+    model: str = option("mini", metavar="MODEL")
+    computing: Computing = group(Computing)
+    intervals: Intervals = group(Intervals)
+
     def arguments(self, weights: mqm.AnyWeights) -> dict[str, Any]:
         """Returns the arguments of `matese.load`."""
-        arguments = {field.name: getattr(self, field.name) for field in fields(Loading)}
-        choice = DecodingChoice(**{field.name: arguments.pop(field.name) for field in fields(DecodingChoice)})
-        return {**arguments, "weights": weights, "choice": choice}
+        choice = DecodingChoice(**{field.name: getattr(self, field.name) for field in fields(DecodingChoice)})
+        of_model = {"model": self.model, **vars(self.computing), **vars(self.intervals)}
+        return {**of_model, "weights": weights, "choice": choice}
 
 
 def rules(given: object) -> str:
@@ -402,12 +422,12 @@ def loaded(
         ModelError: if there is no such model or it cannot be loaded.
         UsageError: if the device is not available on this machine.
     """
-    how = options.uncertainty
+    how = options.intervals.uncertainty
     names = [options.model]
     if how is not None:
         from matese.model import uncertainty
 
-        names = list(uncertainty.parse(how, scale=options.interval_scale).models) or names
+        names = list(uncertainty.parse(how, scale=options.intervals.interval_scale).models) or names
     tell_licences(names)
     with notices.quiet():
         with notices.undisturbed():  # torch is imported here, if the model needs it
@@ -459,11 +479,11 @@ def scoring(metrics: Sequence[str]) -> Iterator[None]:
     Raises:
         ModelError: if a model does not exist.
     """
-    from matese.evaluation.metrics.correlation_options import BASELINES, SACREBLEU_BASELINES, base_name
+    from matese.evaluation.metrics.correlation_options import SACREBLEU_BASELINES, base_name
     from matese.tasks import baselines
 
     names = {base_name(name) for name in metrics}
-    tell_licences(name for name in metrics if base_name(name) not in BASELINES and baselines.is_model(name))
+    tell_licences(filter(baselines.is_model, metrics))
     with notices.quiet():
         if not names <= SACREBLEU_BASELINES.keys():
             with notices.undisturbed():

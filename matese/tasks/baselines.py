@@ -147,10 +147,10 @@ def _score_by_fit(
 
 
 def is_model(name: str) -> bool:
-    """Whether a name may be that of a model; the hub is not asked."""
+    """Whether the name of a metric may be that of a model; the hub is not asked."""
     from matese.model.storage import checkpoint
 
-    if Path(name).is_file():
+    if base_name(name) in BASELINES or Path(name).is_file():
         return False
     return name in checkpoint.embedded() or "/" in name or (name != "" and Path(name).exists())
 

@@ -58,7 +58,7 @@ def run(request: Request) -> Counts:
 
     named = columns.parse(request.columns)
     require(bool(request.input and request.output), NEEDED)
-    require(request.loading.uncertainty is None, "--cluster ray: leave out --uncertainty")
+    require(request.loading.intervals.uncertainty is None, "--cluster ray: leave out --uncertainty")
     allowed = f"--format must be {one_of(formats())} with --cluster ray"
     require(request.format in (None, *formats()), allowed)
     from matese.cluster import pipeline, storage

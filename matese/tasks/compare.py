@@ -87,7 +87,7 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
                 basis=request.by,
                 baseline=found.baseline,
                 metrics=baselines.make_baselines(
-                    request.metrics, weights=request.penalties, loading={"device": request.marking.device}
+                    request.metrics, weights=request.penalties, loading={"device": request.marking.computing.device}
                 ),
             )
         preferred = _preferences(request, compared) if request.asking.annotator is not None else {}

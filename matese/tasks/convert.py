@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -12,7 +14,7 @@ from msgspec import Meta
 from matese.annotation import Rating, SegmentKey
 from matese.errors import InputError, one_of
 from matese.mqm import Basis
-from matese.tasks import notices, sinks, texts
+from matese.tasks import notices, rated, sinks, texts
 from matese.tasks.request import function
 from matese.tasks.texts import check_stdin, require
 from matese.tasks.weights import Weighted
@@ -21,6 +23,7 @@ from matese.validation.options import File, Options, group, option
 if TYPE_CHECKING:
     from matese.formats.format import Format, ReadOptions
     from matese.formats.person_review import Reviewed
+    from matese.tasks.texts import RatingsOrFile
 
 
 def read_formats() -> Sequence[str]:
@@ -89,7 +92,7 @@ class Request(Weighted):
     """Convert ratings.
 
     Attributes:
-        input: ratings; - is standard input.
+        input: ratings in any form, or their file; - is standard input.
         output: file or folder to write; - is standard output.
         to: format of the output (default: from the ending of OUT).
         from_: format of the input (default: detected).
@@ -97,8 +100,8 @@ class Request(Weighted):
             both).
     """
 
-    input: File = option(metavar="IN")
-    output: File = option(metavar="OUT")
+    input: RatingsOrFile = option(take=rated.ratings_given, metavar="IN")
+    output: str | PathLike[str] = option(take=os.fspath, metavar="OUT")
     _: KW_ONLY
     to: str | None = option(None, names=written_formats, metavar="FORMAT")
     from_: str | None = option(None, names=read_formats, metavar="FORMAT")
@@ -107,6 +110,25 @@ class Request(Weighted):
     joined: texts.JoinedTexts = group(texts.JoinedTexts)
     raters: texts.Raters = group(texts.Raters)
     writing: ConvertWriting = group(ConvertWriting)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_file = isinstance(self.input, str)
+        require(is_file or self.from_ is None, "--from is for a file; leave it out")
+        of_file = self.reading.given().keys() - {"before"}
+        require(is_file or not of_file, f"{', '.join(sorted(of_file))}: for a file; leave it out")
+
+    @property
+    def path(self) -> str | None:
+        """The file that is read; None for ratings in memory."""
+        return self.input if isinstance(self.input, str) else None
+
+    @property
+    def form(self) -> str:
+        """The format of the input; that of ratings in memory is our own."""
+        from matese.formats import detection
+
+        return "jsonl" if self.path is None else self.from_ or detection.detect(self.path)
 
     def read_options(self) -> ReadOptions:
         """Returns how the input is read."""
@@ -132,33 +154,41 @@ def run(request: Request, stream: TextIO | None = None) -> None:
         InputError: if the ratings cannot be read, or cannot be written in this format or to this place.
     """
     from matese.formats import detection
-    from matese.formats.format import WriteOptions
+    from matese.formats.format import TableStyle, WriteOptions
     from matese.formats.registry import ENDINGS, WRITTEN
 
     reading = request.reading
     writing = request.writing
-    others = [path for path in (reading.before, reading.texts, *request.joined.files) if path is not None]
-    check_stdin([request.input, *others])
-    sinks.check_apart(request.output, [request.input, *others])
-    to = request.to or _format_of_copy(writing.template, request.output)
-    form = sinks.format_of(request.output, to, ENDINGS, option="--to")
+    path = request.path
+    output = os.fspath(request.output)
+    given = [one for one in (path, reading.before, reading.texts, *request.joined.files) if one is not None]
+    check_stdin(given)
+    sinks.check_apart(output, given)
+    to = request.to or _format_of_copy(writing.template, output)
+    form = sinks.format_of(output, to, ENDINGS, option="--to")
     require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
     with texts.counting_issues(request.read_options(), is_strict=request.strict) as how:
-        ratings: Iterable[Rating] = detection.read(request.input, how, name=request.from_)
+        ratings: Iterable[Rating]
+        if path is None:
+            ratings = texts.named(request.input, "input").ratings
+        else:
+            ratings = detection.read(path, how, name=request.from_)
         reviewed = None if writing.as_rater is None else _reviewed(request, how)
         ratings = _of_raters(request, texts.with_texts(ratings, request.joined, reading.lang_pair), reviewed)
         if reading.before is not None:
-            form_of_input = request.from_ or detection.detect(request.input)
-            ratings = _with_edits(ratings, reading.before, how, form=form_of_input)
+            ratings = _with_edits(ratings, reading.before, how, form=request.form)
+        table = TableStyle()
+        if path is not None:
+            table = sinks.table_style(path, request.from_, form or "", reading.columns)
         options = WriteOptions(
             request.penalties,
             writing.method,
             None if writing.template is None else Path(writing.template),
             writing.score,
-            sinks.table_style(request.input, request.from_, form or "", reading.columns),
+            table,
             corrections_only=writing.corrections_only,
         )
-        sinks.write_ratings(ratings, request.output, form or "", options, strict=request.strict, stream=stream)
+        sinks.write_ratings(ratings, output, form or "", options, strict=request.strict, stream=stream)
         if reviewed is not None and reviewed.notice:
             notices.info(reviewed.notice)
 
@@ -182,7 +212,8 @@ def _of_raters(request: Request, ratings: Iterable[Rating], reviewed: Reviewed |
     if request.raters.rater is not None:
         ratings = _of(request.raters.rater, ratings)
     if request.raters.merge is not None:
-        ratings = texts.one_per_segment(list(ratings), request.raters, name=request.input, weights=request.penalties)
+        name = request.path or "input"
+        ratings = texts.one_per_segment(list(ratings), request.raters, name=name, weights=request.penalties)
     return ratings if reviewed is None else _each_once(reviewed.of(ratings))
 
 
@@ -220,15 +251,13 @@ def _each_once(ratings: Iterable[Rating]) -> Iterator[Rating]:
 
 def _reviewed(request: Request, how: ReadOptions) -> Reviewed:
     """Returns what makes the ratings those of `--as-rater`."""
-    from matese.formats import detection
     from matese.formats.person_review import Reviewed
     from matese.formats.registry import BY_NAME
 
     shown: dict[tuple[SegmentKey | None, str | None], Rating] = {}
     before = request.reading.before
     if before is not None:
-        form = BY_NAME[request.from_ or detection.detect(request.input)]
-        shown = {_place(rating): rating for rating in _held(before, how, form)}
+        shown = {_place(rating): rating for rating in _held(before, how, BY_NAME[request.form])}
     writing = request.writing
     return Reviewed(writing.as_rater or "", lambda rating: shown.get(_place(rating)), is_all=writing.all_reviewed)
 

@@ -7,17 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, cast
 
 from matese import mqm
-from matese.annotation import Rating
 from matese.errors import UsageError
 from matese.evaluation.metrics.correlation_options import (
     DEFAULTS,
     CorrelationFigures,
     ScoreSelection,
 )
-from matese.tasks import annotators, notices, sinks
+from matese.tasks import annotators, baselines, learned, notices, sinks
 from matese.tasks.rated import ratings_given
 from matese.tasks.request import function
 from matese.tasks.tables import Tables
@@ -27,9 +26,10 @@ from matese.validation.options import CountOrZero, Folder, Options, group, optio
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
     from matese.evaluation.metrics.score_arrays import LangPairScores
+    from matese.tasks.files import RatingsLike
 
-    Scored = str | PathLike[str] | Iterable[Rating]
-    """A file of scores or ratings, or ratings."""
+    Scored: TypeAlias = RatingsLike
+    """A file of scores or ratings, or ratings in any form."""
 
 
 def _first_segment(given: object) -> str:
@@ -68,10 +68,6 @@ class MetricSelection(Options):
         without: systems to leave out.
         without_outliers: leave out systems far from the median (MAD).
         with_outliers: keep the systems that mt-metrics-eval leaves out as outliers.
-        encoder: encoder of bertscore, yisi and the fitted sentinels: a model directory, a directory that transformers
-            can load, or a hub id (default: mini).
-        layer: layer of the encoder, 0 for its embeddings (default: the highest that reads each text alone, else the
-            last).
         by: also show figures of each domain.
     """
 
@@ -85,8 +81,6 @@ class MetricSelection(Options):
     without: Sequence[str] = option((), metavar="SYSTEM")
     without_outliers: bool = False
     with_outliers: bool = False
-    encoder: str | None = option(None, metavar="DIR")
-    layer: CountOrZero | None = None
     by: Literal["domain"] | None = option(None, metavar="domain")
 
     def __post_init__(self) -> None:
@@ -119,6 +113,10 @@ class Request(Options):
             (bleu:tok=intl,lc or chrf:beta=3); wer or eed with torchmetrics; bertscore, bertscore-idf or yisi with an
             encoder; sentinel-src or sentinel-mt, the length of one text; sentinel-src-fit or sentinel-mt-fit, a
             regression on it (correlate only); or any model that scores (embedded, a directory or a hub id).
+        encoder: encoder of bertscore, yisi and the fitted sentinels: a model directory, a directory that transformers
+            can load, or a hub id (default: mini).
+        layer: layer of the encoder, 0 for its embeddings (default: the highest that reads each text alone, else the
+            last).
     """
 
     test_set: str | PathLike[str] | None = option(None, take=os.fspath, metavar="TESTSET")
@@ -128,6 +126,8 @@ class Request(Options):
         (), take_all=_scores_of_metrics, metavar="FILE"
     )
     baseline: Sequence[str] = ()
+    encoder: str | None = option(None, metavar="DIR")
+    layer: CountOrZero | None = None
     selection: MetricSelection = group(MetricSelection)
     figures: CorrelationFigures = group(CorrelationFigures)
     output: CorrelationOutput = group(CorrelationOutput)
@@ -166,8 +166,8 @@ class Request(Options):
             with_human=True if given.with_human else False if given.without_human else None,
             without=tuple(given.without),
             baselines=tuple(self.baseline),
-            encoder=given.encoder,
-            layer=given.layer,
+            encoder=self.encoder,
+            layer=self.layer,
             first_segment=general[-1] if general else None,
             first_segments={file: int(number) for file, _, number in numbers if file},
             by_domain=given.by == "domain",
@@ -214,6 +214,11 @@ def run(request: Request, stream: TextIO | None = None) -> MetaEvaluation:
             evaluation = meta_evaluation.correlate(pairs, options, advance=bar.advance, report=report)
         outputs.write_text(correlation_report.signatures(evaluation), look=output.look)
         notices.info(*correlation_report.undefined(evaluation))
+        sources: dict[str | None, frozenset[str]] = {}
+        for pair in pairs:
+            for rater in pair.signatures.values():
+                sources[rater] = sources.get(rater, frozenset()) | pair.sources
+        learned.tell(sources, models=filter(baselines.is_model, request.baseline))
         outputs.write_json(correlation_report.to_json(evaluation))
     if output.plot is not None:
         Path(output.plot).mkdir(exist_ok=True)
@@ -230,7 +235,6 @@ def read_scores(request: Request) -> list[LangPairScores]:
     from matese.evaluation.metrics import evaluation_sets
     from matese.formats import detection
     from matese.formats.corpora.mt_metrics_eval import TestSet
-    from matese.tasks import baselines
 
     selected = request.selected()
     made = baselines.make_for_correlation(
@@ -242,7 +246,8 @@ def read_scores(request: Request) -> list[LangPairScores]:
     assert gold is not None  # as the request has checked
     metric = request.metric
     named = list(metric.items()) if isinstance(metric, Mapping) else [(None, path) for path in metric]
-    return evaluation_sets.from_files(gold, named, selected, baselines=made, report=notices.info)
+    rated = cast("evaluation_sets.ScoresOrRatings", gold)
+    return evaluation_sets.from_files(rated, named, selected, baselines=made, report=notices.info)
 
 
 def _rank_by(pairs: Sequence[LangPairScores]) -> str:

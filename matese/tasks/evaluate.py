@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
 from matese.errors import counted
 from matese.evaluation.spans.span_figures import SpanFigures
-from matese.tasks import notices, rated, sinks, texts
+from matese.tasks import learned, notices, rated, sinks, texts
 from matese.tasks.request import function
 from matese.tasks.tables import Report
 from matese.tasks.texts import JoinedTexts, Raters, check_stdin
@@ -101,6 +101,7 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
         outputs.write_text(*evaluation_report.text(evaluated, is_all=request.output.all), look=request.output.look)
         shown = evaluated.figures if request.output.all else evaluation_report.main_figures(evaluated)
         notices.info(*tables.undefined(shown))
+        learned.tell(_sources([predicted, *versus]))
         outputs.write_json(evaluation_report.to_json(evaluated))
     return evaluated
 
@@ -119,6 +120,15 @@ def _read(request: Request) -> list[NamedRatings]:
     if request.versus is None:
         return [gold, predicted]
     return [gold, predicted, rated.named(request.versus, "other prediction", how)]
+
+
+def _sources(predictions: Iterable[NamedRatings]) -> dict[str | None, set[str]]:
+    """Returns the sources of the predicted ratings, by rater."""
+    sources: dict[str | None, set[str]] = {}
+    for rating in (rating for predicted in predictions for rating in predicted.ratings):
+        if rating.segment.source is not None:
+            sources.setdefault(rating.rater, set()).add(rating.segment.source)
+    return sources
 
 
 def _common(every: Sequence[NamedRatings]) -> list[NamedRatings]:

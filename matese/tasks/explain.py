@@ -64,10 +64,11 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Explanation, ..
     from matese.explanation import method
 
     methods = request.methods
-    exact = replace(request.loading, precision=method.precision_for(methods))
+    computing = replace(request.loading.computing, precision=method.precision_for(methods))
     if not all(one.name in method.BLACK_BOX for one in methods):
-        require(exact.engine != "numpy", "--engine numpy: this method needs the states of a model in torch")
-        exact = replace(exact, engine="torch")
+        require(computing.engine != "numpy", "--engine numpy: this method needs the states of a model in torch")
+        computing = replace(computing, engine="torch")
+    exact = replace(request.loading, computing=computing)
     if request.fit is not None:
         return _fit(request, exact, methods, stream)
     form = sinks.format_of(request.output, request.format, _ENDINGS) or "terminal"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import length_hint
@@ -58,10 +58,6 @@ def read(
     from matese.formats.format import ReadOptions
     from matese.formats.row_issues import IssueCounts
 
-    if "IPython" in sys.modules:  # a notebook shows a rating as marked text
-        from matese.render import notebook
-
-        notebook.install()
     try:
         issues = IssueCounts()
         options = ReadOptions(None if strict else report or issues, lang_pair=lang_pair, untranslated=untranslated)
@@ -83,11 +79,13 @@ def ratings_from_quotes(
     """Returns a rating for each hypothesis, of errors that quote its words, as language models report them.
 
     Words are found without regard to case and quotation marks where they do not stand exactly. An error whose words
-    stand neither in the hypothesis nor in the source has no place. The logger "matese" warns of unknown keys.
+    stand neither in the hypothesis nor in the source has no place. An unknown severity is undecided. The logger
+    "matese" counts unknown keys and severities.
 
     Args:
         errors: of each hypothesis: a list of objects such as {"span": "Haus", "severity": "Minor"}, with a reason, a
-            category, a correction and a confidence if known; an object that has it as `errors`; or a JSON text.
+            category, a correction and a confidence if known; an object that has it as `errors`; or a text with such
+            JSON, fenced or not.
         hypotheses: the translations.
         sources: one for each hypothesis.
         references: one for each hypothesis, or a list of several for each.
@@ -111,17 +109,22 @@ def ratings_from_quotes(
     ignored: Counter[str] = Counter()
     for number, (given, segment) in enumerate(zip(errors, segments, strict=True)):
         try:
-            value: object = plain_values.from_json(given, object) if isinstance(given, str) else given
+            value: object = plain_values.from_json(_without_prose(given), object) if isinstance(given, str) else given
             listed_errors = value.get("errors") if isinstance(value, Mapping) else value
             if isinstance(listed_errors, str) or not isinstance(listed_errors, Sequence):
                 raise UsageError(f"{shortened(value)}: must be a list of errors")
-            ratings.append(quotes.rating(listed_errors, segment, rater, ignored))
+            ratings.append(quotes.rating(listed_errors, segment, rater, lambda problem, _: ignored.update([problem])))
         except (InputError, AnnotationError) as error:
             raise InputError(f"hypothesis {number}: {error}") from None
     if ignored:
-        counts = ", ".join(f"{name!r} ({n:,})" for name, n in ignored.most_common())
-        notices.info(f"keys of errors that are not known: {counts}")
+        notices.info(", ".join(f"{problem} ({n:,})" for problem, n in ignored.most_common()))
     return ratings
+
+
+def _without_prose(text: str) -> str:
+    """Returns the JSON of a text, as language models fence it or write around it."""
+    found = re.search(r"[\[{].*[\]}]", text, re.DOTALL)
+    return text if found is None else found[0]
 
 
 def is_frame(given: object) -> bool:

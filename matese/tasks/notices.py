@@ -74,7 +74,7 @@ class _Logger:
         import logging
 
         for text in texts:
-            logging.getLogger("matese").warning(text)
+            logging.getLogger("matese").warning(_wording.get()(text))
 
     @contextlib.contextmanager
     def bar(self, total: int, unit: str = "segments", *, n_earlier: int = 0) -> Iterator[Progress]:
@@ -96,6 +96,7 @@ class _Logger:
         return contextlib.nullcontext(lambda step: None)
 
 
+_wording: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
 _listener: ContextVar[Listener] = ContextVar("listener", default=_Logger())  # noqa: B039  (it has no state)
 
 
@@ -107,6 +108,16 @@ def heard_by(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextlib.contextmanager
+def worded(wording: Callable[[str], str]) -> Iterator[None]:
+    """Rewords the notices of the body for Python users."""
+    token = _wording.set(wording)
+    try:
+        yield
+    finally:
+        _wording.reset(token)
 
 
 def info(*texts: str) -> None:

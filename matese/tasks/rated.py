@@ -125,9 +125,7 @@ class Rated(RatedOrTexts):
 
     _: KW_ONLY
     raters: Raters = group(Raters)
-    baseline: str | PathLike[str] | Iterable[Rating] | NamedRatings | None = option(
-        None, take=ratings_given, metavar="SYSTEM"
-    )
+    baseline: RatingsOrFile | None = option(None, take=ratings_given, metavar="SYSTEM")
     by: Basis | None = option(None, metavar="SCORE")
 
     @property

@@ -52,9 +52,9 @@ def reward(
 
     segments = of_texts(hypotheses, references, sources, lang_pair)
     rules = chosen.choose(_RULES).rules
-    readable = [segment for segment in segments if _is_unicode(segment)]
+    readable = [segment for segment in segments if segment.is_unicode]
     rated = (checker.add_findings(rating, rules) for rating in _loaded(model).annotate_segments(readable))
-    return [_value(next(rated)) if _is_unicode(segment) else mqm.LOWEST_SCORE for segment in segments]
+    return [_value(next(rated)) if segment.is_unicode else mqm.LOWEST_SCORE for segment in segments]
 
 
 @lru_cache(maxsize=1)
@@ -85,8 +85,3 @@ def _is_repeated(text: str) -> bool:
     joined = "".join(text.split())
     is_long = len(text.split()) >= _FEWEST_WORDS or len(joined) == len(text) >= _FEWEST_WORDS
     return is_long and joined in (joined + joined)[1:-1]
-
-
-def _is_unicode(segment: Segment) -> bool:
-    texts = (segment.hypothesis, segment.source or "", *segment.references)
-    return not any("\ud800" <= character <= "\udfff" for text in texts for character in text)

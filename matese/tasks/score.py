@@ -130,7 +130,9 @@ def _systems(request: Request) -> Iterator[tuple[list[_System], Basis | None]]:
     if request.ratings:
         is_alone = not (request.texts.files or request.texts.test_set)
         require(is_alone, "RATINGS are scored as they are; give them without texts")
-        require(request.loading.uncertainty is None, "--uncertainty needs a model; give texts instead of RATINGS")
+        require(
+            request.loading.intervals.uncertainty is None, "--uncertainty needs a model; give texts instead of RATINGS"
+        )
         from matese.evaluation.systems import quality, raters
 
         by_system = texts.systems(request.ratings, texts.read_options(request.texts))

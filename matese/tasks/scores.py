@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @overload
-def score(ratings: Rating, weights: mqm.AnyWeights = "matese") -> float: ...
+def score(ratings: Rating, *, weights: mqm.AnyWeights = "matese") -> float: ...
 
 
 @overload
-def score(ratings: RatingsLike, weights: mqm.AnyWeights = "matese") -> list[float]: ...
+def score(ratings: RatingsLike, *, weights: mqm.AnyWeights = "matese") -> list[float]: ...
 
 
-def score(ratings: Rating | RatingsLike, weights: mqm.AnyWeights = "matese") -> float | list[float]:
+def score(ratings: Rating | RatingsLike, *, weights: mqm.AnyWeights = "matese") -> float | list[float]:
     """Returns the score of a rating, 0 or less: minus the penalties of all errors; for several, a list of scores.
 
     Errors in the source and without a place count too, and so do omissions unless `weights.omissions` is off.
@@ -57,7 +57,7 @@ def expected_score(ratings: Rating | RatingsLike) -> float | list[float | None] 
     return mqm.expected_score(ratings if isinstance(ratings, Rating) else files.listed(ratings))
 
 
-def corpus_score(scores: Iterable[float] | RatingsLike, weights: mqm.AnyWeights = "matese") -> float:
+def corpus_score(scores: Iterable[float] | RatingsLike, *, weights: mqm.AnyWeights = "matese") -> float:
     """Returns the mean of segment scores.
 
     Args:
@@ -72,7 +72,7 @@ def corpus_score(scores: Iterable[float] | RatingsLike, weights: mqm.AnyWeights 
     return mqm.corpus_score(cast("Iterable[float]", scores), weights)
 
 
-def worst_first(ratings: RatingsLike, weights: mqm.AnyWeights = "matese") -> Ratings:
+def worst_first(ratings: RatingsLike, *, weights: mqm.AnyWeights = "matese") -> Ratings:
     """Returns ratings in ascending order of their expected scores, or of their scores if one has no expected score.
 
     Args:

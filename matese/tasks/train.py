@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from matese import files
-from matese.annotation import Rating
 from matese.errors import check_installed
 from matese.tasks import notices
 from matese.tasks.annotators import parse_settings
@@ -20,11 +19,9 @@ from matese.tasks.texts import JoinedTexts, check_given_once, require
 from matese.validation.options import File, Folder, Options, group, option
 
 if TYPE_CHECKING:
-    import datasets
+    from matese.tasks.files import RatingsLike
 
-    FilesOrRatings: TypeAlias = (
-        Sequence[str | os.PathLike[str]] | Sequence[Rating] | datasets.Dataset | str | os.PathLike[str]
-    )
+    FilesOrRatings: TypeAlias = Sequence[str | os.PathLike[str]] | RatingsLike
     from matese.training.config import Config
     from matese.training.reporting import Reporter
     from matese.training.run import Result
@@ -37,7 +34,7 @@ class Request(Options):
     Attributes:
         ratings: ratings to train on; without other ratings to validate on, a tenth of their sources is held out.
         config: YAML file of settings, for example configs/matese/xlmr-base.yaml.
-        start: a finished model that learns from further ratings.
+        from_: a finished model that learns from further ratings.
         resume: resume the run in this directory, with its settings.
         settings: list all settings with their defaults and exit.
         train: ratings to train on.
@@ -50,7 +47,7 @@ class Request(Options):
     ratings: FilesOrRatings = option((), take_all=files_or_ratings, metavar="RATINGS")
     _: KW_ONLY
     config: File | None = None
-    start: str | None = option(None, flags=["--from"], metavar="MODEL")
+    from_: str | None = option(None, flags=["--from"], metavar="MODEL")
     resume: Folder | None = None
     settings: bool = False
     train: Sequence[File] | None = None
@@ -71,7 +68,7 @@ class Request(Options):
         }
         is_held_out = bool(self.ratings) and self.dev is None
         named = {
-            "start": self.start,
+            "start": self.from_,
             "data.train": self.ratings or self.train,
             "data.dev": () if is_held_out else self.dev,
             "data.held_out": 0.1 if is_held_out else None if self.dev is None else 0,
@@ -134,11 +131,11 @@ def _settings(request: Request) -> Config:
     from matese.training import config, run_directory
 
     overrides = request.overrides
-    n_forms = sum(bool(form) for form in (request.config, request.start, request.resume))
+    n_forms = sum(bool(form) for form in (request.config, request.from_, request.resume))
     require(n_forms < 2, "two of --config, --from and --resume are given; give one of them")
-    is_new = request.config is not None or request.start is not None
+    is_new = request.config is not None or request.from_ is not None
     require(is_new or not overrides, "options that replace settings, such as --train, need --config or --from")
-    require(bool(request.ratings) or request.start is None, "no ratings: --from needs RATINGS")
+    require(bool(request.ratings) or request.from_ is None, "no ratings: --from needs RATINGS")
     require(not (request.ratings and request.train), "RATINGS and --train are both given; give one of them")
     if request.resume is not None:
         return run_directory.load_settings(Path(request.resume))

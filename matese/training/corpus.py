@@ -95,6 +95,7 @@ class Corpus:
         ratings: the ratings; empty if they were not kept.
         skipped: number of skipped ratings, and of errors whose category is not learned, by reason.
         places: test sets and language pairs of the segments, each with what is learned of it, in words.
+        sources: hashes of the sources, see `matese.model.training_data`.
     """
 
     inputs: tuple[InputKind, ...]
@@ -110,6 +111,7 @@ class Corpus:
     ratings: tuple[Rating, ...]
     skipped: Mapping[str, int]
     places: Mapping[TestSetPlace, str]
+    sources: str
 
     def __len__(self) -> int:
         return len(self.texts.hypotheses)
@@ -201,6 +203,7 @@ def corpus_from_arrays(
     heads: Sequence[HeadTargets],
     skipped: Mapping[str, int],
     places: Mapping[TestSetPlace, str],
+    sources: str,
 ) -> Corpus:
     """Returns the corpus with these arrays, see `Corpus.arrays`, without ratings."""
     columns: dict[str, Any] = {}
@@ -220,4 +223,5 @@ def corpus_from_arrays(
         ratings=(),
         skipped=skipped,
         places=places,
+        sources=sources,
     )

@@ -16,7 +16,7 @@ from matese.model.heads.learning import HeadTargets, Ragged
 from matese.model.heads.meaning.targets import means_the_same
 from matese.model.model_input import usable_inputs
 from matese.model.texts.encoding import InputKind, TextEncoder, Tokens
-from matese.model.training_data import TestSetPlace
+from matese.model.training_data import TestSetPlace, hashed
 from matese.training.config import DEFAULT_SUBJECTS
 from matese.training.corpus import ANY, NOT_YET, Corpus, SegmentTexts
 from matese.training.reading import texts_of
@@ -112,6 +112,7 @@ def build(
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
         places=_places(lessons),
+        sources=hashed(dict.fromkeys(rating.segment.source or rating.segment.hypothesis for rating in kept)),
     )
 
 

@@ -50,6 +50,7 @@ def cached(
                 heads=heads,
                 skipped=known["skipped"],
                 places={(test_set, lang_pair): learned for test_set, lang_pair, learned in known["places"]},
+                sources=known["sources"],
             )
         return corpus, known["messages"]
     # zipfile raises NotImplementedError where a damaged header names another method of compression.
@@ -57,7 +58,9 @@ def cached(
         corpus, messages = build()
     if len(corpus) >= FEWEST_SEGMENTS:
         places = [(*place, learned) for place, learned in corpus.places.items()]
-        notes = json.dumps({"skipped": corpus.skipped, "messages": messages, "places": places})
+        notes = json.dumps(
+            {"skipped": corpus.skipped, "messages": messages, "places": places, "sources": corpus.sources}
+        )
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with replacing(path) as temporary, open(temporary, "wb") as stream:

@@ -25,7 +25,7 @@ from matese.model.heads import registry
 from matese.model.network import Network
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import TextEncoder
-from matese.model.training_data import TrainingData
+from matese.model.training_data import TrainingData, hashed
 from matese.training import (
     batching,
     card,
@@ -283,9 +283,12 @@ def _training_data(config: Config, train: Corpus) -> TrainingData:
     start = None if config.start is None else checkpoint.resolve(config.start)
     encoder = run_setup.model_directory(config.encoder) if isinstance(config.encoder, str) else None
     origins = dict.fromkeys(path for path in (start, encoder) if path is not None)
-    before = TrainingData(tuple(one for path in origins for one in checkpoint.read_training_data(path).test_sets))
+    known = [checkpoint.read_training_data(path) for path in origins]
+    before = TrainingData(
+        tuple(one for data in known for one in data.test_sets), hashed((), *(data.sources for data in known))
+    )
     held_out = f"{config.data.held_out:.0%} of the sources" if config.data.held_out else None
-    return before.with_segments(train.places, held_out=held_out)
+    return before.with_segments(train.places, train.sources, held_out=held_out)
 
 
 def _state(output: Path, module: TrainingModule) -> Path | None:

@@ -219,13 +219,13 @@ def _option(kind: type, field: dataclasses.Field[Any]) -> OptionField:
     return OptionField(field, get_args(given)[0] if is_several else given, is_several)
 
 
-def leaves(kind: type) -> Iterator[tuple[str | None, OptionField]]:
-    """Yields all options, those of groups after the name of the group."""
+def leaves(kind: type, group: str | None = None) -> Iterator[tuple[str | None, OptionField]]:
+    """Yields all options, those of groups and of groups in these after the name of the outer group."""
     for each in options_of(kind):
         if each.is_group:
-            yield from ((each.name, inner) for inner in options_of(each.type))
+            yield from leaves(each.type, group or each.name)
         else:
-            yield None, each
+            yield group, each
 
 
 class Options:

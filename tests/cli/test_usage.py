@@ -1,4 +1,3 @@
-import dataclasses
 import inspect
 import re
 from pathlib import Path
@@ -10,6 +9,7 @@ from matese.cli import interrupts, options
 from matese.errors import one_of
 from matese.tasks import annotators, tag
 from matese.tasks.tag import Request
+from matese.validation.options import leaves
 from tests.cli.conftest import Ran, Run
 
 KNOWN = one_of(options.COMMANDS)
@@ -94,8 +94,8 @@ def test_defaults_are_those_of_python() -> None:
         **inspect.signature(matese.load).parameters,
         **inspect.signature(matese.DecodingChoice).parameters,
     }
-    for field in dataclasses.fields(annotators.Loading):
-        assert field.default == parameters[field.name].default, field.name
+    for _, each in leaves(annotators.Loading):
+        assert each.field.default == parameters[each.name].default, each.name
 
 
 def test_devices_have_numbers() -> None:

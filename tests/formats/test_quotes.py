@@ -27,7 +27,10 @@ SPANS = (
 )
 
 
-@pytest.mark.parametrize("given", [ERRORS, {"errors": ERRORS}, json.dumps(ERRORS)])
+@pytest.mark.parametrize(
+    "given",
+    [ERRORS, {"errors": ERRORS}, json.dumps(ERRORS), f"The errors:\n```json\n{json.dumps({'errors': ERRORS})}\n```\n"],
+)
 def test_quotes_become_places(given: Any) -> None:
     (rating,) = matese.ratings_from_quotes([given], [HYPOTHESIS], sources=["The house stands."], rater="llm")
     assert rating.errors == SPANS
@@ -47,12 +50,25 @@ def test_files_with_quotes_are_read(tmp_path: Path, caplog: pytest.LogCaptureFix
         matese.read(path, strict=True)
 
 
+def test_what_is_not_known_is_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    errors = [{"span": "Haus", "severity": "Severe", "id": number} for number in range(2)]
+    (rating,) = matese.ratings_from_quotes([errors], [HYPOTHESIS])
+    assert rating.errors == (ErrorSpan(4, 8, None), ErrorSpan(14, 18, None))
+    assert "unknown severity 'Severe' of an error (2)" in caplog.text
+    assert "unknown key 'id' of an error (2)" in caplog.text
+    path = tmp_path / "llm.jsonl"
+    path.write_text(json.dumps({"mt": HYPOTHESIS, "errors": errors}) + "\n", encoding="utf-8")
+    assert matese.read(path) == [rating]
+    path.write_text(path.read_text(encoding="utf-8").replace("id", "reason"), encoding="utf-8")
+    with pytest.raises(FormatError, match="unknown severity 'Severe' of an error: must be neutral, minor"):
+        matese.read(path, strict=True)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         (["a"], r"hypothesis 0: errors\[0\] is 'a': must be an object"),
         ([{"severity": "minor"}], r"hypothesis 0: errors\[0\]: no words"),
-        ([{"span": "Haus", "severity": "bad"}], "hypothesis 0: unknown severity 'bad'"),
         ([{"span": "Haus", "confidence": 2}], "hypothesis 0: confidence 2: must be between 0 and 1"),
         (7, "hypothesis 0: 7: must be a list of errors"),
         ("{", "hypothesis 0: not JSON"),

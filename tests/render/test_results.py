@@ -35,7 +35,7 @@ TABULAR = [name for name in RESULTS if name != "gate"]
 @pytest.mark.parametrize("name", TABULAR)
 def test_a_result_is_the_same_tables_in_every_look(name: str) -> None:
     result = RESULTS[name]()
-    shown = {look: matese.tables(result, look) for look in ("text", "markdown", "latex", "html")}
+    shown = {look: matese.tables(result, look=look) for look in ("text", "markdown", "latex", "html")}
     n_tables = shown["markdown"].count("|---|")
     assert n_tables > 0
     assert shown["latex"].count("\\toprule") == shown["html"].count("<table>") == n_tables
@@ -61,11 +61,11 @@ def test_all_figures(name: str) -> None:
 def test_a_gate_has_lines() -> None:
     result = RESULTS["gate"]()
     assert "PASS  score" in matese.tables(result)
-    assert "PASS  score" in Page(matese.tables(result, "html")).text
+    assert "PASS  score" in Page(matese.tables(result, look="html")).text
 
 
 def test_names_do_not_act_in_html() -> None:
-    html = matese.tables(matese.agreement([rated(1), rated(1, rater="a\u202e<script>")]), "html")
+    html = matese.tables(matese.agreement([rated(1), rated(1, rater="a\u202e<script>")]), look="html")
     assert "&lt;script&gt;" in html
     assert "\u202e" not in html
     assert "&lt;U+202E&gt;" in html
@@ -89,6 +89,6 @@ def test_a_notebook_shows_results(name: str, shell: InteractiveShell) -> None:
     formatter = shell.display_formatter
     assert formatter is not None
     data, _ = formatter.format(result)  # type: ignore[no-untyped-call]
-    assert data["text/html"] == matese.tables(result, "html")
+    assert data["text/html"] == matese.tables(result, look="html")
     assert data["text/plain"] == repr(result)
     assert notebook.html(GOLD[0]) == formatter.format(GOLD[0])[0]["text/html"]  # type: ignore[no-untyped-call]

@@ -25,7 +25,7 @@ def request_(tmp_path: Path, tiny_model_dir: Path) -> Request:
         (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return Request(
         matese.TextFiles([str(tmp_path / "a.txt"), str(tmp_path / "b.txt")], ref=[str(tmp_path / "ref.txt")]),
-        marking=matese.Marking(str(tiny_model_dir), precision="float32", threads=1),
+        marking=matese.Marking(str(tiny_model_dir), computing=matese.Computing(precision="float32", threads=1)),
     )
 
 

@@ -15,6 +15,7 @@ from matese.annotation import Rating, SegmentKey
 from matese.cli import main
 from matese.model.loading import load_tagger
 from matese.model.storage import checkpoint
+from matese.model.training_data import hashed
 from matese.training import config, finetuning
 from tests.conftest import TinyModelFactory
 from tests.training.material import RATINGS, write_ratings
@@ -41,7 +42,7 @@ def test_heads_that_ratings_cannot_teach_survive(
 ) -> None:
     start = tiny_model_factory("start", inputs=("reference", "source"), **HEADS)
     known = {"names": ["first"], "lang_pairs": [], "learned": "ratings", "held_out": None}
-    (start / checkpoint.TRAINING_DATA).write_text(json.dumps({"test_sets": [known]}))
+    (start / checkpoint.TRAINING_DATA).write_text(json.dumps({"test_sets": [known], "sources": hashed(["Old."])}))
     ratings = write_ratings(tmp_path / "ours.jsonl", KEYED)
     monkeypatch.setattr(finetuning, "FEWEST", 2 if is_calibrated else 300)
     output = tmp_path / "run"
@@ -58,6 +59,10 @@ def test_heads_that_ratings_cannot_teach_survive(
     learned = json.loads((directory / checkpoint.TRAINING_DATA).read_text())["test_sets"]
     own = {"names": ["ours"], "lang_pairs": ["en-de"], "learned": "ratings", "held_out": "10% of the sources"}
     assert learned == [known, own]
+    sources = {one.segment.source or "" for one in KEYED}
+    recognised = checkpoint.read_training_data(directory).learned(["Old.", *sources])
+    assert recognised[0] == "Old."
+    assert 1 + 0.8 * len(sources) < len(recognised) <= len(sources)  # without those that were held out
     before = load_tagger(start)[0]
     after = load_tagger(directory)[0]
     assert after.config.texts == before.config.texts

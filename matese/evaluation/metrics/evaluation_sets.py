@@ -91,7 +91,8 @@ def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> 
         files += others
         full_names |= {name: scores.name for name, scores in people.items()}
     pair = _combine(lang_pair, gold, files, selection, left_out)
-    return replace(pair, reference=reference, full_names=full_names, test_set=test_set.root.resolve().name)
+    sources = frozenset(test_set.sources(lang_pair) if test_set.has_sources(lang_pair) else ())
+    return replace(pair, reference=reference, full_names=full_names, sources=sources)
 
 
 def _by_domain(
@@ -307,7 +308,7 @@ def _of_files(
         notify(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
     left_out = dict.fromkeys(copies, "is the reference")
     pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
-    pair = replace(pair, full_names=full_names, test_set=_test_set_of(human, *files.values()))
+    pair = replace(pair, full_names=full_names, sources=_sources_of(human, *files.values()))
     if baselines:
         texts = {system: human.texts[system] for system in pair.gold.systems}
         pair = _add_baselines(pair, texts, baselines, notify)
@@ -318,10 +319,9 @@ def _of_files(
     return [pair, *_by_domain(pair, domains, notify)]
 
 
-def _test_set_of(*files: MetricScores) -> str | None:
-    """Returns the test set that the first segment of the files is of; each file has the segments of one."""
+def _sources_of(*files: MetricScores) -> frozenset[str]:
     segments = (segment for file in files for of_system in file.texts.values() for segment in of_system.values())
-    return next((segment.key.test_set for segment in segments if segment.key is not None), None)
+    return frozenset(segment.source for segment in segments if segment.source is not None)
 
 
 def _from_ranks(

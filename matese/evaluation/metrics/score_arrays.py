@@ -82,7 +82,7 @@ class LangPairScores:
         signatures: of the computed metrics.
         left_out: systems that are not compared, and why.
         domain: that all segments are of; None for those of all domains.
-        test_set: that all segments are of; None if it is unknown.
+        sources: of the segments, each once; none if they are unknown.
         ranked: None, unless humans only ranked pairs of translations (daRR): the systems of these. The rows of `gold`
             and `metrics` are then `RANKED_ROWS` instead of systems, and a column is a pair.
         ranked_pairs: the better and the worse system of each column.
@@ -96,7 +96,7 @@ class LangPairScores:
     signatures: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     domain: str | None = None
-    test_set: str | None = None
+    sources: frozenset[str] = frozenset()
     ranked: tuple[str, ...] | None = None
     ranked_pairs: tuple[tuple[str, str], ...] = ()
 

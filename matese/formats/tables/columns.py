@@ -15,7 +15,6 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -187,10 +186,8 @@ def _rated(row: Mapping[str, Any], path: str | Path, number: int, options: ReadO
     if not quotes.has_quotes(row.get("errors")):
         return jsonl.from_json(row, number)
     rating = jsonl.from_json({**row, "errors": None}, number)
-    ignored = Counter[str]()
-    found = quotes.rating(row["errors"], rating.segment, rating.rater, ignored)
     issues = RowIssues(name_of(path), options.report if options else None, number)
-    issues.ignore_unknown(ignored, quotes.KEYS)
+    found = quotes.rating(row["errors"], rating.segment, rating.rater, issues.ignore)
     return replace(rating, errors=found.errors, source_errors=found.source_errors, unplaced=found.unplaced)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from matese import mqm
@@ -23,7 +24,7 @@ ADDED = tuple(key for key in jsonl.KEYS if key in ("score", "expected_score", *O
 HUB = "hf://datasets/"
 """Begins the address of a data set on the Hugging Face hub."""
 _OF_SPLITS = ("datasets.DatasetDict", "datasets.IterableDatasetDict")
-_ROWS_AT_ONCE = 10_000
+_ROWS_AT_ONCE = 1000
 _NAMING = 'columns={{"{}": "{}"}}'
 Names = Mapping[str, str | Sequence[str]]
 """Columns with unusual names, by what they hold."""
@@ -83,8 +84,8 @@ def of_data_set(data: Any, *, splits: Sequence[str] | None = None) -> list[Ratin
     return [rating for part in chosen for rating in ratings(part)]
 
 
-def segments(frame: Any, names: Names, lang_pair: str | None = None) -> list[Segment]:  # noqa: ANN401
-    """Returns the segment of each row, as `ratings` reads it; all have the language pair, if one is given.
+def segments(frame: Any, names: Names, lang_pair: str | None = None) -> Iterator[Segment]:  # noqa: ANN401
+    """Yields the segment of each row, as `ratings` reads it; all have the language pair, if one is given.
 
     Raises:
         UsageError: if several columns hold hypotheses.
@@ -92,11 +93,10 @@ def segments(frame: Any, names: Names, lang_pair: str | None = None) -> list[Seg
     """
     if not isinstance(names.get("hypothesis", ""), str) and len(names["hypothesis"]) > 1:
         raise UsageError("several columns of hypotheses; a data frame can have one")
-    found = [rating.segment for rating in ratings(frame, names, lang_pair)]
-    if lang_pair is None:
-        return found
-    pair = languages.parse(lang_pair)
-    return [replace(one, key=replace(one.key or SegmentKey(), lang_pair=pair)) for one in found]
+    pair = None if lang_pair is None else languages.parse(lang_pair)
+    for segment in (rating.segment for rating in ratings(frame, names, lang_pair)):
+        key = segment.key if pair is None else replace(segment.key or SegmentKey(), lang_pair=pair)
+        yield replace(segment, key=key)
 
 
 def without_ratings(frame: Any) -> Any:  # noqa: ANN401
@@ -126,12 +126,23 @@ def with_ratings(
     weights: mqm.AnyWeights,
     lang_pair: str | None = None,
 ) -> Any:  # noqa: ANN401
-    """Returns a frame with the columns `ADDED`, one rating per row, and the language pair if one was given."""
-    lines = [jsonl.to_row(rating, weights=weights) for rating in rated]
+    """Returns a frame with the columns `ADDED`, one rating per row, and the language pair if one was given.
+
+    Nothing else is kept of the ratings: memory grows with these columns alone.
+    """
     names = ADDED if lang_pair is None else (*ADDED, "lang_pair")
+    lines = (jsonl.to_row(rating, weights=weights) for rating in rated)
+    rows = ({name: line[name] for name in names} for line in lines)
     if _kind(frame) == "pandas.DataFrame":
-        return frame.assign(**{name: [line[name] for line in lines] for name in names})
-    table = parquet.table([{name: line[name] for name in names} for line in lines], names)
+        cells: dict[str, list[object]] = {name: [] for name in names}
+        for row in rows:
+            for name, cell in row.items():
+                cells[name].append(cell)
+        return frame.assign(**cells)
+    import pyarrow
+
+    parts = [parquet.table(list(islice(rows, _ROWS_AT_ONCE)), names) for _ in range(0, len(frame), _ROWS_AT_ONCE)]
+    table = pyarrow.concat_tables(parts or [parquet.table([], names)])
     if _kind(frame) == "polars.DataFrame":
         import polars
 

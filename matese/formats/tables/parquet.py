@@ -163,6 +163,8 @@ def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None = None)
         values = [row.get(name) for row in rows]
         try:
             array = pyarrow.array(values, types.get(name))
+        except UnicodeEncodeError:
+            raise InputError(f"{name} is not Unicode: a table cannot hold halves of surrogate pairs") from None
         except (pyarrow.ArrowException, OverflowError) as error:
             if name in types:
                 raise InputError(f"a table cannot hold this {name} ({error}): must fit into 64 bits") from None

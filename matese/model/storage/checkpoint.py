@@ -1,8 +1,8 @@
 """Model directories: find, read and write them.
 
 A directory holds `config.json` (format version, settings and the encoder's own configuration, so that loading
-needs no network), tensors, the tokenizer's files, a model card and `training_data.json` (the test sets that the model
-has learned from, if their names are known). No pickle is ever opened.
+needs no network), tensors, the tokenizer's files, a model card and `training_data.json` (what the model has learned
+from, as far as it is known). No pickle is ever opened.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
         partial.mkdir(parents=True)
         _write_json(partial / CONFIG, plain_values.to_plain(config))
         (partial / CARD).write_text(card, encoding="utf-8")
-        if checkpoint.training_data.test_sets:
+        if checkpoint.training_data != UNKNOWN:
             _write_json(partial / TRAINING_DATA, plain_values.to_plain(checkpoint.training_data))
         save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
         if isinstance(tokenizer, FileTokenizer):

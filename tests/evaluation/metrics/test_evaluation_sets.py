@@ -9,7 +9,7 @@ import pytest
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError
-from matese.tasks.correlate import MetricSelection, Request, read_scores
+from matese.tasks.correlate import Request, read_scores
 from tests.formats.score_files import make
 
 TEXTS = {"A": ("It rained.", "Come in.", "Gone."), "B": ("It rain.", "Come.", "Go on."), "C": ("Rain.", "In.", "On.")}
@@ -56,7 +56,8 @@ def test_a_fitted_sentinel_leaves_out_blank_sources(tiny_model_dir: Path) -> Non
         Request(
             gold=ratings,
             baseline="sentinel-src-fit",
-            selection=MetricSelection(encoder=str(tiny_model_dir), layer=1),
+            encoder=str(tiny_model_dir),
+            layer=1,
         )
     )
     for scores in (pair.gold, pair.metrics["sentinel-src-fit"]):

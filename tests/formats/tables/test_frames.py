@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import matese
-from matese.errors import FormatError, UsageError
+from matese.errors import FormatError, InputError, UsageError
 from matese.formats.tables import frames
 
 ROWS: dict[str, list[Any]] = {
@@ -62,3 +63,37 @@ def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
         annotator.annotate(frame, sources=["a", "b"])
     with pytest.raises(UsageError, match="several columns of hypotheses; a data frame can have one"):
         annotator.annotate(frame, columns={"hypothesis": ["mt", "src"]})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_memory_grows_with_the_columns_alone(kind: str) -> None:
+    library = pytest.importorskip(kind)
+
+    def peak(n_rows: int) -> int:
+        frame = library.DataFrame({"mt": [f"Das ist Satz {number}." for number in range(n_rows)]})
+        tracemalloc.start()
+        try:
+            rated = (matese.Rating(segment, "m", ()) for segment in frames.segments(frame, {}))
+            frames.with_ratings(frame, rated, "matese")
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(10)
+    growth = (peak(5000) - peak(2500)) / 2500
+    assert growth < (600 if kind == "pandas" else 100)  # bytes: lists of pandas are objects, those of polars are not
+
+
+def test_a_text_that_is_no_unicode_is_named(annotator: matese.Annotator) -> None:
+    pandas = pytest.importorskip("pandas")
+    broken = ["a", "b\ud800"]
+    frame = pandas.DataFrame({"mt": pandas.Series(broken, dtype=object), "ref": ["a", "b"]}).set_index([["x", "y"]])
+    with pytest.raises(InputError, match=r"^row y: text is no Unicode: must have no lone surrogates$"):
+        annotator.annotate(frame)
+    with pytest.raises(InputError, match=r"^hypothesis 1: text is no Unicode"):
+        annotator.annotate(["a", "b"], references=broken)
+    segments = (matese.Segment("a", None, (text,)) for text in broken)
+    with pytest.raises(InputError, match=r"^text is no Unicode for hypothesis 1"):
+        list(annotator.annotate_segments(segments))
+    with pytest.raises(InputError, match="hypothesis is not Unicode"):
+        matese.Ratings([matese.Rating(matese.Segment("\ud800"), None, ())]).to_polars()
