@@ -281,6 +281,7 @@ def _message(texts: Mapping[str, Any], role: str = "user") -> dict[str, str]:
 
 
 def _instructions(question: Question) -> tuple[dict[str, str], ...]:
+    """Returns the messages before the texts: what is asked, and examples with their answers."""
     scheme = question.scheme
     named = "; ".join(_defined(severity.name, severity.definition) for severity in scheme.severities)
     lines = [_TASK]
@@ -322,6 +323,7 @@ def _defined(name: str, definition: str) -> str:
 
 
 def _score_instructions() -> tuple[dict[str, str], ...]:
+    """Returns the same for the second step, which asks for the score alone."""
     question = Question("esa", n_steps=2)
     messages = []
     for example in _EXAMPLES:

@@ -60,10 +60,11 @@ class Interpreter:
         """
         for head in self.heads:
             said = (output.outputs.get(head.output) for of_row in windows.values() for output in of_row)
-            head.check([one for one in said if one is not None])
+            head.check([output for output in said if output is not None])
         return {row: self._of_windows(row, of_row) for row, of_row in windows.items()}
 
     def _of_windows(self, row: Row, windows: Sequence[WindowOutput]) -> Prediction:
+        """Returns the joint prediction of the windows and pieces of a row."""
         first = windows[0]
         if len(windows) == 1 and not first.encoding.is_cut:
             return Prediction(row.texts[0], first.encoding.ranges, first.outputs)
@@ -235,5 +236,6 @@ def _kept(encoding: Encoding) -> range:
 
 
 def _joint(predictions: Sequence[Prediction], outputs: Outputs) -> Prediction:
+    """Returns one prediction in place of several for the same hypothesis, with what they say together."""
     is_windowed = any(prediction.is_windowed for prediction in predictions)
     return predictions[0]._replace(outputs=outputs, score=None, is_windowed=is_windowed)

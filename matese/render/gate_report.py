@@ -271,8 +271,10 @@ def _sarif_result(finding: _Finding) -> dict[str, Any]:
 
 
 def _property(text: str) -> str:
+    """Returns the value of a property of a workflow command."""
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _escaped(text: str) -> str:
+    """Returns a text without the characters that end a workflow command or its lines."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

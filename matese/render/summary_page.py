@@ -116,7 +116,7 @@ def render(
         _Counts(words.text("Errors"), header, _error_rows(checked, words)),
         _Counts(words.text("Segments"), (), _segment_rows(checked, len(ratings), words)),
     ]
-    shown = [_shown(rating, words) for rating in worst[:_N_WORST]]
+    shown = [_worst_segment(rating, words) for rating in worst[:_N_WORST]]
     return _page(checked, tables, words, title=title, weights=weights, day=day, worst=shown, notes=notes)
 
 
@@ -198,7 +198,8 @@ def _system_row(name: str, pair: str, ratings: Sequence[Rating], weights: mqm.We
     _check_single(checked, name)
     figures = _figures(checked, weights) if checked else {}
 
-    def shown(key: str, digits: int) -> str:
+    def with_interval(key: str, digits: int) -> str:
+        """Returns the cell of a figure; empty if it is undefined."""
         figure = figures.get(key)
         if figure is None or not math.isfinite(figure.value):
             return ""
@@ -211,9 +212,9 @@ def _system_row(name: str, pair: str, ratings: Sequence[Rating], weights: mqm.We
         name,
         languages.names_in(pair, words.language) if pair else "",
         words.number(len(checked)),
-        shown("errors", 1),
-        shown("major", 1),
-        shown("score", 2),
+        with_interval("errors", 1),
+        with_interval("major", 1),
+        with_interval("score", 2),
         words.number(n_undecided),
         words.number(len(ratings) - len(checked)),
     ]
@@ -349,7 +350,8 @@ def _facts(checked: Sequence[Rating], weights: mqm.Weights, words: Catalogue, da
     return {name: value for name, value in facts.items() if value}
 
 
-def _shown(rating: Rating, words: Catalogue) -> _WorstSegment:
+def _worst_segment(rating: Rating, words: Catalogue) -> _WorstSegment:
+    """Returns a segment as the page shows it."""
     segment = rating.segment
     extra = segment.extra or {}
     remarks = [(words.text("Corrected"), extra.get("corrected")), (words.text("Comment"), extra.get("comment"))]

@@ -264,10 +264,12 @@ def opened(
         return
     if asked is not None and asked.annotator is not None:
         faults = Counter[str]()
-        with asking(asked, weights=weights, has_correction=has_correction) as other:
+        with asked_model(asked, weights=weights, has_correction=has_correction) as language_model:
             marker = Marker(
-                lambda segments: ((rating, None) for rating in _checked(other.annotate_segments(segments), faults)),
-                other,
+                lambda segments: (
+                    (rating, None) for rating in _checked(language_model.annotate_segments(segments), faults)
+                ),
+                language_model,
             )
             yield _with_rules(marker, rules_of)
         if has_correction and faults:
@@ -325,7 +327,7 @@ def _checked(ratings: Iterable[Rating], faults: Counter[str]) -> Iterator[Rating
 
 
 @contextlib.contextmanager
-def asking(options: Asking, *, weights: mqm.AnyWeights, has_correction: bool = False) -> Iterator[LanguageModel]:
+def asked_model(options: Asking, *, weights: mqm.AnyWeights, has_correction: bool = False) -> Iterator[LanguageModel]:
     """Yields the language model of a request; tells at the end what it did.
 
     Args:
@@ -341,14 +343,14 @@ def asking(options: Asking, *, weights: mqm.AnyWeights, has_correction: bool = F
     check_installed("--annotator", "openai", extra="llm")
     from matese.language_model.llm_annotator import OPENAI, LanguageModel, Settings
 
-    how = settings.parse("{}", Settings, path="--set", overrides=parse_settings(options.set))
+    asked = settings.parse("{}", Settings, path="--set", overrides=parse_settings(options.set))
     annotator = LanguageModel(
         (options.annotator or "").removeprefix(_PREFIX),
         base_url=options.base_url or OPENAI,
-        prompt=how.question(n_context=options.context, has_correction=has_correction),
-        judgements=how.judgements,
-        parameters=how.parameters,
-        limits=how,
+        prompt=asked.question(n_context=options.context, has_correction=has_correction),
+        judgements=asked.judgements,
+        parameters=asked.parameters,
+        limits=asked,
         cache_directory=options.cache,
         weights=weights,
     )

@@ -107,7 +107,7 @@ def _preferences(request: Request, compared: SystemComparison) -> dict[tuple[str
     from matese.evaluation.systems import preferences
 
     found = {}
-    with annotators.asking(request.asking, weights=request.weights) as model:
+    with annotators.asked_model(request.asking, weights=request.weights) as model:
         for first, second in compared.pairs:
             ratings = [compared.ratings[name] for name in (first, second)]
             pairs = ((one.segment, other.segment) for one, other in zip(*ratings, strict=True))

@@ -220,7 +220,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
 def _estimate(request: Request) -> Tagged:
     """Reports what the answers of a language model would cost."""
     given = texts.segments(request.texts)
-    with annotators.asking(request.asking, weights=request.weights, has_correction=request.correct) as model:
+    with annotators.asked_model(request.asking, weights=request.weights, has_correction=request.correct) as model:
         n_requests, n_tokens = model.cost(given)
     sent = f"{counted(n_requests, 'request')} with about {counted(n_tokens, 'token')} in prompts"
     notices.info(f"{sent}; answers and repeated requests come on top; nothing was sent")

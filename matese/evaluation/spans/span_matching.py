@@ -167,14 +167,15 @@ def _best_f1(
         n_gold: likewise for recall.
     """
 
-    def key(precision: float, recall: float, n_pairs: int = 0) -> tuple[float, ...]:
+    def order(precision: float, recall: float, n_pairs: int = 0) -> tuple[float, ...]:
+        """Returns the F1 of two sums, and what decides between matchings of the same F1."""
         p = precision / n_predicted if n_predicted else 1.0
         r = recall / n_gold if n_gold else 1.0
         # Rounded, so that equal sums in another order are equal.
         return tuple(round(value, 11) for value in (2 * p * r / (p + r) if p + r else 0.0, p + r, p, r, n_pairs))
 
     chosen = linear_sum_assignment(f1(precision, recall), maximize=True)
-    reached = key(float(precision[chosen].sum()), float(recall[chosen].sum()))[0] - 1e-10  # without rounding
+    reached = order(float(precision[chosen].sum()), float(recall[chosen].sum()))[0] - 1e-10  # without rounding
     # The most that the spans from each row on can add to the sums.
     rest = [np.append(np.cumsum(side.max(axis=1)[::-1])[::-1], 0.0).tolist() for side in (precision, recall)]
     candidates = [np.flatnonzero(row).tolist() for row in precision]
@@ -196,12 +197,12 @@ def _best_f1(
             taken: [
                 matching
                 for matching in _undominated(matchings)
-                if key(matching.precision + rest[0][row + 1], matching.recall + rest[1][row + 1])[0] >= reached
+                if order(matching.precision + rest[0][row + 1], matching.recall + rest[1][row + 1])[0] >= reached
             ]
             for taken, matchings in grown.items()
         }
     last = partials[frozenset()]
-    return max(last, key=lambda matching: key(matching.precision, matching.recall, len(matching.pairs))).pairs
+    return max(last, key=lambda matching: order(matching.precision, matching.recall, len(matching.pairs))).pairs
 
 
 def _undominated(partials: Sequence[_Partial]) -> list[_Partial]:
