@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from matese.errors import InputError, ModelError, UsageError, check_installed, check_least
+from matese.errors import InputError, ModelError, UsageError, check_installed
 from matese.language_model.answers import AnswerError
 from matese.validation import plain_values
+from matese.validation.options import Count, CountOrZero, Options, Positive
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,8 +32,8 @@ class RefusedRequestError(InputError):
     """A request that the endpoint refuses, while it may accept others."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunLimits:
+@dataclass(frozen=True)
+class RunLimits(Options):
     """What a run may do.
 
     Attributes:
@@ -44,19 +45,11 @@ class RunLimits:
             Requests that are under way when the limit is reached are still answered.
     """
 
-    concurrency: int = 8
-    n_retries: int = 5
-    timeout: float = 120.0
-    requests_per_minute: float | None = None
-    max_tokens: int | None = None
-
-    def __post_init__(self) -> None:
-        check_least(1, concurrency=self.concurrency, max_tokens=self.max_tokens)
-        check_least(0, n_retries=self.n_retries)
-        for name in ("timeout", "requests_per_minute"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise UsageError(f"{name} {value}: must be more than 0")
+    concurrency: Count = 8
+    n_retries: CountOrZero = 5
+    timeout: Positive = 120.0
+    requests_per_minute: Positive | None = None
+    max_tokens: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)

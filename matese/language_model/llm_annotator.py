@@ -26,6 +26,7 @@ from matese.language_model.client import Client, Completion, RefusedRequestError
 from matese.language_model.prompts import Passage, Prompt, PromptName, Question
 from matese.render.rating_list import Ratings
 from matese.validation import plain_values
+from matese.validation.options import Count
 from matese.version import __version__
 
 OPENAI = "https://api.openai.com/v1"
@@ -43,7 +44,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings(RunLimits):
     """The keys of `matese tag --set`: limits, and what becomes of them arguments of `LanguageModel`.
 
@@ -62,7 +63,7 @@ class Settings(RunLimits):
     scheme: str | None = None
     terms: str | None = None
     style: str = ""
-    judgements: int = 1
+    judgements: Count = 1
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def question(self, *, n_context: int = 0, has_correction: bool = False) -> Question:

@@ -44,7 +44,7 @@ def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest
         (("--annotator", "openai:a", "--uncertainty", "dropout:3"), "--uncertainty is for --model"),
         (("--annotator", "openai:a", "--set", "x"), "--set x"),
         (("--annotator", "openai:a", "--set", "promt=esa"), "--set promt=esa: unknown key 'promt', did you mean"),
-        (("--annotator", "openai:a", "--set", "timeout=0"), "--set timeout=0: timeout 0.0"),
+        (("--annotator", "openai:a", "--set", "timeout=0"), "--set timeout=0: timeout: Expected `float` > 0.0"),
         (("--set", "prompt=esa"), "--set is for --annotator only"),
         (("--annotator", "openai:a", "--base-url", "x"), "base URL 'x'"),
         (
