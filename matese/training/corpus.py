@@ -1,18 +1,21 @@
-"""Training data in memory: tokenised texts, their labels, and how they are read.
+"""Training data: tokenised texts, their labels, and how they are read.
 
-They are arrays because rows of a `datasets.Dataset` take longer to fetch than batches to make of them, see
-`benchmarks/training_rows.py`; data sets are what ratings may be read from.
+They are tables with a row for each distinct text, for each rated segment, and for each text beside a segment whose
+words may be missing. Large ones are those of a `datasets.Dataset` each, whose memory is that of their files
+(`matese.training.corpus_cache`). Batches are made of arrays that are views of this memory: rows of a Dataset take
+longer to fetch, see `benchmarks/training_rows.py`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from matese.annotation import Rating
 from matese.model.arrays import Ints
@@ -28,6 +31,8 @@ NOT_YET = -2
 """See `Corpus.read_as`."""
 _OF_SEGMENTS = ("languages", "rater_groups", "read_as", "groups", "originals")
 """Attributes of `Corpus` that are arrays."""
+_OF_TEXTS = ("ids", "ranges")
+"""Columns with a row for each distinct text."""
 
 
 class Draw(NamedTuple):
@@ -69,9 +74,6 @@ class SegmentTexts:
     def tokens(self, text: int) -> Tokens:
         """Returns the tokens of a text."""
         return Tokens(self.ids[text], self.ranges[text])
-
-
-_OF_TEXTS = tuple(field.name for field in fields(SegmentTexts))
 
 
 @dataclass(frozen=True)
@@ -175,28 +177,31 @@ class Corpus:
         group = draw.group if place.is_whole else -1
         return Example(place.encoding, labels, group, int(self.rater_groups[draw.segment]))
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Returns texts, labels and groups by name, as `corpus_from_arrays` takes them."""
-        columns = {name: getattr(self.texts, name) for name in _OF_TEXTS}
+    def tables(self) -> dict[str, pa.Table]:
+        """Returns tables by the name of what a row stands for, as `corpus_from_tables` takes them."""
+        columns = {field.name: getattr(self.texts, field.name) for field in fields(SegmentTexts)}
         columns |= {**{name: getattr(self, name) for name in _OF_SEGMENTS}, **self.labels}
-        arrays: dict[str, npt.NDArray[Any]] = {}
+        if not len(self.languages):
+            del columns["languages"]
+        tables: dict[str, dict[str, pa.Array]] = {}
         for name, column in columns.items():
-            if isinstance(column, Ragged):
-                arrays |= {f"{name}.values": column.values, f"{name}.starts": column.starts}
-            else:
-                arrays[name] = column
-        return arrays
+            row = "text" if name in _OF_TEXTS else "segment" if len(column) == len(self) else "context"
+            tables.setdefault(row, {})[name] = _to_arrow(column)
+        return {row: pa.table(of_row) for row, of_row in tables.items()}
 
     def fingerprint(self) -> str:
         """Returns a digest of all training data."""
         digest = hashlib.sha256(repr(self.inputs).encode())
-        for name, array in self.arrays().items():
-            digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
+        for table in self.tables().values():
+            for name in table.column_names:
+                digest.update(name.encode())
+                for buffer in table.column(name).chunk(0).buffers():
+                    digest.update(buffer or b"")
         return digest.hexdigest()[:16]
 
 
-def corpus_from_arrays(
-    arrays: Mapping[str, npt.NDArray[Any]],
+def corpus_from_tables(
+    tables: Iterable[pa.Table],
     *,
     inputs: tuple[InputKind, ...],
     encoder: TextEncoder,
@@ -205,23 +210,38 @@ def corpus_from_arrays(
     places: Mapping[TestSetPlace, str],
     sources: str,
 ) -> Corpus:
-    """Returns the corpus with these arrays, see `Corpus.arrays`, without ratings."""
-    columns: dict[str, Any] = {}
-    for name, array in arrays.items():
-        column, _, part = name.partition(".")
-        if part != "starts":
-            columns[column] = Ragged(array, arrays[f"{column}.starts"]) if part else array
-    texts = SegmentTexts(**{name: columns.pop(name) for name in _OF_TEXTS})
-    of_segments = {name: columns.pop(name) for name in _OF_SEGMENTS}
+    """Returns the corpus of these tables, see `Corpus.tables`, without ratings; its arrays are views of them."""
+    columns: dict[str, Any] = {"languages": np.zeros((0, 2), np.int64)}
+    for table in tables:
+        for name in table.column_names:
+            parts = table.column(name)
+            columns[name] = _from_arrow(parts.chunk(0) if parts.num_chunks else pa.array([], parts.type))
     return Corpus(
         inputs=inputs,
         encoder=encoder,
-        texts=texts,
+        texts=SegmentTexts(**{field.name: columns.pop(field.name) for field in fields(SegmentTexts)}),
         heads=tuple(heads),
+        **{name: columns.pop(name) for name in _OF_SEGMENTS},
         labels=columns,
-        **of_segments,
         ratings=(),
         skipped=skipped,
         places=places,
         sources=sources,
     )
+
+
+def _to_arrow(column: Ragged | npt.NDArray[Any]) -> pa.Array:
+    if isinstance(column, Ragged):
+        return pa.LargeListArray.from_arrays(pa.array(column.starts), _to_arrow(column.values))
+    if column.ndim > 1:
+        return pa.FixedSizeListArray.from_arrays(pa.array(column.ravel()), column.shape[1])
+    return pa.array(column)
+
+
+def _from_arrow(column: pa.Array) -> Any:  # noqa: ANN401  (a Ragged or an array)
+    """Returns a view of the column's memory: a `Ragged` of lists, an array of anything else."""
+    if isinstance(column, pa.LargeListArray):
+        return Ragged(_from_arrow(column.values), column.offsets.to_numpy())
+    if isinstance(column, pa.FixedSizeListArray):
+        return column.values.to_numpy().reshape(-1, column.type.list_size)
+    return column.to_numpy()

@@ -1,31 +1,35 @@
-"""Large training data on disk, so that a second run on the same files does not read and label them again."""
+"""Large training data on disk, as data sets (`datasets`) whose memory is that of their files.
+
+A second run on the same files does not read and label them again.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import zipfile
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
+import pyarrow as pa
 
 from matese.files import is_device, replacing, user_cache
 from matese.formats import detection
 from matese.formats.registry import BY_NAME
 from matese.model.heads.learning import HeadTargets
-from matese.model.texts.encoding import TextEncoder
+from matese.model.texts.encoding import InputKind, TextEncoder
 from matese.training.config import Config, to_builtins
-from matese.training.corpus import Corpus, corpus_from_arrays
+from matese.training.corpus import Corpus, corpus_from_tables
 from matese.version import __version__
 
-VERSION = 8
-"""Of what is kept. Raise it with every change of the arrays or labels that the same files and settings give."""
+VERSION = 9
+"""Of what is kept. Raise it with every change of the tables or labels that the same files and settings give."""
 FEWEST_SEGMENTS = 10_000
 """Smaller data are read quickly, and are not kept."""
 N_KEPT = 4
-"""Files in the cache; the oldest are removed."""
+"""Folders in the cache; the oldest are removed."""
+_NOTES = "notes.json"
 
 
 def cached(
@@ -37,39 +41,52 @@ def cached(
     """
     if not all(map(_is_complete, config.data.files)) or any(one.test_set for one in config.data.texts):
         return build()
-    directory = user_cache("training")
-    path = directory / f"{_key(config, encoder)}.npz"
+    directory = user_cache("training") / _key(config, encoder)
+    inputs = config.model.texts.inputs
     try:
-        with np.load(path) as arrays:
-            known = json.loads(str(arrays["notes"]))
-            stored = {name: arrays[name] for name in arrays.files if name != "notes"}
-            corpus = corpus_from_arrays(
-                stored,
-                inputs=config.model.texts.inputs,
-                encoder=encoder,
-                heads=heads,
-                skipped=known["skipped"],
-                places={(test_set, lang_pair): learned for test_set, lang_pair, learned in known["places"]},
-                sources=known["sources"],
-            )
-        return corpus, known["messages"]
-    # zipfile raises NotImplementedError where a damaged header names another method of compression.
-    except (OSError, EOFError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile):
+        return _load(directory, inputs, encoder, heads)
+    except (OSError, ValueError, KeyError):  # there is none, or it is damaged
         corpus, messages = build()
-    if len(corpus) >= FEWEST_SEGMENTS:
-        places = [(*place, learned) for place, learned in corpus.places.items()]
-        notes = json.dumps(
-            {"skipped": corpus.skipped, "messages": messages, "places": places, "sources": corpus.sources}
-        )
-        try:
-            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with replacing(path) as temporary, open(temporary, "wb") as stream:
-                np.savez(stream, allow_pickle=False, notes=np.array(notes), **corpus.arrays())
-            for old in sorted(directory.glob("*.npz"), key=os.path.getmtime)[:-N_KEPT]:
-                old.unlink(missing_ok=True)
-        except OSError as error:
-            messages = [*messages, f"the training data cannot be kept for the next run: {error}"]
-    return corpus, messages
+    if len(corpus) < FEWEST_SEGMENTS:
+        return corpus, messages
+    try:
+        _save(directory, corpus, messages)
+        for old in sorted(directory.parent.iterdir(), key=os.path.getmtime)[:-N_KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+        return _load(directory, inputs, encoder, heads)
+    except OSError as error:
+        return corpus, [*messages, f"the training data cannot be kept for the next run: {error}"]
+
+
+def _save(directory: Path, corpus: Corpus, messages: Sequence[str]) -> None:
+    places = [(*place, learned) for place, learned in corpus.places.items()]
+    notes = {"skipped": corpus.skipped, "messages": messages, "places": places, "sources": corpus.sources}
+    directory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with replacing(directory) as temporary:
+        temporary.mkdir()
+        (temporary / _NOTES).write_text(json.dumps(notes), encoding="utf-8")
+        for name, table in corpus.tables().items():
+            with pa.ipc.new_stream(str(temporary / f"{name}.arrow"), table.schema) as stream:
+                stream.write_table(table)
+
+
+def _load(
+    directory: Path, inputs: tuple[InputKind, ...], encoder: TextEncoder, heads: Sequence[HeadTargets]
+) -> tuple[Corpus, list[str]]:
+    """Returns what `_save` has written, without reading it into memory."""
+    from datasets import Dataset  # takes a second
+
+    notes = json.loads((directory / _NOTES).read_text(encoding="utf-8"))
+    corpus = corpus_from_tables(
+        (Dataset.from_file(str(path)).data.table for path in directory.glob("*.arrow")),
+        inputs=inputs,
+        encoder=encoder,
+        heads=heads,
+        skipped=notes["skipped"],
+        places={(test_set, lang_pair): learned for test_set, lang_pair, learned in notes["places"]},
+        sources=notes["sources"],
+    )
+    return corpus, notes["messages"]
 
 
 def _is_complete(path: str) -> bool:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
 
 from matese.annotation import Omission, Rating, Severity
@@ -73,6 +74,17 @@ def test_a_second_run_reads_the_same_data_from_the_cache(run: Run, ratings: tupl
     assert second[0].labels["omission_places"].tolist() == first[0].labels["omission_places"].tolist()
 
 
+def test_the_training_data_are_data_sets_on_disk(run: Run, tmp_path: Path, tokenizer: Any) -> None:
+    corpus, _ = run()
+    (directory,) = (tmp_path / "cache/matese/training").iterdir()
+    texts, segments = (datasets.Dataset.from_file(str(directory / f"{name}.arrow")) for name in ("text", "segment"))
+    assert len(segments) == len(corpus)
+    hypothesis = texts[segments[0]["hypotheses"]]
+    encoded = tokenizer(RATINGS[0].segment.hypothesis, add_special_tokens=False)
+    assert (hypothesis["ids"], hypothesis["ranges"][-1][1]) == (encoded.input_ids, len(RATINGS[0].segment.hypothesis))
+    assert not corpus.texts.ids.values.flags.owndata
+
+
 def test_other_files_settings_and_damaged_caches_are_built(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,9 +93,10 @@ def test_other_files_settings_and_damaged_caches_are_built(
     assert run(pooling="hypothesis")[1] == ["built"]  # settings of any head
     write_ratings(tmp_path / "train.jsonl", RATINGS[1:])
     assert run()[1] == ["built"]
-    for damage in (_cut, _compress_otherwise):
-        for path in (tmp_path / "cache/matese/training").iterdir():
-            path.write_bytes(damage(path.read_bytes()))
+    for name in ("text.arrow", "segment.arrow", "notes.json"):
+        for directory in (tmp_path / "cache/matese/training").iterdir():
+            whole = (directory / name).read_bytes()
+            (directory / name).write_bytes(whole[: len(whole) // 2])
         assert run()[1] == ["built"]
         assert run()[1] == []
     monkeypatch.setattr(corpus_cache, "VERSION", corpus_cache.VERSION + 1)
@@ -120,16 +133,6 @@ def test_other_texts_of_a_test_set_are_built(run: Run, tmp_path: Path) -> None:
     assert run(texts=texts)[1] == ["built"]
     of_directory = (TextsConfig(test_set=str(tmp_path), lang_pair="en-de"),)
     assert [run(texts=of_directory)[1] for _ in range(2)] == [["built"], ["built"]]
-
-
-def _cut(archive: bytes) -> bytes:
-    return archive[:-100]
-
-
-def _compress_otherwise(archive: bytes) -> bytes:
-    """Returns the archive with an unknown method of compression in its directory."""
-    start = archive.index(b"PK\x01\x02") + 10
-    return archive[:start] + b"\x63\0" + archive[start + 2 :]
 
 
 def test_what_is_read_from_a_pipe_is_not_kept(run: Run, ratings: tuple[Rating, ...], tmp_path: Path) -> None:

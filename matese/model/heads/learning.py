@@ -42,6 +42,9 @@ class Ragged:
         arrays = [empty, *(np.asarray(row, dtype=empty.dtype) for row in rows)]
         return cls(np.concatenate(arrays), np.array([len(array) for array in arrays], dtype=np.int64).cumsum())
 
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
     def __getitem__(self, row: int) -> Ints:
         return self.values[self.starts[row] : self.starts[row + 1]]
 
