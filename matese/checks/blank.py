@@ -13,15 +13,8 @@ CATEGORY = mqm.NON_TRANSLATION.category or ""
 
 def find(texts: Texts) -> Iterator[UnplacedError]:
     """Yields an error if there is something to translate and the hypothesis has nothing but white space."""
-    if not texts.hypothesis.strip() and mqm.is_untranslated(texts.segment):
+    if mqm.is_untranslated(texts.segment):
         yield mqm.NON_TRANSLATION
 
 
-RULE = Rule(
-    "blank",
-    "the hypothesis has no text, and the source or a reference has",
-    (CATEGORY,),
-    find,
-    ends=True,
-    reads_blanks=True,
-)
+RULE = Rule("blank", (CATEGORY,), find, ends=True, reads_blanks=True)

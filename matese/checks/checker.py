@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Placed, Rating, Segment, UnplacedError
 from matese.checks import rules
@@ -20,7 +19,7 @@ from matese.version import __version__
 
 def annotate_segments(segments: Iterable[Segment], chosen: Sequence[Rule] = rules.TABLE) -> Iterator[Rating]:
     """Yields a rating with the findings in each segment, lazily and in order."""
-    return map(partial(check, chosen=chosen), segments)
+    return (check(segment, chosen) for segment in segments)
 
 
 def check(segment: Segment, chosen: Sequence[Rule] = rules.TABLE) -> Rating:

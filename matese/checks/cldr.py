@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 import regex
-
-if TYPE_CHECKING:
-    from babel import Locale
+from babel import Locale, UnknownLocaleError
+from babel.numbers import get_decimal_symbol
 
 _AROUND = 40
 """Characters of the longest names beside a number."""
@@ -20,8 +18,6 @@ _BOTH_MARKS = frozenset({"ar", "es", "ms", "qu", "sw"})
 @cache
 def locale(lang: str) -> Locale | None:
     """Returns what babel has of a language; None if it has nothing."""
-    from babel import Locale, UnknownLocaleError
-
     try:
         return Locale.parse(lang) if lang else None
     except (UnknownLocaleError, ValueError):
@@ -35,8 +31,6 @@ def decimal_marks(lang: str) -> str:
     >>> decimal_marks("de"), decimal_marks("en"), decimal_marks("es"), decimal_marks("xx")
     (',', '.', ',.', ',.')
     """
-    from babel.numbers import get_decimal_symbol
-
     of_lang = locale(lang)
     return ",." if of_lang is None or lang in _BOTH_MARKS else get_decimal_symbol(of_lang)
 
@@ -54,7 +48,7 @@ _CONVERTED = regex.compile(
 _CURRENCIES = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹", "CHF": "CHF", "CNY": "¥", "RUB": "₽"}
 _SHORT = frozenset({"km", "kg", "cm", "mm", "ft", "lb", "oz", "yd", "°c", "°f", "°"})
 """Short names of units that are hardly words."""
-_ANY_DEGREE = frozenset({"angle-degree", "temperature-generic"})
+ANY_DEGREE = frozenset({"angle-degree", "temperature-generic"})
 """Degrees that may be Fahrenheit's or Celsius'."""
 
 
@@ -100,15 +94,6 @@ def _names(of_lang: Locale) -> Iterator[tuple[str, str]]:
         for name in {code, of_lang.currencies.get(code, code), *map(str, plurals)}:
             # Of "euros", "US dollars" and "dólares estadounidenses", either word may stand alone.
             yield from ((sign, word) for word in (name, name.split()[0], name.split()[-1]))
-
-
-def may_be_converted(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether what stands beside two numbers differs, or is a degree of any scale.
-
-    >>> may_be_converted(frozenset({"length-mile"}), frozenset()), may_be_converted(frozenset(), frozenset())
-    (True, False)
-    """
-    return bool(ours | theirs) and not ours & theirs - _ANY_DEGREE
 
 
 def is_scaled(text: str, end: int, lang: str) -> bool:

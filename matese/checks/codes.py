@@ -36,10 +36,4 @@ def find(texts: Texts) -> Iterator[UnplacedError]:
     yield from (UnplacedError(Severity.MAJOR, ADDED, str(code)) for code in added[len(lost) :])
 
 
-RULE = Rule(
-    "codes",
-    "an inline code of XLIFF or TMX is lost, renamed, repeated or invented",
-    (LOST, ADDED),
-    find,
-    needs=Need.CODES,
-)
+RULE = Rule("codes", (LOST, ADDED), find, needs=Need.CODES)

@@ -21,12 +21,4 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
         yield whole(texts.hypothesis, UNTRANSLATED)
 
 
-RULE = Rule(
-    "untranslated",
-    "the hypothesis is a copy of the source, with three words that are no names or six characters of a script without "
-    "spaces",
-    (UNTRANSLATED,),
-    find,
-    needs=Need.SOURCE,
-    ends=True,
-)
+RULE = Rule("untranslated", (UNTRANSLATED,), find, needs=Need.SOURCE, ends=True)

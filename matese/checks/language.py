@@ -110,12 +110,4 @@ def _identifier() -> Any:  # noqa: ANN401  # py3langid has no types
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
 
 
-RULE = Rule(
-    "language",
-    "the hypothesis is in another language",
-    (WRONG, UNTRANSLATED),
-    off_target,
-    needs=Need.LANGUAGES,
-    ends=True,
-    library=_LIBRARY,
-)
+RULE = Rule("language", (WRONG, UNTRANSLATED), off_target, needs=Need.LANGUAGES, ends=True, library=_LIBRARY)

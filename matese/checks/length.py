@@ -35,4 +35,4 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
         yield ErrorSpan(most, len(texts.hypothesis), Severity.MAJOR, TOO_LONG)
 
 
-RULE = Rule("length", "the hypothesis is longer than its file allows", (TOO_LONG,), find)
+RULE = Rule("length", (TOO_LONG,), find)

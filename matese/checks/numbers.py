@@ -239,7 +239,8 @@ def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
     places = ((texts.source, one, texts.source_lang), (texts.hypothesis, other, texts.target_lang))
     if any(_may_be_more(*place) for place in places):
         return False
-    if cldr.may_be_converted(*(cldr.quantities(text, one.start, one.end, lang) for text, one, lang in places)):
+    ours, theirs = (cldr.quantities(text, number.start, number.end, lang) for text, number, lang in places)
+    if ours | theirs and not ours & theirs - cldr.ANY_DEGREE:  # may be converted
         return False
     # The word behind one of them may be a thousand or a hundred.
     if one.digits != other.digits and one.digits.strip("0") == other.digits.strip("0"):
@@ -271,4 +272,4 @@ def _may_be_more(text: str, number: Number, lang: str) -> bool:
     )
 
 
-RULE = Rule("numbers", "a number stands in the place of another one", (CHANGED,), compare, needs=Need.SOURCE)
+RULE = Rule("numbers", (CHANGED,), compare, needs=Need.SOURCE)

@@ -69,8 +69,6 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
     kinds = texts.segment.placeholder_kinds
     ours = [code for code in _codes(texts.source, kinds) if has_first or not _QT.match(code.name)]
     theirs = list(_codes(texts.hypothesis, kinds))
-    if not ours and not theirs:
-        return
     if any(code.number for code in ours) or any(code.number for code in theirs):
         ours = list(_numbered(ours))
         theirs = list(_numbered(theirs))
@@ -167,11 +165,4 @@ def _is_broken(text: str) -> bool:
     return False
 
 
-RULE = Rule(
-    "placeholders",
-    "a placeholder or tag of the source is missing, one is invented, or a message cannot be read",
-    (LOST, ADDED, BROKEN),
-    find,
-    needs=Need.SOURCE,
-    library=_ICU,
-)
+RULE = Rule("placeholders", (LOST, ADDED, BROKEN), find, needs=Need.SOURCE, library=_ICU)

@@ -8,6 +8,7 @@ languages double words.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import regex
 
@@ -64,17 +65,10 @@ def _repeats(text: str) -> Iterator[tuple[int, int]]:
             yield match.start("rest"), match.end("rest")
     if not _SENTENCES.search(plain):
         return
-    before = ""
-    for start, end in sentence_ranges(plain):
-        sentence = plain[start:end].casefold()
-        if sentence == before and _WORD.search(sentence):
+    for (first, last), (start, end) in pairwise(sentence_ranges(plain)):
+        sentence = plain[start:end]
+        if sentence.casefold() == plain[first:last].casefold() and _WORD.search(sentence):
             yield start, end
-        before = sentence
 
 
-RULE = Rule(
-    "repetition",
-    "words stand there three times in a row, or a sentence twice, and neither source nor reference repeats any",
-    (REPEATED,),
-    find,
-)
+RULE = Rule("repetition", (REPEATED,), find)

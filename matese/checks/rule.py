@@ -79,7 +79,6 @@ class Rule:
 
     Attributes:
         name: as users choose it and as each finding has it.
-        sure_of: what it finds, for help and documentation.
         categories: of its findings.
         find: yields the findings; their field `rule` is set by the caller.
         needs: what it says nothing without; None for a rule that always runs.
@@ -90,7 +89,6 @@ class Rule:
     """
 
     name: str
-    sure_of: str
     categories: tuple[str, ...]
     find: Callable[[Texts], Iterable[AnyError]]
     needs: Need | None = None

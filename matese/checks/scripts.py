@@ -136,9 +136,4 @@ def _is_mistaken(word: str) -> bool:
     return len(latin) != len(others) and all(letter in _ALIKE for letter in fewer)
 
 
-RULE = Rule(
-    "scripts",
-    "a sentence is in a script that the target language does not use, or a word has letters of two alphabets",
-    (FOREIGN, UNTRANSLATED),
-    find,
-)
+RULE = Rule("scripts", (FOREIGN, UNTRANSLATED), find)

@@ -22,7 +22,8 @@ from matese.annotation import ErrorSpan, Omission, Severity
 from matese.checks.rule import Need, Rule, Texts, is_installed
 from matese.errors import FormatError
 from matese.files import name_of, read_lines
-from matese.text.languages import is_same, languages_of_pair
+from matese.formats.tables import headings
+from matese.text.languages import is_same
 
 MISSING = "Terminology/Missing term"
 FORBIDDEN = "Terminology/Forbidden term"
@@ -37,7 +38,6 @@ _ROLES = {
 """What the columns of tables hold, by their names in small letters and without spaces."""
 _TARGET = "target"
 _NO = ("", "0", "no", "false", "n")
-_SEPARATOR = regex.compile(r"\s*\|\s*")
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _UNSPACED = regex.compile(r"[\p{lb=SA}\p{Han}\p{Hira}\p{Kana}]")
@@ -87,7 +87,7 @@ def read(path: str | Path) -> tuple[Entry, ...]:
 def _of_table(lines: Sequence[str], path: str | Path) -> Iterator[Entry]:
     delimiter = max("\t,;", key=lines[0].count)
     header, *rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
-    roles = [_ROLES.get(regex.sub(r"[\W_]+", "", name).casefold(), "") for name in header]
+    roles = [_ROLES.get(headings.plain(name), "") for name in header]
     if "source" not in roles:
         if len(header) > 2:
             problem = "no column is named source: must have a header such as source,target,forbidden"
@@ -107,7 +107,7 @@ def _of_table(lines: Sequence[str], path: str | Path) -> Iterator[Entry]:
 
 
 def _split(cell: str) -> tuple[str, ...]:
-    return tuple(filter(None, _SEPARATOR.split(cell)))
+    return tuple(filter(None, map(str.strip, cell.split("|"))))
 
 
 def _of_tbx(text: str, path: str | Path) -> Iterator[Entry]:
@@ -141,7 +141,7 @@ def find(texts: Texts, entries: Sequence[Entry]) -> Iterator[ErrorSpan | Omissio
 
     Of terms within others, only the longest counts; a term that no reference translates as the list says is left out.
     """
-    source_lang, target_lang = languages_of_pair((texts.segment.key and texts.segment.key.lang_pair) or "")
+    source_lang, target_lang = texts.languages
     found = [
         (start, end, entry)
         for entry in entries
@@ -199,7 +199,6 @@ def rule(path: str | Path) -> Rule:
     entries = read(path)
     return Rule(
         "terms",
-        "a term of the list lacks its translation, or has a forbidden one",
         (MISSING, FORBIDDEN),
         partial(find, entries=entries),
         needs=Need.SOURCE,
