@@ -22,7 +22,6 @@ _ADDRESS = regex.compile(
 )
 _EXAMPLE = regex.compile(r"@ex[ae]mple?\.")
 _NO_PART_OF_NAME = regex.compile(r"[?#].*$|/$|^https?://|(?<=//|^)www\.")
-_LABEL = regex.compile(r"(?<=[/.=_-]|^)(?:[a-z]{2}(?:[-_][a-z]{2})?|[a-z]{3,})(?=[/.&_]|$)")
 _WIKI = regex.compile(r"(?:[\w-]+\.)*([\w-]+\.org)/wiki(?:/.*)?$")
 
 
@@ -33,10 +32,10 @@ def find(texts: Texts) -> Iterator[Omission]:
     of a wiki has another title. A page below another one may be its translation, too. An e-mail address at "example"
     stands for one's own.
     """
-    labels = _labels(texts.languages)
-    left = Counter(_name(address, labels) for address in _ADDRESS.findall(texts.hypothesis))
+    label = _label(texts.languages)
+    left = Counter(_name(address, label) for address in _ADDRESS.findall(texts.hypothesis))
     for match in _ADDRESS.finditer(texts.source):
-        name = _name(match[0], labels)
+        name = _name(match[0], label)
         if left[name]:
             left[name] -= 1
         elif not _EXAMPLE.search(match[0]) and not any(other.startswith(f"{name}/") for other in left):
@@ -44,27 +43,24 @@ def find(texts: Texts) -> Iterator[Omission]:
 
 
 @cache
-def _labels(languages: tuple[str, str]) -> frozenset[str]:
-    """Returns what addresses call languages: their English names and their own, in small letters."""
-    english = cldr.locale("en")
-    own = [(lang, of_lang) for lang in languages if (of_lang := cldr.locale(lang))]
-    names = {str(locale.languages.get(lang)) for lang, of_lang in own for locale in (of_lang, english) if locale}
-    return frozenset(name.casefold() for name in (*names, *languages))
+def _label(languages: tuple[str, str]) -> regex.Pattern[str]:
+    """Returns what addresses call languages: two letters, or their names in English and in either language."""
+    locales = [locale for lang in ("en", *languages) if (locale := cldr.locale(lang))]
+    names = {locale.languages[lang] for locale in locales for lang in languages if lang in locale.languages}
+    every = "|".join(regex.escape(name.casefold()) for name in {*names, *languages})
+    return regex.compile(rf"(?<=[/.=_-]|^)(?:[a-z]{{2}}(?:[-_][a-z]{{2}})?|{every})(?=[/.&_]|$)")
 
 
-def _name(address: str, labels: frozenset[str]) -> str:
+def _name(address: str, label: regex.Pattern[str]) -> str:
     """Returns an address without what differs between languages.
 
-    >>> _name("https://example.org/en-US/help/", frozenset()), _name("www.example.org/dutch/a", frozenset({"dutch"}))
+    >>> label = _label(("en", "nl"))
+    >>> _name("https://example.org/en-US/help/", label), _name("www.example.org/dutch/a", label)
     ('example.org/help', 'example.org/a')
     """
     bare = _NO_PART_OF_NAME.sub("", _NO_PART_OF_NAME.sub("", address.casefold()))
-    bare = _LABEL.sub(lambda label: "" if _is_language(label[0], labels) else label[0], _WIKI.sub(r"\1", bare))
+    bare = label.sub("", _WIKI.sub(r"\1", bare))
     return regex.sub("[/._]{2,}", "/", bare).strip("/.")
-
-
-def _is_language(label: str, labels: frozenset[str]) -> bool:
-    return label in labels or len(regex.split("[-_]", label)[0]) == 2
 
 
 RULE = Rule("addresses", (LOST,), find, needs=Need.SOURCE)

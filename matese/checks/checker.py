@@ -107,9 +107,8 @@ def _findings(segment: Segment, chosen: Sequence[Rule]) -> Iterator[AnyError]:
     texts = Texts(segment.without_blanks())
     is_blank = not segment.hypothesis.strip()
     for rule in chosen:
-        if not {rule.name, "all"}.isdisjoint(segment.ignored_rules):
-            continue
-        if not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks):
+        is_ignored = not {rule.name, "all"}.isdisjoint(segment.ignored_rules)
+        if is_ignored or not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks):
             continue
         findings = [replace(error, rule=rule.name) for error in rule.find(texts)]
         yield from findings

@@ -78,14 +78,12 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _entries(group: Sequence[Segment]) -> Iterator[Segment]:
-    """Yields the first of the plural forms of each entry, which stand on one line of their file."""
-    seen = set()
+def _entries(group: Sequence[Segment]) -> Iterable[Segment]:
+    """Returns the first of the plural forms of each entry, which stand on one line of their file."""
+    first: dict[object, Segment] = {}
     for number, segment in enumerate(group):
-        place = number if segment.line is None else (segment.file, segment.line)
-        if place not in seen:
-            seen.add(place)
-            yield segment
+        first.setdefault(number if segment.line is None else (segment.file, segment.line), segment)
+    return first.values()
 
 
 def _distinct(texts: Sequence[str]) -> tuple[str, ...]:

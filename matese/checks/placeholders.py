@@ -138,17 +138,17 @@ def _numbered(codes: list[_Code]) -> Iterator[_Code]:
 
 def _other_options(texts: Texts) -> Iterator[ErrorSpan | Omission]:
     """Yields the keys of a `select` that only one of the texts has, and those of a `plural` that no language has."""
-    ours = list(icu_options(texts.source))
-    theirs = list(icu_options(texts.hypothesis))
-    keys = [{(option.argument, option.key) for option in options} for options in (ours, theirs)]
-    selected = {option.argument for option in theirs if option.kind == "select"}
-    for option in ours:
-        if option.argument in selected and (option.argument, option.key) not in keys[1]:
+    ours, theirs = (
+        {(option.argument, option.key): option for option in icu_options(text)}
+        for text in (texts.source, texts.hypothesis)
+    )
+    selected = {option.argument for option in theirs.values() if option.kind == "select"}
+    for key, option in ours.items():
+        if option.argument in selected and key not in theirs:
             yield Omission("source", None, option.start, option.end, Severity.MAJOR, LOST)
-    for option in theirs:
-        is_known = (option.argument, option.key) in keys[0]
+    for key, option in theirs.items():
         is_plural = option.kind != "select" and (option.key in _PLURALS or option.key.startswith("="))
-        if not is_known and not is_plural:
+        if key not in ours and not is_plural:
             yield ErrorSpan(option.start, option.end, Severity.MAJOR, ADDED)
 
 

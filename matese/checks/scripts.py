@@ -25,7 +25,6 @@ _LATIN_WORDS = 4
 _UNSPACED = 15
 _SHARE = 0.1
 _LATIN = "Latn"
-_UNKNOWN = "Zzzz"
 # ISO 15924 has codes for groups of scripts.
 _MEMBERS = {
     "Jpan": ("Hani", "Hira", "Kana"),
@@ -49,8 +48,8 @@ _ALIKE = "aceopxyijsABCEHKMOPTXYvunNZ" + "асеорхуіјѕАВСЕНКМОР
 def of_language(tag: str) -> tuple[str, ...]:
     """Returns the scripts of a language tag, as Unicode abbreviates them; none if it is unknown.
 
-    >>> of_language("de"), of_language("sr"), of_language("srp_Cyrl"), of_language("xx")
-    (('Latn',), ('Cyrl', 'Latn'), ('Cyrl',), ())
+    >>> [of_language(tag) for tag in ("de", "sr", "srp_Cyrl", "acm", "xx")]
+    [('Latn',), ('Cyrl', 'Latn'), ('Cyrl',), ('Arab',), ()]
     """
     import langcodes
     from babel.core import get_global
@@ -58,12 +57,11 @@ def of_language(tag: str) -> tuple[str, ...]:
     if not tag or not langcodes.tag_is_valid(tag):
         return ()
     language = langcodes.Language.get(tag)
-    names = {language.script or language.maximize().script or _UNKNOWN}
-    if language.script is None:
-        own = (language.language, language.prefer_macrolanguage().language)
-        likely_tags = get_global("likely_subtags").items()
-        names |= {part for short, full in likely_tags if short.split("_")[0] in own for part in full.split("_")[1:2]}
-    members = {member for name in names - {_UNKNOWN} for member in _MEMBERS.get(name, (name,))}
+    own = (language.language, language.prefer_macrolanguage().language)
+    likely_tags = get_global("likely_subtags").items()
+    likely = {full.split("_")[1] for short, full in likely_tags if short.split("_")[0] in own}
+    names = {language.script} if language.script else likely
+    members = {member for name in names for member in _MEMBERS.get(name, (name,))}
     return tuple(sorted(filter(_is_known, members)))
 
 

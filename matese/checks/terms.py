@@ -24,6 +24,7 @@ from matese.errors import FormatError
 from matese.files import name_of, read_lines
 from matese.formats.tables import headings
 from matese.text.languages import is_same
+from matese.text.words import is_unspaced
 
 MISSING = "Terminology/Missing term"
 FORBIDDEN = "Terminology/Forbidden term"
@@ -40,7 +41,6 @@ _TARGET = "target"
 _NO = ("", "0", "no", "false", "n")
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
-_UNSPACED = regex.compile(r"[\p{lb=SA}\p{Han}\p{Hira}\p{Kana}]")
 _LEAST_STEM = 4
 _LEMMATISER = "simplemma"
 
@@ -162,8 +162,8 @@ def find(texts: Texts, entries: Sequence[Entry]) -> Iterator[ErrorSpan | Omissio
 def _places(text: str, forms: Iterable[str], entry: Entry) -> Iterator[tuple[int, int]]:
     """Yields where forms of a term stand as whole words."""
     for form in forms:
-        before = "" if _UNSPACED.match(form) else r"(?<![\p{L}\p{M}\p{N}])"
-        behind = "" if _UNSPACED.search(form[-1:]) else r"(?![\p{L}\p{M}\p{N}])"
+        before = "" if is_unspaced(form[:1]) else r"(?<![\p{L}\p{M}\p{N}])"
+        behind = "" if is_unspaced(form[-1:]) else r"(?![\p{L}\p{M}\p{N}])"
         flags = 0 if entry.is_case_sensitive else regex.IGNORECASE
         yield from (match.span() for match in regex.finditer(f"{before}{regex.escape(form)}{behind}", text, flags))
 

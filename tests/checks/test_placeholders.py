@@ -135,6 +135,9 @@ def test_per_cent_signs_before_the_number_are_no_placeholders() -> None:
         ("https://example.org/zero/1.0/", "https://example.org/zero/1.0/deed.de", []),
         ("twice www.example.org www.example.org", "www.example.org", ["www.example.org"]),
         ("@home and a @ b", "zu Hause", []),
+        ("https://example.org/anglais/a", "https://example.org/a", ["https://example.org/anglais/a"]),
+        ("https://example.org/english/a", "https://example.org/deutsch/a", []),
+        ("https://example.org/englisch/a", "https://example.org/german/a", []),
     ],
 )
 def test_addresses(source: str, hypothesis: str, lost: list[str]) -> None:
