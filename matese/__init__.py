@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from typing import TYPE_CHECKING
 
 from matese.annotation import Rating
 from matese.mqm import Weights as Weights
+
+if TYPE_CHECKING:
+    import pandas
 
 _TASKS = "agreement compare convert correlate evaluate gate info prepare report reward tag train"
 _MODULES = {
@@ -74,5 +78,13 @@ def _as_html(rating: Rating) -> str:
     return notebook.html(rating)
 
 
-# Notebooks call it; the types stand below all rooms, and know of no HTML.
-Rating._repr_html_ = _as_html  # type: ignore[attr-defined]
+def _as_table(rating: Rating) -> pandas.DataFrame:
+    """Returns a table of one row, as `Ratings.to_pandas` does."""
+    from matese.render.rating_list import Ratings
+
+    return Ratings([rating]).to_pandas()
+
+
+# The types stand below all rooms, and know of neither HTML nor tables.
+Rating._repr_html_ = _as_html  # type: ignore[method-assign]
+Rating.to_pandas = _as_table  # type: ignore[method-assign]

@@ -120,7 +120,7 @@ def agreeing(n: int, total: int, sentence: str) -> str:
 
 def shortened(value: object) -> str:
     """Returns a value as messages show it: the beginning of a long one."""
-    text = repr(f"{value[:40]}..." if isinstance(value, str) and len(value) > 40 else value)
+    text = " ".join(repr(f"{value[:40]}..." if isinstance(value, str) and len(value) > 40 else value).splitlines())
     return text if len(text) <= _LONGEST_VALUE else f"{type(value).__name__} {text[:_LONGEST_VALUE]}..."
 
 

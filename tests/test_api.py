@@ -305,6 +305,7 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
             r"^score\(\) too many positional arguments: name the options, such as weights=\.\.\.$",
         ),
         (lambda: matese.Weights(-1), "^name -1: must be a text; name the penalties, such as minor=-1$"),  # type: ignore[arg-type]
+        (lambda: matese.annotate(["a"], lang_pair=5), "^5 is not a language pair: must be"),  # type: ignore[call-overload]
         (lambda: Segment(float("nan")), "^nan is a float; texts must be strings"),  # type: ignore[arg-type]
         (lambda: Segment("a", "b", (None,)), "^None is a NoneType; texts must be strings"),  # type: ignore[arg-type]
         (lambda: matese.annotate(text for text in "ab"), "^hypotheses is a generator: must be a sequence of strings"),

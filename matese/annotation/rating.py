@@ -15,12 +15,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from msgspec import Meta
 
 from matese.annotation import severities
 from matese.annotation.severities import Severity
+
+if TYPE_CHECKING:
+    import pandas
 
 Scale = Literal["mqm", "esa", "da", "z", "hter", "0-1", "comet"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1, and the own
@@ -297,6 +300,12 @@ class Segment:
         for text in (self.hypothesis, "" if self.source is None else self.source, *self.references):
             if not isinstance(text, str):
                 raise TypeError(f"{text!r} is a {type(text).__name__}; texts must be strings, and a source may be None")
+        if type(self.hypothesis) is not str:  # but a subclass, such as numpy's, which files cannot hold
+            object.__setattr__(self, "hypothesis", str(self.hypothesis))
+        if type(self.source) not in (str, type(None)):
+            object.__setattr__(self, "source", str(self.source))
+        if any(type(text) is not str for text in self.references):
+            object.__setattr__(self, "references", tuple(map(str, self.references)))
 
     @property
     def label(self) -> str:
@@ -434,6 +443,13 @@ class Rating:
     estimate: Estimate | None = None
     error_free: ErrorFree | None = field(default=None, metadata={"plural": "error-free labels"})
     correction: str | None = None
+
+    if TYPE_CHECKING:  # set by `matese/__init__.py`
+
+        def _repr_html_(self) -> str: ...
+
+        def to_pandas(self) -> pandas.DataFrame:
+            """Returns a table of one row, as `Ratings.to_pandas` does."""
 
     def __post_init__(self) -> None:
         if self.errors is not None:

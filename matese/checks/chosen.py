@@ -56,8 +56,15 @@ class ChosenRules:
 DEFAULT = ChosenRules(is_default=True)
 
 
-def choose(text: str) -> ChosenRules:
-    """Returns the choice of an option or argument: words that are separated by commas.
+def as_text(rules: object) -> str:
+    """Returns a choice of rules in the form of the command line: names that are separated by commas."""
+    if isinstance(rules, Sequence) and not isinstance(rules, str):
+        return ",".join(map(str, rules))
+    return str(rules)
+
+
+def choose(rules: str | Sequence[str]) -> ChosenRules:
+    """Returns the choice of an option or argument: a list of words, or words that are separated by commas.
 
     `also` and `only` stand for all rules, beside a model or without it; names of rules choose some of them, beside a
     model or, with `only`, without it; `none` for no rule.
@@ -72,7 +79,7 @@ def choose(text: str) -> ChosenRules:
     """
     from matese.checks.rules import NAMES
 
-    words = [word.strip() for word in text.split(",")]
+    words = [word.strip() for word in as_text(rules).split(",")]
     if unknown := [word for word in words if word not in (ALSO, ONLY, NONE, *NAMES)]:
         allowed = one_of((ALSO, ONLY, NONE, *NAMES))
         raise UsageError(f"unknown value {unknown[0]!r}, must be {allowed}; several are separated by commas")

@@ -483,7 +483,7 @@ def of_texts(
     """Returns a segment for each hypothesis. Arguments and errors are those of `Annotator.annotate`."""
     key = None if lang_pair is None else SegmentKey(lang_pair=languages.parse(lang_pair))
     for name, texts in (("hypotheses", hypotheses), ("references", references), ("sources", sources)):
-        if isinstance(texts, str | Mapping) or hasattr(texts, "columns") or not isinstance(texts, Sized | None):
+        if isinstance(texts, str | Mapping) or not isinstance(texts, Sized | None) or hasattr(texts, "columns"):
             kind = type(texts).__name__
             raise TypeError(f"{name} is a {kind}: must be a sequence of strings, one for each segment")
         if texts is not None and len(texts) != len(hypotheses):
@@ -499,7 +499,7 @@ def of_texts(
             if not isinstance(text, str):
                 raise TypeError(f"{name} {number} is {_not_a_text(text)}")
         if not isinstance(of_segment, Iterable):
-            raise TypeError(f"reference {number} is {shortened(of_segment)}; give a string, or a list of strings")
+            raise TypeError(f"reference {number} is {shortened(of_segment)}; give a string, a list of strings, or []")
         segments.append(
             Segment(hypothesis, source, (of_segment,) if isinstance(of_segment, str) else tuple(of_segment), key)
         )

@@ -281,7 +281,7 @@ def annotate(
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
     sources: Sequence[str] | None = None,
     lang_pair: str | None = None,
-    checks: str = "none",
+    checks: str | Sequence[str] = "none",
     model: str | Path = "mini",
 ) -> Ratings: ...
 
@@ -292,7 +292,7 @@ def annotate(
     *,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     lang_pair: str | None = None,
-    checks: str = "none",
+    checks: str | Sequence[str] = "none",
     model: str | Path = "mini",
 ) -> _Frame: ...
 
@@ -304,7 +304,7 @@ def annotate(
     sources: Sequence[str] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     lang_pair: str | None = None,
-    checks: str = "none",
+    checks: str | Sequence[str] = "none",
     model: str | Path = "mini",
 ) -> Any:
     """Loads a model and annotates once; see `load` for more options, and `Annotator.annotate` for everything else.
@@ -411,7 +411,7 @@ class Annotator:
         references: Sequence[str] | Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
         lang_pair: str | None = None,
-        checks: str = "none",
+        checks: str | Sequence[str] = "none",
     ) -> Ratings: ...
 
     @overload
@@ -421,7 +421,7 @@ class Annotator:
         *,
         columns: Mapping[str, str | Sequence[str]] | None = None,
         lang_pair: str | None = None,
-        checks: str = "none",
+        checks: str | Sequence[str] = "none",
     ) -> _Frame: ...
 
     def annotate(
@@ -432,7 +432,7 @@ class Annotator:
         sources: Sequence[str] | None = None,
         columns: Mapping[str, str | Sequence[str]] | None = None,
         lang_pair: str | None = None,
-        checks: str = "none",
+        checks: str | Sequence[str] = "none",
     ) -> Any:
         """Returns a rating for each hypothesis, or a table with the columns of `frames.ADDED`: score, errors, ...
 
@@ -445,7 +445,7 @@ class Annotator:
             lang_pair: of all hypotheses ("en-de"), for rules and models that read it; a table may also have a column
                 `lp` in place of it.
             checks: rules that run beside the model, or without it, as `--checks` names them: "none", "also",
-                "numbers,codes", "only".
+                "numbers,codes" or ["numbers", "codes"], "only".
 
         Raises:
             TypeError: if a str is given in place of a sequence of strings.

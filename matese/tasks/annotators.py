@@ -110,7 +110,7 @@ class Loading(DecodingChoice):
 
 def rules(given: object) -> str:
     """Returns the names of rules, separated by commas, as `matese.checks.chosen.choose` describes them."""
-    text = given if isinstance(given, str) else ",".join(given) if isinstance(given, Sequence) else repr(given)
+    text = chosen.as_text(given)
     chosen.choose(text)
     return text
 

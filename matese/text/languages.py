@@ -43,7 +43,7 @@ def parse(pair: str) -> str:
     >>> parse("eng_Latn-deu_Latn"), parse("zho_Hans-ekk_Latn"), parse("eng_Latn-zho_Hant_TW")
     ('en-de', 'zh_Hans-et', 'en-zh_Hant_TW')
     """
-    parts = pair.strip().replace("_", "-").split("-")
+    parts = str(pair).strip().replace("_", "-").split("-")
     for place in range(1, len(parts)):
         codes = [_code("-".join(side)) for side in (parts[:place], parts[place:])]
         if all(codes):

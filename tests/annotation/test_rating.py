@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -116,6 +117,12 @@ def test_omissions_are_sorted_and_have_words() -> None:
     assert rating.omissions == rating.all_errors == tuple(ordered)
     assert [one.words(segment) for one in rating.omissions] == ["👩", "👩", "s", "ab", "!"]
     assert [one.text_name for one in rating.omissions[-2:]] == ["reference 0", "reference 1"]
+
+
+def test_texts_of_numpy_are_plain_strings() -> None:
+    segment = Segment(numpy.str_("a"), numpy.str_("b"), (numpy.str_("c"), "d"))
+    assert [type(text) for text in (segment.hypothesis, segment.source, *segment.references)] == [str] * 4
+    assert segment == Segment("a", "b", ("c", "d"))
 
 
 def test_references_are_not_one_string() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -161,9 +162,14 @@ def test_chosen_rules_alone_run_and_the_rater_names_them() -> None:
     assert str(rating.rater).startswith("matese|checks:numbers+repetition|lang_pair:en-de_CH|")
 
 
+def test_a_list_of_rules_is_a_choice() -> None:
+    assert chosen.choose(["only", "numbers"]) == chosen.choose("only,numbers")
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
+        (True, "unknown value 'True'"),
         ("", "unknown value ''"),
         ("nubers", "unknown value 'nubers'"),
         ("none,numbers", "none stands alone"),
@@ -171,7 +177,7 @@ def test_chosen_rules_alone_run_and_the_rater_names_them() -> None:
         ("numbers,,codes", "unknown value ''"),
     ],
 )
-def test_choices_that_mean_nothing(text: str, problem: str) -> None:
+def test_choices_that_mean_nothing(text: Any, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         chosen.choose(text)
 

@@ -37,6 +37,10 @@ def test_tables_have_the_keys_of_jsonl(given: list[Rating]) -> None:
     assert [[error["text"] for error in errors] for errors in polars["errors"]] == [["Haus"], []][: len(given)]
 
 
+def test_a_single_rating_is_a_table_of_one_row() -> None:
+    assert Ratings.from_frame(GIVEN[0].to_pandas()) == GIVEN[:1]
+
+
 def test_a_written_file_is_read_back(tmp_path: Path) -> None:
     Ratings(GIVEN).write(tmp_path / "spans.jsonl")
     assert matese.read(tmp_path / "spans.jsonl") == GIVEN

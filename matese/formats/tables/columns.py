@@ -151,11 +151,11 @@ def ratings(
         with located(path, number):
             if not isinstance(row, Mapping):
                 raise InputError("row is not an object with a name for each value")
+            row = _without_languages(row, lang_pair)
             if not chosen and holds_ratings(row):
                 yield _rated(_with_our_names(row, naming), path, number, options)
             else:
-                flat = _without_languages(row, lang_pair) if isinstance(row.get(_BY_LANGUAGE), Mapping) else row
-                for rating in _layout_of(flat, chosen, naming).ratings(flat, number, unit):
+                for rating in _layout_of(row, chosen, naming).ratings(row, number, unit):
                     if not chosen:
                         _check_plain(rating.segment, naming)
                     if options is None:
@@ -231,16 +231,20 @@ def check_header(names: Sequence[str], chosen: Columns, naming: str = _OPTION) -
 
 
 def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping[str, Any]:
-    """Returns a row with the texts of `translation` in columns of their own."""
-    texts = row[_BY_LANGUAGE]
-    held = " and ".join(texts)
-    if lang_pair is None:
-        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: must be one text, or the language pair must be given")
-    chosen = [
-        next((texts[name] for name in texts if languages.is_same(name, lang)), None) for lang in lang_pair.split("-")
-    ]
+    """Returns a row with the texts of `translation` in columns of their own; it may state the language pair itself."""
+    by_language = row.get(_BY_LANGUAGE)
+    if not isinstance(by_language, Mapping):
+        return row
+    texts = {name: text for name, text in by_language.items() if text is not None}
+    held = " and ".join(texts) or "no language"
+    pair = lang_pair or next((row[name] for name in _named(row, NAMES["lang_pair"])), None)
+    if pair is None:
+        allowed = "must be one text, or the language pair must be given, or stated by a column lp"
+        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: {allowed}")
+    pair = languages.parse(pair)
+    chosen = [next((texts[name] for name in texts if languages.is_same(name, lang)), None) for lang in pair.split("-")]
     if None in chosen:
-        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: the language pair must be of these, not {lang_pair}")
+        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: the language pair must be of these, not {pair}")
     others = {name: value for name, value in row.items() if name != _BY_LANGUAGE}
     has_hypothesis = any(plain(name) in map(plain, NAMES["hypothesis"]) for name in others)
     return {**others, "source": chosen[0], "reference" if has_hypothesis else "hypothesis": chosen[1]}
@@ -303,6 +307,8 @@ def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:
         held = [renamed.pop(name) for name in found.get(role, ())] if key not in row else []
         if key == "references" and held:
             renamed[key] = [text for text in held if text]
+        elif key == "lang_pair" and held and held[0]:
+            renamed[key] = languages.parse(held[0])
         elif held:
             renamed[key] = held[0] if role == "hypothesis" else held[0] or None
     return renamed
@@ -419,15 +425,20 @@ def parse(texts: Iterable[str]) -> Columns:
     for text in ",".join(texts).split(",") if texts else ():
         role, is_new, name = text.partition("=")
         if is_new:
-            role = role_of(role) or role
-            if role not in ROLES:
-                raise UsageError(f"--columns {text}: {unknown('name', role, ROLES)}")
-            named = columns.setdefault(role, [])
+            named = columns.setdefault(known_role(role, f"--columns {text}"), [])
         if named is None or not (name or (not is_new and text)):
             raise UsageError(f"--columns {text!r} must be NAME=COLUMN, such as hypothesis=mt")
         named.append(name if is_new else text)
     _check_distinct(columns)
     return columns
+
+
+def known_role(name: str, where: str) -> str:
+    """Returns what a column holds that a user names; raises a UsageError, which says where, if that is unknown."""
+    role = role_of(name) or name
+    if role not in ROLES:
+        raise UsageError(f"{where}: {unknown('name', role, ROLES)}")
+    return role
 
 
 def check_columns(columns: Columns) -> None:

@@ -41,7 +41,7 @@ def ratings(frame: Any, names: Names | None = None, lang_pair: str | None = None
     Raises:
         FormatError: if a row is neither a rating nor a translation; it names the row as the frame's index does.
     """
-    chosen = {role: [column] if isinstance(column, str) else list(column) for role, column in (names or {}).items()}
+    chosen = _chosen(names or {})
     for place, (label, cells) in enumerate(_rows(frame)):
         row = {str(name): columns.plain_value(cell) for name, cell in cells.items()}
         number = label if isinstance(label, int) else place
@@ -49,6 +49,14 @@ def ratings(frame: Any, names: Names | None = None, lang_pair: str | None = None
             yield from columns.ratings([(number, row)], "rows", chosen, lang_pair, naming=_NAMING)
         except FormatError as error:
             raise FormatError(f"row {label}", None, error.problem) from None
+
+
+def _chosen(names: Names) -> dict[str, list[str]]:
+    """Returns the named columns by what they hold."""
+    return {
+        columns.known_role(role, f"columns {role}"): [column] if isinstance(column, str) else list(column)
+        for role, column in names.items()
+    }
 
 
 def is_data_set(data: object) -> bool:
@@ -91,7 +99,7 @@ def segments(frame: Any, names: Names, lang_pair: str | None = None) -> Iterator
         UsageError: if several columns hold hypotheses.
         FormatError: if a row is not a translation.
     """
-    if not isinstance(names.get("hypothesis", ""), str) and len(names["hypothesis"]) > 1:
+    if len(_chosen(names).get("hypothesis", ())) > 1:
         raise UsageError("several columns of hypotheses; a data frame can have one")
     pair = None if lang_pair is None else languages.parse(lang_pair)
     for segment in (rating.segment for rating in ratings(frame, names, lang_pair)):
