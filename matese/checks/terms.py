@@ -123,7 +123,8 @@ def _of_tbx(text: str, path: str | Path) -> Iterator[Entry]:
         for language in _inside(entry, "langSet", "langSec"):
             by_use: dict[bool, list[str]] = {False: [], True: []}
             for group in _inside(language, "tig", "ntig", "termSec"):
-                by_use[any(map(_is_forbidden, group.iter()))] += [one.text or "" for one in _inside(group, "term")]
+                terms = [term.text for term in _inside(group, "term") if term.text]
+                by_use[any(map(_is_forbidden, group.iter()))] += terms
             forms[language.get(_LANG) or language.get("lang") or ""] = Forms(tuple(by_use[False]), tuple(by_use[True]))
         yield Entry(forms)
 

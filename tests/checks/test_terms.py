@@ -20,7 +20,7 @@ settings,Einstellungen,,,,noun
 TBX = """<?xml version="1.0"?>
 <martif type="TBX-Basic" xml:lang="en"><text><body>
 <termEntry id="1">
-<langSet xml:lang="en-US"><tig><term>file</term></tig></langSet>
+<langSet xml:lang="en-US"><tig><term>file</term></tig><tig><term/></tig></langSet>
 <langSet xml:lang="de"><tig><term>Datei</term></tig>
 <tig><term>File</term><termNote type="administrativeStatus">deprecatedTerm-admn-sts</termNote></tig></langSet>
 </termEntry>
@@ -98,6 +98,7 @@ def test_tbx_of_any_dialect(tmp_path: Path, text: str) -> None:
     path = tmp_path / "terms.tbx"
     path.write_text(text, encoding="utf-8")
     assert found(path, "Save the file.", "Die Datei sichern.") == []
+    assert found(path, "Save it.", "Sichern.") == []
     assert found(path, "Save the file.", "Das Dokument sichern.", pair="en_GB-de_AT") == ["file"]
     assert found(path, "Save the file.", "Das File sichern.") == ["-File"]
     assert found(path, "Die Datei", "The document", pair="de-en") == ["Datei"]
