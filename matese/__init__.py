@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import TYPE_CHECKING
 
 from matese.annotation import Rating
 from matese.mqm import Weights as Weights
-
-if TYPE_CHECKING:
-    import pandas
 
 _TASKS = "agreement compare convert correlate evaluate gate info prepare report reward tag train"
 _MODULES = {
@@ -78,7 +74,7 @@ def _as_html(rating: Rating) -> str:
     return notebook.html(rating)
 
 
-def _as_table(rating: Rating) -> pandas.DataFrame:
+def _as_table(rating: Rating) -> object:
     """Returns a table of one row, as `Ratings.to_pandas` does."""
     from matese.render.rating_list import Ratings
 

@@ -305,6 +305,8 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
             r"^score\(\) too many positional arguments: name the options, such as weights=\.\.\.$",
         ),
         (lambda: matese.Weights(-1), "^name -1: must be a text; name the penalties, such as minor=-1$"),  # type: ignore[arg-type]
+        (lambda: matese.read(OLD), "^expected str, bytes or os.PathLike object, not list$"),  # type: ignore[arg-type]
+        (lambda: matese.train(OLD, dev=0.1), r"^dev: 0\.1: must be files, a table or a list of ratings$"),
         (lambda: matese.annotate(["a"], lang_pair=5), "^5 is not a language pair: must be"),  # type: ignore[call-overload]
         (lambda: Segment(float("nan")), "^nan is a float; texts must be strings"),  # type: ignore[arg-type]
         (lambda: Segment("a", "b", (None,)), "^None is a NoneType; texts must be strings"),  # type: ignore[arg-type]
@@ -315,6 +317,12 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
 def test_calls_that_no_function_takes(call: Callable[[], object], problem: str) -> None:
     with pytest.raises((TypeError, InputError), match=problem):
         call()
+
+
+def test_the_marks_before_a_correction_may_be_a_table(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    before = matese.ConvertReading(before=matese.Ratings(OLD).to_pandas())
+    matese.convert(OLD, tmp_path / "a.jsonl", reading=before)
+    assert "of 3 marks: 3 kept, 0 changed" in caplog.text
 
 
 def test_options_have_their_names_in_python(caplog: pytest.LogCaptureFixture) -> None:

@@ -60,7 +60,7 @@ class ConvertReading(texts.FileReading):
     single_characters: bool = False
     predictions: bool = False
     texts: File | None = None
-    before: File | None = None
+    before: RatingsOrFile | None = option(None, take=rated.ratings_given, metavar="FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     writing = request.writing
     path = request.path
     output = os.fspath(request.output)
-    given = [one for one in (path, reading.before, reading.texts, *request.joined.files) if one is not None]
+    given = [one for one in (path, reading.before, reading.texts, *request.joined.files) if isinstance(one, str)]
     check_stdin(given)
     sinks.check_apart(output, given)
     to = request.to or _format_of_copy(writing.template, output)
@@ -268,18 +268,22 @@ def _place(rating: Rating) -> tuple[SegmentKey | None, str | None]:
     return segment.key, segment.hypothesis if segment.key is None or segment.key.index is None else None
 
 
-def _held(before: str, how: ReadOptions, form: Format) -> Iterator[Rating]:
-    """Yields the ratings of a file, as far as a format can hold them."""
+def _held(before: RatingsOrFile, how: ReadOptions, form: Format) -> Iterator[Rating]:
+    """Yields ratings, or those of a file, as far as a format can hold them."""
     from matese.formats import detection
     from matese.formats.capabilities import Reducer
 
     reducer = Reducer(form.capabilities, adapt=form.adapt)
-    given = detection.read(before, replace(how, columns={}, first_segment=None))
+    given: Iterable[Rating]
+    if isinstance(before, str):
+        given = detection.read(before, replace(how, columns={}, first_segment=None))
+    else:
+        given = texts.named(before, "before").ratings
     yield from (held for rating in given if (held := reducer.reduce(rating)) is not None)
 
 
-def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions, *, form: str) -> Iterator[Rating]:
-    """Yields the ratings; tells at the end how they differ from those in a file, as their format can hold these."""
+def _with_edits(ratings: Iterable[Rating], before: RatingsOrFile, how: ReadOptions, *, form: str) -> Iterator[Rating]:
+    """Yields the ratings; tells at the end how they differ from those before, as their format can hold these."""
     from matese.evaluation.spans import annotation_changes
     from matese.formats.registry import BY_NAME
 

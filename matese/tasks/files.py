@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,7 +62,7 @@ def read(
     try:
         issues = IssueCounts()
         options = ReadOptions(None if strict else report or issues, lang_pair=lang_pair, untranslated=untranslated)
-        ratings = Ratings(detection.read(str(path), options, name=format))
+        ratings = Ratings(detection.read(os.fspath(path), options, name=format))
         notices.info(*issues.messages())
         return ratings
     except FileNotFoundError:

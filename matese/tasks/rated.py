@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from matese.annotation import Rating, Segment
+from matese.errors import UsageError, shortened
 from matese.files import short_names, user_cache, write_lines
 from matese.mqm import Basis
 from matese.tasks import annotators, notices, texts
@@ -76,7 +77,9 @@ def files_or_ratings(given: object) -> tuple[str, ...]:
     ratings = frames.of_data_set(given, splits=("train",)) if frames.is_data_set(given) else given
     if isinstance(ratings, str | PathLike):
         return (os.fspath(ratings),)
-    several = tuple(cast("Iterable[object]", ratings))
+    if not isinstance(ratings, Iterable):
+        raise UsageError(f"{shortened(ratings)}: must be files, a table or a list of ratings")
+    several = tuple(ratings)
     if not several or not all(isinstance(rating, Rating) for rating in several):
         return tuple(os.fspath(cast("str", path)) for path in several)
     lines = [jsonl.dumps(cast("Rating", rating)) for rating in several]
