@@ -25,14 +25,14 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_that_is_ended_goes_on(
     run: Run, folder: Path, tiny_model_dir: Path, ended_by: signal.Signals
 ) -> None:
-    lines = [f"das ist ein guter Text und noch einer {number} " * 8 for number in range(300)]
+    lines = [f"das ist ein guter Text und noch einer {number} " * 4 for number in range(300)]
     write(folder / "long.txt", *lines)
     command = ["tag", "--hyp", "long.txt", "--ref", "long.txt", "--model", str(tiny_model_dir)]
     command += ["--precision", "float32", "--threads", "1", "--checks", "repetition", "--output", "out.jsonl"]
     part = folder / "out.jsonl.part"
     log = folder / "out.jsonl.part-wal"
     with subprocess.Popen([*MATESE, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        wait_until(lambda: log.exists() and log.stat().st_size > 200_000)
+        wait_until(lambda: log.exists() and log.stat().st_size > 100_000)
         process.send_signal(ended_by)
         _, said = process.communicate()
     if ended_by == signal.SIGINT:

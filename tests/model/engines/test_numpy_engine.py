@@ -142,12 +142,12 @@ def mixed_texts(n_segments: int) -> list[Segment]:
 def test_the_embedded_model_says_the_same(kind: str) -> None:
     lines = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("mt", "src", "ref")]
     segments = [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in zip(*lines, strict=True)]
-    given = [*segments[:6], *mixed_texts(6), *ODD]
+    given = [*segments[:4], *mixed_texts(4), *ODD]
     if kind == "reference":
         given = [Segment(one.hypothesis, None, one.references) for one in given]
     else:
         given = [Segment(one.hypothesis, one.source) for one in given]
-    check_agreement("mini", given, least_spans=12)
+    check_agreement("mini", given, least_spans=8)
 
 
 def most_segments(directory: Path) -> int:
