@@ -12,6 +12,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from matese import files
 from matese.model.storage import checkpoint
 from matese.model.training_data import hashed
 from matese.training.reading import read
@@ -28,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     path = options.model / checkpoint.TRAINING_DATA
     values = checkpoint.read_json(path) if path.is_file() else {}
     values["sources"] = hashed(filter(None, sources), known)
-    path.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with files.replacing(path) as temporary:
+        temporary.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

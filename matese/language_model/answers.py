@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -37,7 +36,6 @@ AMBIGUOUS = "ambiguous"
 MISSING = "missing"
 UNASKED = "unasked"
 _LONGEST_NAME = 100
-_MOST_STARTS = 200
 _NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
@@ -244,7 +242,7 @@ def _last(text: str, key: str, kind: type[_AnswerT]) -> tuple[_AnswerT, dict[str
     Models may think aloud before it, or fence it. What they try out on the way is no answer, even where the last object
     is faulty or cut off.
     """
-    found = [*_objects(text, key)]
+    found = [*plain_values.json_values(text, lambda value: isinstance(value, dict) and key in value)]
     last = found[-1] if found else None
     rest = text if last is None else text[last[1] :]
     if last is None or re.search(rf'"{key}"\s*:', rest):
@@ -253,23 +251,6 @@ def _last(text: str, key: str, kind: type[_AnswerT]) -> tuple[_AnswerT, dict[str
         return plain_values.convert(last[0], kind), last[0]
     except InputError as error:
         raise AnswerError(f"{error}; it must be the requested JSON") from None
-
-
-def _objects(text: str, key: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yields the outermost JSON objects of a text that have a key, each with the place behind it."""
-    decoder = json.JSONDecoder()
-    place = -1
-    for _ in range(_MOST_STARTS):
-        place = text.find("{", place + 1)
-        if place < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and key in value:
-            yield value, end
-            place = end - 1
 
 
 def _text_name(name: str, segment: Segment) -> str:

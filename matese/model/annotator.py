@@ -491,7 +491,7 @@ class Annotator:
         for label, segment in zip(labels, segments, strict=True):
             n_segments += 1
             if not segment.is_unicode:
-                raise InputError(f"{what} {label}: text is no Unicode: must have no lone surrogates")
+                raise InputError(f"{what} {label}: text is not valid Unicode: must have no lone surrogates")
             if not self.can_read(segment):
                 lacking.append(str(label))
         if 0 < len(lacking) < n_segments:
@@ -589,7 +589,7 @@ class Annotator:
     def _input(self, segment: Segment, signature: Callable[..., str], number: int | None = None) -> ModelInput:
         """Returns what is read of a segment; `number` is its place among those given."""
         if not segment.is_unicode:
-            raise InputError(f"text is no Unicode{_place(segment, number)}: must have no lone surrogates")
+            raise InputError(f"text is not valid Unicode{_place(segment, number)}: must have no lone surrogates")
         read = segment.without_blanks()
         kind = self._inputs(read, number)
         languages = self.predictor.text_encoder.languages(read)

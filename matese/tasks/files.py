@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import length_hint
@@ -101,7 +100,6 @@ def ratings_from_quotes(
     """
     from matese.formats import quotes
     from matese.formats.segments import of_texts
-    from matese.validation import plain_values
 
     segments = of_texts(hypotheses, references, sources)
     if isinstance(errors, str) or length_hint(errors) != len(segments):
@@ -110,7 +108,7 @@ def ratings_from_quotes(
     ignored: Counter[str] = Counter()
     for number, (given, segment) in enumerate(zip(errors, segments, strict=True)):
         try:
-            value: object = plain_values.from_json(_without_prose(given), object) if isinstance(given, str) else given
+            value = _last_errors(given) if isinstance(given, str) else given
             listed_errors = value.get("errors") if isinstance(value, Mapping) else value
             if isinstance(listed_errors, str) or not isinstance(listed_errors, Sequence):
                 raise UsageError(f"{shortened(value)}: must be a list of errors")
@@ -122,10 +120,16 @@ def ratings_from_quotes(
     return ratings
 
 
-def _without_prose(text: str) -> str:
-    """Returns the JSON of a text, as language models fence it or write around it."""
-    found = re.search(r"[\[{].*[\]}]", text, re.DOTALL)
-    return text if found is None else found[0]
+def _last_errors(text: str) -> object:
+    """Returns the last list of errors, or object with such a list, in a text; models fence it or write around it."""
+    from matese.validation import plain_values
+
+    def holds_errors(value: object) -> bool:
+        errors = value.get("errors") if isinstance(value, dict) else value
+        return isinstance(errors, list) and all(isinstance(error, dict) for error in errors)
+
+    found = [value for value, _ in plain_values.json_values(text, holds_errors, starts="{[")]
+    return found[-1] if found else plain_values.from_json(text, object)
 
 
 def is_frame(given: object) -> bool:

@@ -208,11 +208,14 @@ def _check(request: Request) -> list[GateResult]:
     if not names:
         raise UsageError(f"only the baseline, {found.baseline}, is given: name the system to compare with it")
     blank = replace(mqm.NON_TRANSLATION, rule="blank")
+    counts_inconsistencies = request.output.sarif is not None or any(
+        isinstance(maximum, Maximum) and maximum.what == CONSISTENCY for maximum in limits.max
+    )
     results = []
     to_accept: list[Acceptance] = []
     for name in names:
         ratings = found.systems[name]
-        if request.output.sarif is not None or any(_known(maximum).what == CONSISTENCY for maximum in limits.max):
+        if counts_inconsistencies:
             ratings = _with_inconsistencies(ratings, every)
         if request.changes.accept is not None:
             to_accept += _acceptances(ratings, accepted, request.changes.accept)

@@ -30,7 +30,7 @@ def reward(
 
     It is the expected score, or the score of the errors of a model without one, minus the penalties of what rules find:
     blank texts, copies of the source, repetition, texts in another language, answers around a translation. A text that
-    is written twice, and one that is no Unicode text (a lone surrogate), has the lowest score, -25, or less.
+    is written twice, and one that is not valid Unicode (a lone surrogate), has the lowest score, -25, or less.
 
     Args:
         hypotheses: the translations; shape (n,).

@@ -51,7 +51,7 @@ def cached(
         return corpus, messages
     try:
         _save(directory, corpus, messages)
-        for old in sorted(directory.parent.iterdir(), key=os.path.getmtime)[:-N_KEPT]:
+        for old in sorted(directory.parent.glob("[!.]*"), key=os.path.getmtime)[:-N_KEPT]:
             shutil.rmtree(old, ignore_errors=True)
         return _load(directory, inputs, encoder, heads)
     except OSError as error:

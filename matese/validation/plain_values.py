@@ -31,6 +31,8 @@ _NOT_A_NUMBER = re.compile(r"-?\b(?:NaN|Infinity)\b")
 _ESCAPE = re.compile(r"\\u(?:d[89ab]..\\ud[c-f]..|(?P<half>d[89a-f]..))|\\.", re.IGNORECASE | re.DOTALL)
 _decoder: Callable[[type], msgspec.json.Decoder[Any]] = cache(msgspec.json.Decoder)
 _type_info = cache(inspect.type_info)
+_MOST_STARTS = 200
+"""Places of a text at which a JSON value is looked for."""
 
 
 class InvalidValueError(InputError):
@@ -227,3 +229,27 @@ def _choices(type_: inspect.Type) -> list[str]:
         elif isinstance(member, inspect.EnumType):
             texts += [str(value.value) for value in member.cls]
     return texts
+
+
+def json_values(text: str, is_wanted: Callable[[Any], bool], *, starts: str = "{") -> Iterator[tuple[Any, int]]:
+    """Yields the outermost JSON values of a text that are wanted, each with the place behind it.
+
+    Args:
+        text: of a model, which may think aloud before the values, or fence them.
+        is_wanted: whether a value is one.
+        starts: the characters with which they begin: "{" objects, "[" lists.
+    """
+    decoder = json.JSONDecoder()
+    place = 0
+    for _ in range(_MOST_STARTS):
+        start = re.compile(f"[{re.escape(starts)}]").search(text, place)
+        if start is None:
+            return
+        place = start.end()
+        try:
+            value, end = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            continue
+        if is_wanted(value):
+            yield value, end
+            place = end

@@ -29,7 +29,13 @@ SPANS = (
 
 @pytest.mark.parametrize(
     "given",
-    [ERRORS, {"errors": ERRORS}, json.dumps(ERRORS), f"The errors:\n```json\n{json.dumps({'errors': ERRORS})}\n```\n"],
+    [
+        ERRORS,
+        {"errors": ERRORS},
+        json.dumps(ERRORS),
+        f"The errors:\n```json\n{json.dumps({'errors': ERRORS})}\n```\n",
+        f"In [1] and {{2}}, [a] is wrong: {json.dumps(ERRORS)} [end]",
+    ],
 )
 def test_quotes_become_places(given: Any) -> None:
     (rating,) = matese.ratings_from_quotes([given], [HYPOTHESIS], sources=["The house stands."], rater="llm")

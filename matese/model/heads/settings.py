@@ -68,6 +68,11 @@ class HeadSettings:
             settings = getattr(self, name)
             for setting, needed in getattr(settings, "of_texts", {}).items():
                 if (given := getattr(texts, setting)) != needed:
-                    raise InputError(f"texts.{setting} {given}: must be {needed} for heads.{name}")
+                    allowed = f"must be {_in_words(needed)} for heads.{name}"
+                    raise InputError(f"texts.{setting} {_in_words(given)}: {allowed}")
             if hasattr(settings, "check"):
                 settings.check(texts, self.names)
+
+
+def _in_words(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)

@@ -113,12 +113,12 @@ def test_a_text_that_is_no_unicode_is_named(annotator: matese.Annotator) -> None
     pandas = pytest.importorskip("pandas")
     broken = ["a", "b\ud800"]
     frame = pandas.DataFrame({"mt": pandas.Series(broken, dtype=object), "ref": ["a", "b"]}).set_index([["x", "y"]])
-    with pytest.raises(InputError, match=r"^row y: text is no Unicode: must have no lone surrogates$"):
+    with pytest.raises(InputError, match=r"^row y: text is not valid Unicode: must have no lone surrogates$"):
         annotator.annotate(frame)
-    with pytest.raises(InputError, match=r"^hypothesis 1: text is no Unicode"):
+    with pytest.raises(InputError, match=r"^hypothesis 1: text is not valid Unicode"):
         annotator.annotate(["a", "b"], references=broken)
     segments = (matese.Segment("a", None, (text,)) for text in broken)
-    with pytest.raises(InputError, match=r"^text is no Unicode for hypothesis 1"):
+    with pytest.raises(InputError, match=r"^text is not valid Unicode for hypothesis 1"):
         list(annotator.annotate_segments(segments))
     with pytest.raises(InputError, match="hypothesis is not Unicode"):
         matese.Ratings([matese.Rating(matese.Segment("\ud800"), None, ())]).to_polars()
