@@ -38,7 +38,7 @@ def find(texts: Texts) -> Iterator[Omission]:
         name = _name(match[0], label)
         if left[name]:
             left[name] -= 1
-        elif not _EXAMPLE.search(match[0]) and not any(other.startswith(f"{name}/") for other in left):
+        elif not _EXAMPLE.search(match[0]) and not any(longer.startswith(f"{name}/") for longer in left):
             yield Omission("source", None, match.start(), match.end(), Severity.MAJOR, LOST)
 
 
@@ -47,8 +47,8 @@ def _label(languages: tuple[str, str]) -> regex.Pattern[str]:
     """Returns what addresses call languages: two letters, or their names in English and in either language."""
     locales = [locale for lang in ("en", *languages) if (locale := cldr.locale(lang))]
     names = {locale.languages[lang] for locale in locales for lang in languages if lang in locale.languages}
-    every = "|".join(regex.escape(name.casefold()) for name in {*names, *languages})
-    return regex.compile(rf"(?<=[/.=_-]|^)(?:[a-z]{{2}}(?:[-_][a-z]{{2}})?|{every})(?=[/.&_]|$)")
+    any_name = "|".join(regex.escape(name.casefold()) for name in {*names, *languages})
+    return regex.compile(rf"(?<=[/.=_-]|^)(?:[a-z]{{2}}(?:[-_][a-z]{{2}})?|{any_name})(?=[/.&_]|$)")
 
 
 def _name(address: str, label: regex.Pattern[str]) -> str:

@@ -11,18 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Placed, Rating, Segment, UnplacedError
-from matese.checks import rules
 from matese.checks.rule import Need, Rule, Texts, is_installed
+from matese.checks.rules import TABLE
 from matese.text.ranges import overlap
 from matese.version import __version__
 
 
-def annotate_segments(segments: Iterable[Segment], chosen: Sequence[Rule] = rules.TABLE) -> Iterator[Rating]:
+def annotate_segments(segments: Iterable[Segment], rules: Sequence[Rule] = TABLE) -> Iterator[Rating]:
     """Yields a rating with the findings in each segment, lazily and in order."""
-    return (check(segment, chosen) for segment in segments)
+    return (check(segment, rules) for segment in segments)
 
 
-def check(segment: Segment, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
+def check(segment: Segment, rules: Sequence[Rule] = TABLE) -> Rating:
     """Returns the findings of some rules in a segment. The rater names the rules and the languages that they assume.
 
     >>> from matese.checks import numbers
@@ -30,8 +30,8 @@ def check(segment: Segment, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
     >>> rating.rater.split("|")[1], [(error.rule, error.category) for error in rating.errors]
     ('checks:numbers', [('numbers', 'Accuracy/Mistranslation/Number')])
     """
-    rater = f"matese|{_signature(segment, chosen)}|version:{__version__}"
-    findings = list(_findings(segment, chosen))
+    rater = f"matese|{_signature(segment, rules)}|version:{__version__}"
+    findings = list(_findings(segment, rules))
     return Rating(
         segment,
         rater,
@@ -41,20 +41,20 @@ def check(segment: Segment, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
     )
 
 
-def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating:
+def add_findings(rating: Rating, rules: Sequence[Rule] = TABLE) -> Rating:
     """Returns a model's rating with the findings of some rules; the rater names both.
 
     Errors of the model and a finding on the same words become one error: the finding with the higher severity and the
     model's confidence. Where a model gave no answer, the findings are a rating by the rules alone, and without findings
     there is none, since no answer is not "no errors".
     """
-    findings = check(rating.segment, chosen)
+    findings = check(rating.segment, rules)
     if rating.errors is None and rating.whole is None:
         return findings if findings.all_errors else rating
     has_spans = rating.errors is not None or findings.errors
     return replace(
         rating,
-        rater=f"{rating.rater}|{_signature(rating.segment, chosen)}",
+        rater=f"{rating.rater}|{_signature(rating.segment, rules)}",
         errors=_joined(rating.segment, rating.errors or (), findings.errors or ()) if has_spans else None,
         omissions=_joined(rating.segment, rating.omissions, findings.omissions),
         unplaced=(*rating.unplaced, *_new_unplaced(rating, findings)),
@@ -62,8 +62,10 @@ def add_findings(rating: Rating, chosen: Sequence[Rule] = rules.TABLE) -> Rating
 
 
 def _new_unplaced(rating: Rating, findings: Rating) -> tuple[UnplacedError, ...]:
-    known = {(error.severity, error.category) for error in rating.unplaced if error.words is None}
-    return tuple(error for error in findings.unplaced if error.words or (error.severity, error.category) not in known)
+    of_model = {(error.severity, error.category) for error in rating.unplaced if error.words is None}
+    return tuple(
+        error for error in findings.unplaced if error.words or (error.severity, error.category) not in of_model
+    )
 
 
 def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed]) -> tuple[Placed, ...]:
@@ -91,22 +93,22 @@ def _is_same(segment: Segment, span: Placed, finding: Placed) -> bool:
     return overlap(span, finding)
 
 
-def _signature(segment: Segment, chosen: Sequence[Rule]) -> str:
+def _signature(segment: Segment, rules: Sequence[Rule]) -> str:
     pair = (segment.key and segment.key.lang_pair) or ""
-    names = [f"{rule.name}{rule.variant}" for rule in chosen]
+    names = [f"{rule.name}{rule.variant}" for rule in rules]
     names += [
         rule.library
-        for rule in chosen
+        for rule in rules
         if rule.library and is_installed(rule.library) and (pair or rule.needs is not Need.LANGUAGES)
     ]
     return f"checks:{'+'.join(names)}|lang_pair:{pair or 'unknown'}"
 
 
-def _findings(segment: Segment, chosen: Sequence[Rule]) -> Iterator[AnyError]:
+def _findings(segment: Segment, rules: Sequence[Rule]) -> Iterator[AnyError]:
     """Yields the findings of the rules that can run, until one ends the check of the segment."""
     texts = Texts(segment.without_blanks())
     is_blank = not segment.hypothesis.strip()
-    for rule in chosen:
+    for rule in rules:
         is_ignored = not {rule.name, "all"}.isdisjoint(segment.ignored_rules)
         if is_ignored or not rule.can_run(texts.segment) or (is_blank and not rule.reads_blanks):
             continue

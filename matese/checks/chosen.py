@@ -37,12 +37,12 @@ class ChosenRules:
         """The rules, in the order of the table, and that of the terms."""
         from matese.checks import rules
 
-        chosen = [rule for rule in rules.TABLE if self.names is None or rule.name in self.names]
+        selected = [rule for rule in rules.TABLE if self.names is None or rule.name in self.names]
         if self.terms is not None:
             from matese.checks import terms
 
-            chosen.append(terms.rule(self.terms))
-        return chosen
+            selected.append(terms.rule(self.terms))
+        return selected
 
     def of(self, form: str | None) -> Sequence[Rule]:
         """Returns the rules that run on a file of a format; None for lines of text."""

@@ -20,13 +20,13 @@ class Inconsistency:
     Attributes:
         is_source: whether a source has several translations; otherwise a translation has several sources.
         text: the source, or the translation.
-        others: its translations, or its sources.
+        counterparts: its translations, or its sources.
         segments: with this text, in order.
     """
 
     is_source: bool
     text: str
-    others: tuple[str, ...]
+    counterparts: tuple[str, ...]
     segments: tuple[Segment, ...]
 
 
@@ -37,19 +37,18 @@ def find(segments: Iterable[Segment]) -> Iterator[Inconsistency]:
     placeholders only. Plural forms of one entry differ, as they should.
 
     >>> pairs = [("Save", "Sichern"), ("Save", "Speichern"), ("Store", "Speichern")]
-    >>> [(one.text, one.others) for one in find(Segment(target, source) for source, target in pairs)]
+    >>> [(text.text, text.counterparts) for text in find(Segment(target, source) for source, target in pairs)]
     [('Save', ('Sichern', 'Speichern')), ('Speichern', ('Save', 'Store'))]
     """
-    translated = [one for one in segments if (one.source or "").strip() and one.hypothesis.strip()]
+    translated = [segment for segment in segments if (segment.source or "").strip() and segment.hypothesis.strip()]
     for is_source in (True, False):
         groups: dict[object, list[Segment]] = {}
         for segment in translated:
             groups.setdefault(_key(segment, is_source=is_source), []).append(segment)
         for group in groups.values():
-            others = _distinct([one.hypothesis if is_source else one.source or "" for one in _entries(group)])
-            if len(others) > 1:
-                text = (group[0].source or "") if is_source else group[0].hypothesis
-                yield Inconsistency(is_source, text, others, tuple(group))
+            counterparts = _distinct([_text(segment, is_source=not is_source) for segment in _entries(group)])
+            if len(counterparts) > 1:
+                yield Inconsistency(is_source, _text(group[0], is_source=is_source), counterparts, tuple(group))
 
 
 def sentences(segments: Iterable[Segment]) -> Iterator[str]:
@@ -58,20 +57,23 @@ def sentences(segments: Iterable[Segment]) -> Iterator[str]:
     >>> next(sentences([Segment("Sichern", "Save", name="unit a"), Segment("Speichern", "Save", name="unit b")]))
     '1 source has several translations, such as "Save" (unit a): "Sichern", "Speichern"'
     """
-    found = list(find(segments))
-    for is_source, one, others in ((True, "source", "translations"), (False, "translation", "sources")):
-        if of_kind := [inconsistency for inconsistency in found if inconsistency.is_source == is_source]:
+    inconsistencies = list(find(segments))
+    for is_source, noun, counterparts in ((True, "source", "translations"), (False, "translation", "sources")):
+        if of_kind := [inconsistency for inconsistency in inconsistencies if inconsistency.is_source == is_source]:
             first = of_kind[0]
-            shown = ", ".join(f'"{text}"' for text in first.others)
-            has = f"{counted(len(of_kind), one)} {'has' if len(of_kind) == 1 else 'have'} several {others}"
-            yield f'{has}, such as "{first.text}" ({first.segments[0].label}): {shown}'
+            examples = ", ".join(f'"{text}"' for text in first.counterparts)
+            has = f"{counted(len(of_kind), noun)} {'has' if len(of_kind) == 1 else 'have'} several {counterparts}"
+            yield f'{has}, such as "{first.text}" ({first.segments[0].label}): {examples}'
+
+
+def _text(segment: Segment, *, is_source: bool) -> str:
+    return (segment.source or "") if is_source else segment.hypothesis
 
 
 def _key(segment: Segment, *, is_source: bool) -> object:
-    text = (segment.source or "") if is_source else segment.hypothesis
     place = segment.key and (segment.key.system, segment.key.lang_pair)
     codes = frozenset(segment.hypothesis[start:end] for start, end in placeholders(segment.hypothesis))
-    return place, (segment.extra or {}).get("context"), _folded(text), codes
+    return place, (segment.extra or {}).get("context"), _folded(_text(segment, is_source=is_source)), codes
 
 
 def _folded(text: str) -> str:

@@ -68,11 +68,12 @@ def off_target(texts: Texts) -> Iterator[ErrorSpan]:
     source_tag, target_tag = texts.tags
     if not scripts.of_language(target_tag) or source_tag == target_tag:
         return
-    found = _other_language(texts.hypothesis, texts)
-    if found is None or any(_other_language(text, texts) is not None for text in texts.references):
+    language = _other_language(texts.hypothesis, texts)
+    if language is None or any(_other_language(text, texts) is not None for text in texts.references):
         return
-    is_of_source = found == texts.source_lang or (
-        not found and not scripts.is_in_another_script(texts.hypothesis, scripts.of_language(source_tag) or ("Zyyy",))
+    is_of_source = language == texts.source_lang or (
+        not language
+        and not scripts.is_in_another_script(texts.hypothesis, scripts.of_language(source_tag) or ("Zyyy",))
     )
     yield whole(texts.hypothesis, UNTRANSLATED if is_of_source else WRONG)
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import regex
 
@@ -155,29 +156,32 @@ def compare(texts: Texts) -> Iterator[ErrorSpan]:
 
     >>> from matese.annotation import Segment, SegmentKey
     >>> of = lambda text: [*compare(Texts(Segment(text, "1,500 km", key=SegmentKey(lang_pair="en-de"))))]
-    >>> of("1.500 km"), [(one.start, one.end) for one in of("1,5 km")]
+    >>> of("1.500 km"), [(number.start, number.end) for number in of("1,5 km")]
     ([], [(0, 3)])
     """
     source_lang, target_lang = texts.languages
-    unmatched = list(find(texts.source, source_lang))
-    left = list(find(texts.hypothesis, target_lang))
-    if not unmatched or not left or (not _OTHER_CALENDARS.isdisjoint(texts.languages) and _is_dated(texts, unmatched)):
+    of_source = list(find(texts.source, source_lang))
+    of_hypothesis = list(find(texts.hypothesis, target_lang))
+    if not of_source or not of_hypothesis:
+        return
+    if not _OTHER_CALENDARS.isdisjoint(texts.languages) and _is_dated(texts, of_source):
         return
     wrong = []
     for is_same in (_is_same, _may_be_same):
-        for number in tuple(unmatched):
-            equal = next((other for other in left if is_same(number, other)), None)
+        for number in tuple(of_source):
+            equal = next((candidate for candidate in of_hypothesis if is_same(number, candidate)), None)
             if equal is not None:
-                unmatched.remove(number)
-                left.remove(equal)
+                of_source.remove(number)
+                of_hypothesis.remove(equal)
                 wrong += [equal] if _loses_sign(texts, number, equal) else []
-    pairs = [(one, other) for one in unmatched for other in left]
-    if len(pairs) > 1:  # others may be words
-        pairs = [(one, other) for one, other in pairs if _is_slip(one, other)]
-    wrong += [other for one, other in pairs if len(pairs) == 1 and _is_sure(texts, one, other)]
-    right = [number for text in texts.references for number in find(text, target_lang)]
+    pairs = list(product(of_source, of_hypothesis))
+    if len(pairs) > 1:  # the others may be words in the other text
+        pairs = [pair for pair in pairs if _is_slip(*pair)]
+    if len(pairs) == 1 and _is_sure(texts, *pairs[0]):
+        wrong.append(pairs[0][1])
+    of_references = [number for text in texts.references for number in find(text, target_lang)]
     for number in wrong:
-        if not any(_is_same(number, other) or _may_be_same(number, other) for other in right):
+        if not any(_is_same(number, right) or _may_be_same(number, right) for right in of_references):
             yield ErrorSpan(number.start, number.end, Severity.MAJOR, CHANGED)
 
 
@@ -185,24 +189,25 @@ def _is_dated(texts: Texts, numbers: list[Number]) -> bool:
     return any(number.is_year for number in numbers) or cldr.names_month(texts.source, texts.source_lang)
 
 
-def _is_same(one: Number, other: Number) -> bool:
-    return not one.values.isdisjoint(other.values) or one.shape == other.shape
+def _is_same(left: Number, right: Number) -> bool:
+    return not left.values.isdisjoint(right.values) or left.shape == right.shape
 
 
-def _may_be_same(one: Number, other: Number) -> bool:
-    return _is_same_hour(one, other) or any(_is_end_or_part(*pair) for pair in ((one, other), (other, one)))
+def _may_be_same(left: Number, right: Number) -> bool:
+    return _is_same_hour(left, right) or any(_is_end_or_part(*pair) for pair in ((left, right), (right, left)))
 
 
-def _is_same_hour(one: Number, other: Number) -> bool:
-    if not (one.is_hour or other.is_hour) or not one.parts or not other.parts:
+def _is_same_hour(left: Number, right: Number) -> bool:
+    if not (left.is_hour or right.is_hour) or not left.parts or not right.parts:
         return False
-    hours = [{number.parts[0]} for number in (one, other)]
-    for number, ours in zip((one, other), hours, strict=True):
+    hours = [{number.parts[0]} for number in (left, right)]
+    for number, possible_hours in zip((left, right), hours, strict=True):
         if number.half:  # fixes the hour, but the other text may have a word for it
-            ours.add(number.parts[0] % 12 + 12 * (number.half == "p"))
-    if not one.half and not other.half:
+            possible_hours.add(number.parts[0] % 12 + 12 * (number.half == "p"))
+
+    if not left.half and not right.half:
         hours[1] |= {(hour + 12) % 24 for hour in hours[1]}
-    minutes = [[part for part in number.parts[1:] if part] for number in (one, other)]
+    minutes = [[part for part in number.parts[1:] if part] for number in (left, right)]
     return minutes[0] == minutes[1] and not {hour % 24 for hour in hours[0]}.isdisjoint(hour % 24 for hour in hours[1])
 
 
@@ -220,9 +225,9 @@ def _is_end_or_part(long: Number, short: Number) -> bool:
     return any(value in ends for value in short.values)
 
 
-def _is_slip(one: Number, other: Number) -> bool:
+def _is_slip(left: Number, right: Number) -> bool:
     """Whether two numbers of several digits differ in a single one, or in a mark alone."""
-    return len(one.digits) == len(other.digits) > 1 and sum(map(operator.ne, one.digits, other.digits)) < 2
+    return len(left.digits) == len(right.digits) > 1 and sum(map(operator.ne, left.digits, right.digits)) < 2
 
 
 def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
@@ -234,22 +239,25 @@ def _loses_sign(texts: Texts, number: Number, equal: Number) -> bool:
     return bool(has_unit) and not _MINUS_IN_ANY_FORM.search(around)
 
 
-def _is_sure(texts: Texts, one: Number, other: Number) -> bool:
+def _is_sure(texts: Texts, source_number: Number, target_number: Number) -> bool:
     """Whether a number is surely wrong in the place of another one."""
-    places = ((texts.source, one, texts.source_lang), (texts.hypothesis, other, texts.target_lang))
+    places = ((texts.source, source_number, texts.source_lang), (texts.hypothesis, target_number, texts.target_lang))
     if any(_may_be_more(*place) for place in places):
         return False
-    ours, theirs = (cldr.quantities(text, number.start, number.end, lang) for text, number, lang in places)
-    if ours | theirs and not ours & theirs - cldr.ANY_DEGREE:  # may be converted
+    of_source, of_target = (cldr.quantities(text, number.start, number.end, lang) for text, number, lang in places)
+    if of_source | of_target and not of_source & of_target - cldr.ANY_DEGREE:  # may be converted
         return False
     # The word behind one of them may be a thousand or a hundred.
-    if one.digits != other.digits and one.digits.strip("0") == other.digits.strip("0"):
-        is_hundred = any(100 * value in one.values | other.values for value in one.values | other.values)
+    source_digits = source_number.digits
+    target_digits = target_number.digits
+    if source_digits != target_digits and source_digits.strip("0") == target_digits.strip("0"):
+        values = source_number.values | target_number.values
+        is_hundred = any(100 * value in values for value in values)
         if is_hundred or not all(cldr.scale_words(lang) for _, _, lang in places):
             return False
-    if has_other_era(texts) and (one.is_year or other.is_year):
+    if has_other_era(texts) and (source_number.is_year or target_number.is_year):
         return False
-    return _OTHER_HOURS.isdisjoint(texts.languages) or not (one.is_hour or other.is_hour)
+    return _OTHER_HOURS.isdisjoint(texts.languages) or not (source_number.is_hour or target_number.is_hour)
 
 
 def has_other_era(texts: Texts) -> bool:

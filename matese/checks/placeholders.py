@@ -85,10 +85,10 @@ def find(texts: Texts) -> Iterator[ErrorSpan | Omission]:
             yield Omission("source", None, code.start, code.end, Severity.MAJOR, LOST)
     if is_message:
         yield from _other_options(texts)
-    known = {(code.name, code.number) for code in ours}
-    has_printf = "printf" in kinds or any(_PRINTF.match(name) for name, number in known if not number)
+    source_keys = {(code.name, code.number) for code in ours}
+    has_printf = "printf" in kinds or any(_PRINTF.match(name) for name, number in source_keys if not number)
     for code in reversed(theirs):
-        is_sure = code.name.startswith(("{", "${", "%{", "%(", "$t(")) and (code.name, code.number) not in known
+        is_sure = code.name.startswith(("{", "${", "%{", "%(", "$t(")) and (code.name, code.number) not in source_keys
         # "%5" may be per cent, and tags may be needed; one more "%s" reads an argument that is not there.
         is_further = has_printf and not code.number and _PRINTF.match(code.name) and left[code.name, 0] > 0
         if is_sure or is_further:

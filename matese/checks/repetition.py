@@ -45,9 +45,9 @@ _TWICE = regex.compile(
 
 def find(texts: Texts) -> Iterator[ErrorSpan]:
     """Yields repetitions, without the first occurrence; nothing if the source or a reference repeats, too."""
-    found = list(_repeats(texts.hypothesis))
-    if found and not any(_TWICE.search(text) or any(_repeats(text)) for text in (texts.source, *texts.references)):
-        yield from (ErrorSpan(start, end, Severity.MAJOR, REPEATED) for start, end in found)
+    repeats = list(_repeats(texts.hypothesis))
+    if repeats and not any(_TWICE.search(text) or any(_repeats(text)) for text in (texts.source, *texts.references)):
+        yield from (ErrorSpan(start, end, Severity.MAJOR, REPEATED) for start, end in repeats)
 
 
 def _repeats(text: str) -> Iterator[tuple[int, int]]:

@@ -101,9 +101,9 @@ class Rule:
         """Whether the rule can say anything about a segment."""
         if self.needs is None:
             return True
-        known = {
+        inputs = {
             Need.SOURCE: segment.source,
             Need.LANGUAGES: segment.key and segment.key.lang_pair,
             Need.CODES: segment.codes,
         }
-        return known[self.needs] is not None
+        return inputs[self.needs] is not None

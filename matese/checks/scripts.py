@@ -57,9 +57,9 @@ def of_language(tag: str) -> tuple[str, ...]:
     if not tag or not langcodes.tag_is_valid(tag):
         return ()
     language = langcodes.Language.get(tag)
-    own = (language.language, language.prefer_macrolanguage().language)
+    codes = (language.language, language.prefer_macrolanguage().language)
     likely_tags = get_global("likely_subtags").items()
-    likely = {full.split("_")[1] for short, full in likely_tags if short.split("_")[0] in own}
+    likely = {full.split("_")[1] for short, full in likely_tags if short.split("_")[0] in codes}
     names = {language.script} if language.script else likely
     members = {member for name in names for member in _MEMBERS.get(name, (name,))}
     return tuple(sorted(filter(_is_known, members)))
@@ -75,8 +75,8 @@ def _is_known(script: str) -> bool:
 
 @cache
 def _letters_of(scripts: tuple[str, ...]) -> regex.Pattern[str]:
-    own = "".join(rf"\p{{{script}}}" for script in scripts)
-    return regex.compile(rf"(?=\p{{L}})[{own}]")
+    letters = "".join(rf"\p{{{script}}}" for script in scripts)
+    return regex.compile(rf"(?=\p{{L}})[{letters}]")
 
 
 def is_in_another_script(text: str, scripts: tuple[str, ...]) -> bool:
@@ -115,7 +115,8 @@ def find(texts: Texts) -> Iterator[ErrorSpan]:
         if not is_in_another_script(sentence, expected) or sentence.strip() == texts.source.strip():
             continue
         is_of_source = bool(source_scripts) and not is_in_another_script(sentence, source_scripts)
-        if (is_of_source or sentence not in texts.source) and not any(sentence in one for one in texts.references):
+        is_quotation = sentence in texts.source and not is_of_source
+        if not is_quotation and not any(sentence in reference for reference in texts.references):
             yield ErrorSpan(start, end, Severity.MAJOR, UNTRANSLATED if is_of_source else FOREIGN)
     for match in _MIXED.finditer(texts.hypothesis):
         if _is_mistaken(match[0]) and not any(match[0] in text for text in (texts.source, *texts.references)):
@@ -129,9 +130,9 @@ def _is_mistaken(word: str) -> bool:
     (True, False)
     """
     latin = _letters_of((_LATIN,)).findall(word)
-    others = _letters_of(("Cyrl", "Grek")).findall(word)
-    fewer = min(latin, others, key=len)
-    return len(latin) != len(others) and all(letter in _ALIKE for letter in fewer)
+    not_latin = _letters_of(("Cyrl", "Grek")).findall(word)
+    fewer = min(latin, not_latin, key=len)
+    return len(latin) != len(not_latin) and all(letter in _ALIKE for letter in fewer)
 
 
 RULE = Rule("scripts", (FOREIGN, UNTRANSLATED), find)

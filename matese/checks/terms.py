@@ -130,7 +130,7 @@ def _of_tbx(text: str, path: str | Path) -> Iterator[Entry]:
 
 
 def _inside(element: ElementTree.Element, *names: str) -> Iterator[ElementTree.Element]:
-    return (one for one in element.iter() if one.tag.rpartition("}")[2] in names)
+    return (inner for inner in element.iter() if inner.tag.rpartition("}")[2] in names)
 
 
 def _is_forbidden(note: ElementTree.Element) -> bool:
@@ -143,19 +143,20 @@ def find(texts: Texts, entries: Sequence[Entry]) -> Iterator[ErrorSpan | Omissio
     Of terms within others, only the longest counts; a term that no reference translates as the list says is left out.
     """
     source_lang, target_lang = texts.languages
-    found = [
+    term_places = [
         (start, end, entry)
         for entry in entries
         for start, end in _places(texts.source, entry.of(source_lang, "").allowed, entry)
     ]
-    for start, end, entry in sorted(found, key=lambda place: place[:2]):
-        if any(a <= start and end <= b and b - a > end - start for a, b, _ in found):
+    for start, end, entry in sorted(term_places, key=lambda place: place[:2]):
+        if any(a <= start and end <= b and b - a > end - start for a, b, _ in term_places):
             continue
         forms = entry.of(target_lang, _TARGET)
         wrong = list(_places(texts.hypothesis, forms.forbidden, entry))
-        yield from (ErrorSpan(a, b, Severity.MAJOR, FORBIDDEN) for a, b in wrong)
-        every = (texts.hypothesis, *texts.references)
-        lacking = [text for text in every if not any(has(text, form, target_lang) for form in forms.allowed)]
+        yield from (ErrorSpan(*place, Severity.MAJOR, FORBIDDEN) for place in wrong)
+
+        candidates = (texts.hypothesis, *texts.references)
+        lacking = [text for text in candidates if not any(has(text, form, target_lang) for form in forms.allowed)]
         if forms.allowed and not wrong and lacking == [texts.hypothesis]:
             yield Omission("source", None, start, end, Severity.MAJOR, MISSING)
 

@@ -259,7 +259,7 @@ def opened(
     if not rules.has_model:
         from matese.checks import checker
 
-        findings = partial(checker.annotate_segments, chosen=rules.rules)
+        findings = partial(checker.annotate_segments, rules=rules.rules)
         yield Marker(lambda segments: ((rating, None) for rating in findings(segments)), _Nothing())
         return
     if asked is not None and asked.annotator is not None:

@@ -256,7 +256,7 @@ def _with_inconsistencies(ratings: Sequence[Rating], every: Sequence[Segment]) -
     found: dict[int, list[UnplacedError]] = {}
     for one in consistency.find(dict.fromkeys(every)):
         error = UnplacedError(
-            Severity.NEUTRAL, "Accuracy/Inconsistency", f"{one.text}: {', '.join(one.others)}", rule="consistency"
+            Severity.NEUTRAL, "Accuracy/Inconsistency", f"{one.text}: {', '.join(one.counterparts)}", rule="consistency"
         )
         for segment in one.segments:
             found.setdefault(hash(segment), []).append(error)

@@ -67,27 +67,27 @@ class AlignedPiece(NamedTuple):
         return self.hypothesis[0] < self.hypothesis[1] and self.other[0] < self.other[1]
 
 
-def align(lengths: Sequence[float], others: Sequence[float], likeness: Likeness) -> list[Bead]:
+def align(lengths: Sequence[float], other_lengths: Sequence[float], likeness: Likeness) -> list[Bead]:
     """Returns the best alignment of two texts: beads of 1-1, 1-2, 2-1, 2-2, 1-0 and 0-1 sentences, in order.
 
     Sentences in another order have no counterpart, unless two neighbours have changed places, which is a 2-2 bead.
 
     Args:
         lengths: of the sentences of one text, such as their `size`.
-        others: those of the other text.
+        other_lengths: those of the other text.
         likeness: of each two sentences.
 
     >>> align([10, 20, 30], [31, 30], np.zeros((3, 2)))
     [Bead(first=(0, 2), other=(0, 1)), Bead(first=(2, 3), other=(1, 2))]
     """
     n_first = len(lengths)
-    n_others = len(others)
-    costs = {bead: _costs(bead, lengths, others, likeness) for bead in _PRIORS}
-    best = np.full((n_first + 1, n_others + 1), np.inf)
+    n_other = len(other_lengths)
+    costs = {bead: _costs(bead, lengths, other_lengths, likeness) for bead in _PRIORS}
+    best = np.full((n_first + 1, n_other + 1), np.inf)
     best[0, 0] = 0
-    taken = np.zeros((n_first + 1, n_others + 1), np.int8)
-    for diagonal in range(1, n_first + n_others + 1):
-        rows = np.arange(max(0, diagonal - n_others), min(diagonal, n_first) + 1)
+    taken = np.zeros((n_first + 1, n_other + 1), np.int8)
+    for diagonal in range(1, n_first + n_other + 1):
+        rows = np.arange(max(0, diagonal - n_other), min(diagonal, n_first) + 1)
         for kind, ((n, m), cost) in enumerate(costs.items()):
             ends = rows[(rows >= n) & (diagonal - rows >= m)]
             columns = diagonal - ends
@@ -98,7 +98,7 @@ def align(lengths: Sequence[float], others: Sequence[float], likeness: Likeness)
     kinds = list(_PRIORS)
     beads = []
     end = n_first
-    end_of_other = n_others
+    end_of_other = n_other
     while end or end_of_other:
         n, m = kinds[taken[end, end_of_other]]
         beads.append(Bead((end - n, end), (end_of_other - m, end_of_other)))
@@ -110,32 +110,32 @@ def align(lengths: Sequence[float], others: Sequence[float], likeness: Likeness)
 def _apart(bead: Bead, likeness: Likeness) -> list[Bead]:
     """Returns the bead, or two without a counterpart if one of its sentences is more like one outside of it."""
     (start, end), (other_start, other_end) = bead
-    own = likeness[start:end, other_start:other_end]
-    if not own.size:
+    within = likeness[start:end, other_start:other_end]
+    if not within.size:
         return [bead]
-    others = max(likeness[start:end].max(), likeness[:, other_start:other_end].max())
-    if others <= own.max() + _STRANGER:
+    most = max(likeness[start:end].max(), likeness[:, other_start:other_end].max())
+    if most <= within.max() + _STRANGER:
         return [bead]
     return [Bead(bead.first, (other_start, other_start)), Bead((end, end), bead.other)]
 
 
 def _costs(
-    bead: tuple[int, int], lengths: Sequence[float], others: Sequence[float], likeness: Likeness
+    bead: tuple[int, int], lengths: Sequence[float], other_lengths: Sequence[float], likeness: Likeness
 ) -> npt.NDArray[np.floating]:
     """Returns the cost of the bead that begins at each place of both texts."""
     n, m = bead
     prior = -np.log(_PRIORS[bead])
-    shape = (max(0, len(lengths) - n + 1), max(0, len(others) - m + 1))
+    shape = (max(0, len(lengths) - n + 1), max(0, len(other_lengths) - m + 1))
     if not n or not m or not all(shape):
         return np.full(shape, prior)
-    own = _sums(lengths, n)
-    other = _sums(others, m)
+    sums = _sums(lengths, n)
+    other_sums = _sums(other_lengths, m)
     # Sentences whose vectors are orthogonal and as long as the root of their lengths: the cosine of sums of them.
-    weighted = likeness * np.sqrt(np.outer(lengths, others))
+    weighted = likeness * np.sqrt(np.outer(lengths, other_lengths))
     together = sum(weighted[i : i + shape[0], j : j + shape[1]] for i in range(n) for j in range(m))
-    alike = together / np.sqrt(np.maximum(np.outer(own, other), 1))
-    ratio = np.clip(sum(others) / max(sum(lengths), 1), 1 / _RATIO, _RATIO)
-    apart = np.log((other + _ADDED_LENGTH) / (own * ratio + _ADDED_LENGTH)[:, None])
+    alike = together / np.sqrt(np.maximum(np.outer(sums, other_sums), 1))
+    ratio = np.clip(sum(other_lengths) / max(sum(lengths), 1), 1 / _RATIO, _RATIO)
+    apart = np.log((other_sums + _ADDED_LENGTH) / (sums * ratio + _ADDED_LENGTH)[:, None])
     of_lengths = np.minimum((apart / _DEVIATION) ** 2 / 2, _WORST_LENGTH)
     costs: npt.NDArray[np.floating] = prior + of_lengths - _WEIGHT * (n + m) / 2 * alike
     return costs
@@ -148,7 +148,7 @@ def _sums(lengths: Sequence[float], n: int) -> npt.NDArray[np.float64]:
     return sums
 
 
-def likeness_of(sentences: Sequence[str], others: Sequence[str]) -> Likeness:
+def likeness_of(sentences: Sequence[str], other_sentences: Sequence[str]) -> Likeness:
     """Returns the likeness of the letters of each two sentences: the cosine of their n-grams, rare ones counting more.
 
     Numbers count as well, in whatever digits they are written.
@@ -156,13 +156,13 @@ def likeness_of(sentences: Sequence[str], others: Sequence[str]) -> Likeness:
     >>> likeness_of(["Heute regnet es", "Kommt um 9"], ["Ab ٩", "Es regnet heute"]).argmax(1).tolist()
     [1, 0]
     """
-    texts = [*sentences, *others]
+    texts = [*sentences, *other_sentences]
     counts = np.stack([_counts(text) for text in texts]) if texts else np.zeros((0, _N_BUCKETS))
     n_with = (counts > 0).sum(0)
     vectors = np.sqrt(counts) * np.log((len(texts) + 1) / np.maximum(n_with, 1))
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    found: Likeness = vectors[: len(sentences)] @ vectors[len(sentences) :].T
-    return found
+    likeness: Likeness = vectors[: len(sentences)] @ vectors[len(sentences) :].T
+    return likeness
 
 
 def _counts(text: str) -> npt.NDArray[np.float64]:
@@ -205,13 +205,14 @@ def pieces(hypothesis: str, other: str, likeness: Likeness | None = None) -> lis
     Der Rhein ist lang. Er fließt nach Norden. | Der Rhein ist ein langer Fluss, der nach Norden fließt.
     Das Wasser ist kalt. | Sein Wasser ist kalt.
     """
-    own = sentence_ranges(hypothesis)
-    others = sentence_ranges(other)
-    sentences = [hypothesis[start:end] for start, end in own]
-    translated = [other[start:end] for start, end in others]
-    known = likeness_of(sentences, translated) if likeness is None else likeness
-    beads = align(list(map(size, sentences)), list(map(size, translated)), known)
-    return [AlignedPiece(_characters(bead.first, own), _characters(bead.other, others)) for bead in beads]
+    ranges = sentence_ranges(hypothesis)
+    other_ranges = sentence_ranges(other)
+    sentences = [hypothesis[start:end] for start, end in ranges]
+    other_sentences = [other[start:end] for start, end in other_ranges]
+    if likeness is None:
+        likeness = likeness_of(sentences, other_sentences)
+    beads = align(list(map(size, sentences)), list(map(size, other_sentences)), likeness)
+    return [AlignedPiece(_characters(bead.first, ranges), _characters(bead.other, other_ranges)) for bead in beads]
 
 
 def _characters(numbers: Range, sentences: Sequence[Range]) -> Range:

@@ -69,7 +69,7 @@ def placeholders(text: str) -> list[Range]:
     if not _MAY_HAVE_PLACEHOLDERS.search(text):
         return []
     if not (message := _ICU.search(text)):
-        return [match.span() for match in _PLACEHOLDER.finditer(text) if _is_one(match)]
+        return [match.span() for match in _PLACEHOLDER.finditer(text) if _is_placeholder(match)]
     places = placeholders(text[: message.start()])
     start = message.start()
     at = message.end()
@@ -84,7 +84,7 @@ def placeholders(text: str) -> list[Range]:
     return [*places, *((end + a, end + b) for a, b in placeholders(text[end:]))]
 
 
-def _is_one(match: re.Match[str]) -> bool:
+def _is_placeholder(match: re.Match[str]) -> bool:
     """Whether a match is no per cent sign, argument of LaTeX, or word that a user is asked to fill in."""
     name = match["tag"]
     if name is None:
@@ -145,7 +145,7 @@ def number_placeholders(text: str) -> tuple[str, ...]:
     >>> [number_placeholders(text) for text in ("%s: %1$d of %u", "<b>{n}</b> files", "{n} of {m}")]
     [('%1$d', '%u'), ('{n}',), ()]
     """
-    every = [text[start:end] for start, end in placeholders(text)]
-    numbers = tuple(code for code in every if code.startswith("%") and code[-1] in "diuoxX")
-    others = tuple(code for code in every if not code.startswith(("<", "&")))
-    return numbers or (others if len(others) == 1 else ())
+    codes = [text[start:end] for start, end in placeholders(text)]
+    numbers = tuple(code for code in codes if code.startswith("%") and code[-1] in "diuoxX")
+    without_markup = tuple(code for code in codes if not code.startswith(("<", "&")))
+    return numbers or (without_markup if len(without_markup) == 1 else ())

@@ -25,10 +25,10 @@ class Piece(NamedTuple):
     is_same: bool
 
 
-def sequence_edits(units: Sequence[str], others: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+def sequence_edits(units: Sequence[str], other_units: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
     """Returns how one sequence becomes another: kind, start, end, start and end in the other, as `difflib` has them."""
     # autojunk would leave out units that are frequent in a long text: the space, the letter e.
-    return SequenceMatcher(None, units, others, autojunk=False).get_opcodes()
+    return SequenceMatcher(None, units, other_units, autojunk=False).get_opcodes()
 
 
 def project_range(start: int, end: int, pieces: Iterable[Piece]) -> Range | None:
@@ -39,8 +39,10 @@ def project_range(start: int, end: int, pieces: Iterable[Piece]) -> Range | None
     ((4, 7), (4, 12), None)
     """
     places = [
-        (max(first, start) - first + other[0], min(last, end) - first + other[0]) if is_same else other
-        for (first, last), other, is_same in pieces
+        (max(first, start) - first + counterpart[0], min(last, end) - first + counterpart[0])
+        if is_same
+        else counterpart
+        for (first, last), counterpart, is_same in pieces
         if first < end and start < last
     ]
     return (places[0][0], places[-1][1]) if places else None

@@ -49,16 +49,16 @@ def sentence_ranges(text: str) -> tuple[Range, ...]:
     >>> [text[start:end] for start, end in sentence_ranges(text)]
     ['Am 3. Mai kam er.', '他走了。“真的？”', 'Nein!\n- Milch und Brot']
     """
-    found: list[Range] = []
+    ranges: list[Range] = []
     for start, end in _raw_ranges(text):
-        if found and _belongs_together(text[slice(*found[-1])]):
-            found[-1] = (found[-1][0], end)
+        if ranges and _belongs_together(text[slice(*ranges[-1])]):
+            ranges[-1] = (ranges[-1][0], end)
         else:
-            found.append((start, end))
-    if len(found) > 1 and size(text[slice(*found[-1])]) < _SHORTEST:
-        _, end = found.pop()
-        found[-1] = (found[-1][0], end)
-    return tuple(found)
+            ranges.append((start, end))
+    if len(ranges) > 1 and size(text[slice(*ranges[-1])]) < _SHORTEST:
+        _, end = ranges.pop()
+        ranges[-1] = (ranges[-1][0], end)
+    return tuple(ranges)
 
 
 def _belongs_together(before: str) -> bool:

@@ -16,9 +16,9 @@ from matese.text.ranges import Piece, project_range, sequence_edits
 
 
 def project(
-    spans: Iterable[ErrorSpan], text: str, other: str
+    spans: Iterable[ErrorSpan], text: str, new_text: str
 ) -> tuple[tuple[ErrorSpan, ...], tuple[UnplacedError, ...]]:
-    """Returns the spans at their places in `other`; spans whose text is missing there become errors without a place.
+    """Returns the spans at their places in `new_text`; those whose text is missing there lose their place.
 
     >>> from matese.annotation import Severity
     >>> (span,), _ = project([ErrorSpan(2, 5, Severity.MINOR)], '""Eis""', '"Eis"')
@@ -28,8 +28,8 @@ def project(
     placed = []
     lost = []
     for span in spans:
-        place = relocate(span.start, span.end, text, other)
-        place = place or project_range(span.start, span.end, _pieces(text, other))
+        place = relocate(span.start, span.end, text, new_text)
+        place = place or project_range(span.start, span.end, _pieces(text, new_text))
         if place is None:
             lost.append(UnplacedError(span.severity, span.category))
         else:
@@ -37,27 +37,27 @@ def project(
     return tuple(placed), tuple(lost)
 
 
-def relocate(start: int, end: int, text: str, other: str) -> tuple[int, int] | None:
-    """Returns the place in `other` of the characters start..end of `text`; None if it is ambiguous.
+def relocate(start: int, end: int, text: str, new_text: str) -> tuple[int, int] | None:
+    """Returns the place in `new_text` of the characters start..end of `text`; None if it is ambiguous.
 
     The place is clear if both texts are equal up to the end of the span, from its start on, or everywhere else, or if
-    the marked characters occur once in `other`.
+    the marked characters occur once in `new_text`.
 
     >>> relocate(8, 11, "Yuan hadhad a field", "Yuan had a field")  # repeated
     (5, 8)
     >>> relocate(6, 9, "I saw red cars", "I saw blue cars"), relocate(6, 10, "I saw red cars", "I saw cars")
     ((6, 10), None)
     """
-    shift = len(other) - len(text)
-    if other.startswith(text[:end]):
+    shift = len(new_text) - len(text)
+    if new_text.startswith(text[:end]):
         return start, end
-    if start + shift >= 0 and other.endswith(text[start:]):
+    if start + shift >= 0 and new_text.endswith(text[start:]):
         return start + shift, end + shift
     wanted = text[start:end]
-    first = other.find(wanted)
-    last = other.rfind(wanted)
+    first = new_text.find(wanted)
+    last = new_text.rfind(wanted)
     is_single = first >= 0 and first == last
-    if start <= end + shift and other.startswith(text[:start]) and other.endswith(text[end:]):
+    if start <= end + shift and new_text.startswith(text[:start]) and new_text.endswith(text[end:]):
         # All else is the same. Text was added around the span, something stands instead of it, or nothing does.
         if is_single and start <= first and first + len(wanted) <= end + shift:
             return first, first + len(wanted)
@@ -66,7 +66,7 @@ def relocate(start: int, end: int, text: str, other: str) -> tuple[int, int] | N
 
 
 @lru_cache(maxsize=1)
-def _pieces(text: str, other: str) -> Sequence[Piece]:
+def _pieces(text: str, new_text: str) -> Sequence[Piece]:
     """Returns the characters of a text, as far as they are in the other text or something stands in their place."""
-    edits = sequence_edits(text, other)
+    edits = sequence_edits(text, new_text)
     return [Piece((start, end), (to, to_end), kind == "equal") for kind, start, end, to, to_end in edits if to < to_end]

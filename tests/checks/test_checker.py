@@ -109,9 +109,12 @@ def test_an_omission_on_the_same_words_costs_once() -> None:
     same = Omission("reference", 0, 10, 12, MINOR, None, 0.7)
     both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=(same,)))
     assert both.omissions == (Omission("source", None, 9, 11, MAJOR, placeholders.LOST, 0.7, "placeholders"),)
-    other = Omission("reference", 0, 13, 17, MINOR, None, 0.7)
-    both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=(other,)))
-    assert {*both.omissions} == {other, Omission("source", None, 9, 11, MAJOR, placeholders.LOST, rule="placeholders")}
+    elsewhere = Omission("reference", 0, 13, 17, MINOR, None, 0.7)
+    both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=(elsewhere,)))
+    assert {*both.omissions} == {
+        elsewhere,
+        Omission("source", None, 9, 11, MAJOR, placeholders.LOST, rule="placeholders"),
+    }
 
 
 def test_a_copy_is_an_error_in_unknown_languages_too() -> None:
@@ -247,9 +250,9 @@ def test_what_model_and_rules_mark_costs_once(
 def test_no_answer_of_a_model_is_not_free_of_errors() -> None:
     unanswered = Rating(Segment("Es kostet 17 €.", "It costs €17."), "matese|model:m", None)
     assert checker.add_findings(unanswered) == unanswered
-    found = checker.add_findings(replace(unanswered, segment=Segment("Es kostet 15 €.", "It costs €17.")))
-    assert [error.rule for error in found.errors or ()] == ["numbers"]
-    assert found.rater is not None
-    assert "model" not in found.rater
+    answered_by_rules = checker.add_findings(replace(unanswered, segment=Segment("Es kostet 15 €.", "It costs €17.")))
+    assert [error.rule for error in answered_by_rules.errors or ()] == ["numbers"]
+    assert answered_by_rules.rater is not None
+    assert "model" not in answered_by_rules.rater
     scored = replace(unanswered, estimate=Estimate(-1.0, "mqm"))
     assert checker.add_findings(scored).errors is None, "a model of scores alone marks nothing"

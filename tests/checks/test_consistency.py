@@ -5,7 +5,7 @@ from matese.checks import consistency
 
 
 def found(*segments: Segment) -> list[tuple[bool, str, tuple[str, ...]]]:
-    return [(one.is_source, one.text, one.others) for one in consistency.find(segments)]
+    return [(text.is_source, text.text, text.counterparts) for text in consistency.find(segments)]
 
 
 def test_nothing_is_inconsistent_without_two_texts() -> None:
@@ -19,17 +19,17 @@ def test_texts_and_translations_of_several() -> None:
         (True, "Save", ("Sichern", "speichern")),
         (False, "speichern", (" save", "Store")),
     ]
-    assert [one.segments for one in consistency.find(segments)] == [tuple(segments[:2]), tuple(segments[1:])]
+    assert [text.segments for text in consistency.find(segments)] == [tuple(segments[:2]), tuple(segments[1:])]
 
 
 def test_context_system_language_and_placeholders_are_respected() -> None:
-    for other in (
+    for segment in (
         Segment("Speichern", "Save", extra={"context": "menu"}),
         Segment("Speichern", "Save", key=SegmentKey(system="B")),
         Segment("Speichern", "Save", key=SegmentKey(lang_pair="en-nl")),
         Segment("Speichern %s", "Save"),
     ):
-        assert found(Segment("Sichern", "Save"), other) == []
+        assert found(Segment("Sichern", "Save"), segment) == []
 
 
 def test_plural_forms_of_an_entry_differ() -> None:

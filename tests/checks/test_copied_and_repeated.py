@@ -163,5 +163,5 @@ def test_repetitions_of_a_reference_are_right() -> None:
 )
 def test_artefacts(source: str, hypothesis: str, expected: list[str] | None) -> None:
     spans = artefacts.find(texts(source, hypothesis))
-    found = [hypothesis[span.start : span.end] for span in spans]
-    assert found == ([hypothesis.partition("\n")[0]] if expected is None else expected)
+    marked = [hypothesis[span.start : span.end] for span in spans]
+    assert marked == ([hypothesis.partition("\n")[0]] if expected is None else expected)

@@ -27,5 +27,5 @@ def test_a_column_states_a_limit() -> None:
 )
 def test_what_is_too_long(context: object, hypothesis: str, expected: str | None) -> None:
     segment = Segment(hypothesis, "Save", extra=None if context is None else {"context": context})
-    found = [hypothesis[span.start : span.end] for span in length.find(Texts(segment))]
-    assert found == ([] if expected is None else [expected])
+    marked = [hypothesis[span.start : span.end] for span in length.find(Texts(segment))]
+    assert marked == ([] if expected is None else [expected])

@@ -34,23 +34,25 @@ _SOURCE = [
 _ADDED = "Kaufen Sie jetzt diese tollen Schuhe im Angebot!"
 
 
-def _numbers(hypothesis: list[str], other: list[str]) -> list[tuple[str, str]]:
+def _numbers(hypothesis: list[str], other_sentences: list[str]) -> list[tuple[str, str]]:
     """Returns the sentences of each piece by their numbers, such as ("01", "0")."""
-    texts = (" ".join(hypothesis), " ".join(other))
-    found = []
+    texts = (" ".join(hypothesis), " ".join(other_sentences))
+    numbers = []
     for piece in pieces(*texts):
         sides = []
-        for text, sentences, place in zip(texts, (hypothesis, other), (piece.hypothesis, piece.other), strict=True):
-            sides.append("".join(str(n) for n, one in enumerate(sentences) if one in text[slice(*place)]))
-        found.append((sides[0], sides[1]))
-    return found
+        for text, sentences, place in zip(
+            texts, (hypothesis, other_sentences), (piece.hypothesis, piece.other), strict=True
+        ):
+            sides.append("".join(str(n) for n, sentence in enumerate(sentences) if sentence in text[slice(*place)]))
+        numbers.append((sides[0], sides[1]))
+    return numbers
 
 
 _EACH = [(str(number), str(number)) for number in range(5)]
 
 
 @pytest.mark.parametrize(
-    ("hypothesis", "other", "expected"),
+    ("hypothesis", "other_sentences", "expected"),
     [
         ([], [], []),
         (_TEXT[:1], [], [("0", "")]),
@@ -65,16 +67,16 @@ _EACH = [(str(number), str(number)) for number in range(5)]
     ],
     ids=["empty", "no other", "no hypothesis", "one", "same", "reworded", "source", "1-2", "2-1", "1-0"],
 )
-def test_pieces(hypothesis: list[str], other: list[str], expected: list[tuple[str, str]]) -> None:
-    assert _numbers(hypothesis, other) == expected
+def test_pieces(hypothesis: list[str], other_sentences: list[str], expected: list[tuple[str, str]]) -> None:
+    assert _numbers(hypothesis, other_sentences) == expected
 
 
 @pytest.mark.parametrize("other", [_TEXT, _REWORDED])
 def test_sentences_in_another_order_have_no_counterpart(other: list[str]) -> None:
     places = {str(number): str(4 - number) for number in range(5)}
-    paired = [(own, others) for own, others in _numbers(_TEXT[::-1], other) if own and others]
+    paired = [(first, second) for first, second in _numbers(_TEXT[::-1], other) if first and second]
     assert paired
-    assert all(places[number] in others for own, others in paired for number in own)
+    assert all(places[number] in second for first, second in paired for number in first)
 
 
 def test_many_sentences_beside_few() -> None:
@@ -84,14 +86,14 @@ def test_many_sentences_beside_few() -> None:
     assert len([piece for piece in aligned if piece.hypothesis[0] < piece.hypothesis[1]]) > 190
 
 
-@pytest.mark.parametrize("other", [_REWORDED, _SOURCE])
-def test_given_likeness_decides(other: list[str]) -> None:
+@pytest.mark.parametrize("other_sentences", [_REWORDED, _SOURCE])
+def test_given_likeness_decides(other_sentences: list[str]) -> None:
     likeness = np.zeros((5, 5))
     likeness[:4, 1:] = np.eye(4)  # each sentence belongs to the next one's counterpart
-    aligned = pieces(" ".join(_TEXT), " ".join(other), likeness)
+    aligned = pieces(" ".join(_TEXT), " ".join(other_sentences), likeness)
     paired = [piece for piece in aligned if piece.is_paired]
-    texts = [" ".join(other)[slice(*piece.other)] for piece in paired]
-    assert texts == other[1:]
+    texts = [" ".join(other_sentences)[slice(*piece.other)] for piece in paired]
+    assert texts == other_sentences[1:]
 
 
 _TEXTS = st.lists(
@@ -111,15 +113,15 @@ def test_each_character_is_in_one_piece_in_order(hypothesis: str, other: str) ->
         assert covered == sorted(set(covered))
         assert not [place for place in set(range(len(text))) - set(covered) if not text[place].isspace()]
         filled = [text[start:end] for start, end in places if start < end]
-        assert [one.strip() for one in filled] == filled
+        assert [part.strip() for part in filled] == filled
         assert {start for start, end in places if start < end} <= {start for start, _ in sentence_ranges(text)}
 
 
 @given(st.lists(st.integers(1, 300), max_size=6), st.lists(st.integers(1, 300), max_size=6))
-def test_beads_cover_both_texts(lengths: list[int], others: list[int]) -> None:
-    beads = align(lengths, others, np.zeros((len(lengths), len(others))))
+def test_beads_cover_both_texts(lengths: list[int], other_lengths: list[int]) -> None:
+    beads = align(lengths, other_lengths, np.zeros((len(lengths), len(other_lengths))))
     assert [number for bead in beads for number in range(*bead.first)] == list(range(len(lengths)))
-    assert [number for bead in beads for number in range(*bead.other)] == list(range(len(others)))
+    assert [number for bead in beads for number in range(*bead.other)] == list(range(len(other_lengths)))
 
 
 def test_likeness() -> None:

@@ -18,7 +18,7 @@ def marked(text: str) -> tuple[str, ErrorSpan]:
 
 
 @pytest.mark.parametrize(
-    ("text", "other", "expected"),
+    ("text", "new_text", "expected"),
     [
         ("[a]", "", None),
         ("[a] b", "a b", "a"),
@@ -40,10 +40,10 @@ def marked(text: str) -> tuple[str, ErrorSpan]:
         ("das \U0001f600[gute] Eis\U0001f600", "das gute Eis", "gute"),
     ],
 )
-def test_a_span_stands_for_the_same_words(text: str, other: str, expected: str | None) -> None:
+def test_a_span_stands_for_the_same_words(text: str, new_text: str, expected: str | None) -> None:
     plain, span = marked(text)
-    placed, lost = project([span], plain, other)
-    assert [other[place.start : place.end] for place in placed] == ([] if expected is None else [expected])
+    placed, lost = project([span], plain, new_text)
+    assert [new_text[place.start : place.end] for place in placed] == ([] if expected is None else [expected])
     assert lost == ((UnplacedError(Severity.MINOR, "Other"),) if expected is None else ())
 
 
@@ -56,15 +56,15 @@ def test_which_of_two_is_told_from_what_stands_around() -> None:
 
 
 @given(texts, texts, st.data())
-def test_a_place_is_in_the_other_text_and_every_span_is_told(text: str, other: str, data: st.DataObject) -> None:
+def test_a_place_is_in_the_other_text_and_every_span_is_told(text: str, new_text: str, data: st.DataObject) -> None:
     if not text:
         return
     start = data.draw(st.integers(0, len(text) - 1))
     span = ErrorSpan(start, data.draw(st.integers(start + 1, len(text))), Severity.MAJOR)
-    placed, lost = project([span], text, other)
+    placed, lost = project([span], text, new_text)
     assert len(placed) + len(lost) == 1
-    assert all(place.end <= len(other) for place in placed)
-    if text == other:
+    assert all(place.end <= len(new_text) for place in placed)
+    if text == new_text:
         assert placed == (span,)
 
 
@@ -77,7 +77,7 @@ def test_a_span_keeps_its_characters_where_text_is_added(before: str, words: str
 
 
 @pytest.mark.parametrize(
-    ("text", "span", "other", "place"),
+    ("text", "span", "new_text", "place"),
     [
         ("a b c", (2, 3), "a b c", (2, 3)),
         ("a bb c", (2, 4), "a b c", (2, 3)),
@@ -90,14 +90,14 @@ def test_a_span_keeps_its_characters_where_text_is_added(before: str, words: str
         ("aa", (0, 1), "a", (0, 1)),
     ],
 )
-def test_relocate(text: str, span: tuple[int, int], other: str, place: tuple[int, int] | None) -> None:
-    assert relocate(*span, text, other) == place
+def test_relocate(text: str, span: tuple[int, int], new_text: str, place: tuple[int, int] | None) -> None:
+    assert relocate(*span, text, new_text) == place
 
 
 @given(st.text("ab "), st.text("ab ", min_size=1), st.text("ab "), st.text("ab c"))
-def test_relocate_stays_within_the_other_text(before: str, marked: str, after: str, other: str) -> None:
+def test_relocate_stays_within_the_other_text(before: str, marked: str, after: str, new_text: str) -> None:
     start = len(before)
     end = len(before) + len(marked)
-    place = relocate(start, end, before + marked + after, other)
-    assert place is None or 0 <= place[0] < place[1] <= len(other)
+    place = relocate(start, end, before + marked + after, new_text)
+    assert place is None or 0 <= place[0] < place[1] <= len(new_text)
     assert relocate(start, end, before + marked + after, before + marked + after) == (start, end)

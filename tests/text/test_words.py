@@ -41,7 +41,7 @@ def test_words(text: str, words: list[str]) -> None:
 def test_words_are_apart_in_order_and_leave_out_white_space_only(text: str) -> None:
     ranges = word_ranges(text)
     assert all(start < end for start, end in ranges)
-    assert all(previous[1] <= other[0] for previous, other in pairwise(ranges))
+    assert all(previous[1] <= following[0] for previous, following in pairwise(ranges))
     covered = {place for start, end in ranges for place in range(start, end)}
     assert all((place in covered) is not character.isspace() for place, character in enumerate(text))
 
