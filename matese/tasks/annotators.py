@@ -42,12 +42,12 @@ _FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own."""
 
 
-def device(given: object) -> str:
+def device(name: object) -> str:
     """Returns the name of a device; loading the model checks whether it is available."""
     names = ("auto", "cpu", "cuda", "mps")
-    if given not in names and not re.fullmatch(r"cuda:[0-9]{1,3}", str(given)):
-        raise UsageError(unknown("device", str(given), names, allowed=one_of((*names, "cuda:N"))))
-    return str(given)
+    if name not in names and not re.fullmatch(r"cuda:[0-9]{1,3}", str(name)):
+        raise UsageError(unknown("device", str(name), names, allowed=one_of((*names, "cuda:N"))))
+    return str(name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +108,9 @@ class Loading(DecodingChoice):
         return {**of_model, "weights": weights, "choice": choice}
 
 
-def rules(given: object) -> str:
+def rules(names: object) -> str:
     """Returns the names of rules, separated by commas, as `matese.checks.chosen.choose` describes them."""
-    text = chosen.as_text(given)
+    text = chosen.as_text(names)
     chosen.choose(text)
     return text
 
@@ -273,8 +273,8 @@ def opened(
             )
             yield _with_rules(marker, rules_of)
         if has_correction and faults:
-            found = ", ".join(f"{rule} {n:,}" for rule, n in faults.most_common())
-            notices.info(f"rules find faults in corrected translations ({found}): look at these first")
+            by_rule = ", ".join(f"{rule} {n:,}" for rule, n in faults.most_common())
+            notices.info(f"rules find faults in corrected translations ({by_rule}): look at these first")
         return
     with loaded(options, n_segments, weights=weights) as annotator:
         if for_people and options.min_confidence is None and options.use is None:
@@ -285,7 +285,7 @@ def opened(
         notices.info(*annotator.counts.notices)
 
 
-def tell_rules(options: Marking, given: GivenSegments) -> None:
+def tell_rules(options: Marking, segments: GivenSegments) -> None:
     """Tells which of the rules that were asked for can say nothing about the texts.
 
     Raises:
@@ -297,12 +297,12 @@ def tell_rules(options: Marking, given: GivenSegments) -> None:
     from matese.checks.rule import Need
 
     asked = options.chosen_rules.rules
-    idle = rules.idle(asked, given)
+    idle = rules.idle(asked, segments)
     # Few files have inline codes.
     told = [rule for rule in asked if len(asked) < len(rules.TABLE) or rule not in idle or rule.needs is not Need.CODES]
     if lacking := [rule for rule in idle if rule in told]:
         problem = rules.why_idle(lacking)
-        first = next(iter(given), None)
+        first = next(iter(segments), None)
         if first is not None and first.source is None and (names := list(first.extra or ())):
             import json
 
@@ -424,12 +424,12 @@ def loaded(
         ModelError: if there is no such model or it cannot be loaded.
         UsageError: if the device is not available on this machine.
     """
-    how = options.intervals.uncertainty
+    method = options.intervals.uncertainty
     names = [options.model]
-    if how is not None:
+    if method is not None:
         from matese.model import uncertainty
 
-        names = list(uncertainty.parse(how, scale=options.intervals.interval_scale).models) or names
+        names = list(uncertainty.parse(method, scale=options.intervals.interval_scale).models) or names
     tell_licences(names)
     with notices.quiet():
         with notices.undisturbed():  # torch is imported here, if the model needs it
@@ -439,7 +439,7 @@ def loaded(
         if options.min_confidence is not None:
             _tell_expectation(names[0], options.min_confidence)
         # Without dropout in training, its passes are not samples of the model's uncertainty.
-        if how is not None and how.startswith("dropout") and annotator.config.layers.dropout == 0:
+        if method is not None and method.startswith("dropout") and annotator.config.layers.dropout == 0:
             advice = "its intervals need --interval-scale, see docs/explain.md"
             notices.info(f"the model was trained without dropout: {advice}")
         yield annotator

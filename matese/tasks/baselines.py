@@ -74,26 +74,26 @@ per, cder, character, nist, sentinel-src, sentinel-mt, sentinel-src-fit, sentine
 yisi, or a model: an embedded one, a directory or a hub id; or a file of scores
     """
     check_list(metrics=metrics)
-    chosen = list(dict.fromkeys(metric for metric in metrics if isinstance(metric, str)))
-    if fitted := [name for name in FITTED_BASELINES if name in chosen]:
+    names = list(dict.fromkeys(metric for metric in metrics if isinstance(metric, str)))
+    if fitted := [name for name in FITTED_BASELINES if name in names]:
         raise UsageError(f"{fitted[0]} is fitted to human scores, which only correlate has: must be another metric")
-    variants = {name: title for name, title in EMBEDDING_BASELINES.items() if name in chosen}
+    variants = {name: title for name, title in EMBEDDING_BASELINES.items() if name in names}
     for option, value in (("encoder", encoder), ("layer", layer)):
         if value is not None and not variants:
             raise UsageError(f"--{option} is for the metrics {one_of(list(EMBEDDING_BASELINES))} only")
-    files = [name for name in chosen if Path(name).is_file()]
-    models = [name for name in chosen if base_name(name) not in BASELINES and name not in files]
+    files = [name for name in names if Path(name).is_file()]
+    models = [name for name in names if base_name(name) not in BASELINES and name not in files]
     for name in models:
         _check_model(name)
-    made = [metric for metric in metrics if not isinstance(metric, str)]
+    baselines = [metric for metric in metrics if not isinstance(metric, str)]
     for name, make in MAKERS.items():
-        made += [make(name, metric.partition(":")[2]) for metric in chosen if base_name(metric) == name]
+        baselines += [make(name, metric.partition(":")[2]) for metric in names if base_name(metric) == name]
     if variants:
-        made.append(_of_encoder(encoder or "mini", layer, variants))
-    made += [_of_file(name) for name in files]
+        baselines.append(_of_encoder(encoder or "mini", layer, variants))
+    baselines += [_of_file(name) for name in files]
     for name, title in zip(models, titles(models), strict=True):
-        made.append(_of_model(name, title, mqm.find_weights(weights), loading or {}))
-    return made
+        baselines.append(_of_model(name, title, mqm.find_weights(weights), loading or {}))
+    return baselines
 
 
 def make_for_correlation(
@@ -105,15 +105,15 @@ def make_for_correlation(
         UsageError, InputError, ModelError: as `make_baselines`.
     """
     fitted = [name for name in FITTED_BASELINES if name in metrics]
-    others = [name for name in metrics if name not in FITTED_BASELINES]
-    is_for_others = not fitted or any(name in EMBEDDING_BASELINES for name in others)
-    made = make_baselines(
-        others,
-        encoder=encoder if is_for_others else None,
-        layer=layer if is_for_others else None,
+    unfitted = [name for name in metrics if name not in FITTED_BASELINES]
+    is_for_unfitted = not fitted or any(name in EMBEDDING_BASELINES for name in unfitted)
+    baselines = make_baselines(
+        unfitted,
+        encoder=encoder if is_for_unfitted else None,
+        layer=layer if is_for_unfitted else None,
         weights=weights,
     )
-    return [*made, *_sentinels(fitted, encoder or "mini", layer)]
+    return [*baselines, *_sentinels(fitted, encoder or "mini", layer)]
 
 
 def _sentinels(names: Sequence[FittedName], encoder: str, layer: int | None) -> list[FittedBaseline]:

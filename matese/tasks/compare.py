@@ -23,9 +23,9 @@ _TOP = 10
 """Segments with the largest differences that are listed."""
 
 
-def _listed(given: object) -> tuple[object, ...]:
+def _as_list(value: object) -> tuple[object, ...]:
     """Returns names, or what they stand for, as a list; one alone stands for a list of one."""
-    return (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +54,8 @@ class Request(rated.Rated):
     """
 
     _: KW_ONLY
-    filter: Sequence[Filter | str] = option((), take_all=_listed, metavar="FILTER")
-    metrics: Sequence[str | Baseline] = option((), take_all=_listed)
+    filter: Sequence[Filter | str] = option((), take_all=_as_list, metavar="FILTER")
+    metrics: Sequence[str | Baseline] = option((), take_all=_as_list)
     sampling: Sampling = group(Sampling)
     asking: Asking = group(Asking)
     output: ComparisonOutput = group(ComparisonOutput)
@@ -76,29 +76,32 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
         from matese.tasks import baselines
 
         # Before the model works for an hour.
-        filters = [segment_filters.parse(one) if isinstance(one, str) else one for one in request.filter]
-        found = rated.find(request, command="compare")
-        with annotators.scoring([one for one in request.metrics if isinstance(one, str)]):
+        filters = [
+            segment_filters.parse(name_or_filter) if isinstance(name_or_filter, str) else name_or_filter
+            for name_or_filter in request.filter
+        ]
+        rated_systems = rated.find(request, command="compare")
+        with annotators.scoring([metric for metric in request.metrics if isinstance(metric, str)]):
             compared = comparison.compare(
-                found.systems,
+                rated_systems.systems,
                 weights=request.penalties,
                 selected_by=filters,
                 sampling=request.sampling,
                 basis=request.by,
-                baseline=found.baseline,
+                baseline=rated_systems.baseline,
                 metrics=baselines.make_baselines(
                     request.metrics, weights=request.penalties, loading={"device": request.marking.computing.device}
                 ),
             )
         preferred = _preferences(request, compared) if request.asking.annotator is not None else {}
-        blind_spots = models.blind_spots(rating for ratings in found.systems.values() for rating in ratings)
+        blind_spots = models.blind_spots(rating for ratings in rated_systems.systems.values() for rating in ratings)
         notices.info(*comparison_report.notices(compared), *blind_spots)
         sentences = [f"{comparison_report.preference(*names, of_pair)}\n" for names, of_pair in preferred.items()]
         text = comparison_report.text(compared, _TOP, is_all=request.output.all)
         outputs.write_text(*sentences, *text, look=request.output.look)
         outputs.write_json(comparison_report.to_json(compared, files, preferred))
         if outputs.html is not None:
-            outputs.html.write(comparison_page.render(compared, files, notes=[*found.warnings, *blind_spots]))
+            outputs.html.write(comparison_page.render(compared, files, notes=[*rated_systems.warnings, *blind_spots]))
     return compared
 
 
@@ -106,14 +109,14 @@ def _preferences(request: Request, compared: SystemComparison) -> dict[tuple[str
     """Returns which of two systems a language model prefers, for each pair that is compared."""
     from matese.evaluation.systems import preferences
 
-    found = {}
+    by_pair = {}
     with annotators.asked_model(request.asking, weights=request.weights) as model:
         for first, second in compared.pairs:
             ratings = [compared.ratings[name] for name in (first, second)]
-            pairs = ((one.segment, other.segment) for one, other in zip(*ratings, strict=True))
-            judged = [(one.better, one.is_steady) for one in model.preferences(pairs)]
-            found[first, second] = preferences.summarise(judged, ratings[0], compared.sampling)
-    return found
+            pairs = ((left.segment, right.segment) for left, right in zip(*ratings, strict=True))
+            judged = [(answer.better, answer.is_steady) for answer in model.preferences(pairs)]
+            by_pair[first, second] = preferences.summarise(judged, ratings[0], compared.sampling)
+    return by_pair
 
 
 compare = function(Request, run)

@@ -132,16 +132,16 @@ class Request(Weighted):
 
     def read_options(self) -> ReadOptions:
         """Returns how the input is read."""
-        given = self.reading
+        reading = self.reading
         return replace(
-            texts.read_options(given),
-            test_set=given.test_set,
-            end_shift=given.end_shift,
-            single_characters=given.single_characters,
-            predictions=given.predictions,
+            texts.read_options(reading),
+            test_set=reading.test_set,
+            end_shift=reading.end_shift,
+            single_characters=reading.single_characters,
+            predictions=reading.predictions,
             system=self.writing.system,
-            first_segment=given.first_segment,
-            texts=given.texts,
+            first_segment=reading.first_segment,
+            texts=reading.texts,
         )
 
 
@@ -161,26 +161,27 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     writing = request.writing
     path = request.path
     output = os.fspath(request.output)
-    given = [one for one in (path, reading.before, reading.texts, *request.joined.files) if isinstance(one, str)]
-    check_stdin(given)
-    sinks.check_apart(output, given)
+    sources = (path, reading.before, reading.texts, *request.joined.files)
+    inputs = [source for source in sources if isinstance(source, str)]
+    check_stdin(inputs)
+    sinks.check_apart(output, inputs)
     to = request.to or _format_of_copy(writing.template, output)
     form = sinks.format_of(output, to, ENDINGS, option="--to")
     require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
-    with texts.counting_issues(request.read_options(), is_strict=request.strict) as how:
+    with texts.counting_issues(request.read_options(), is_strict=request.strict) as read_options:
         ratings: Iterable[Rating]
         if path is None:
             ratings = texts.named(request.input, "input").ratings
         else:
-            ratings = detection.read(path, how, name=request.from_)
-        reviewed = None if writing.as_rater is None else _reviewed(request, how)
+            ratings = detection.read(path, read_options, name=request.from_)
+        reviewed = None if writing.as_rater is None else _reviewed(request, read_options)
         ratings = _of_raters(request, texts.with_texts(ratings, request.joined, reading.lang_pair), reviewed)
         if reading.before is not None:
-            ratings = _with_edits(ratings, reading.before, how, form=request.form)
+            ratings = _with_edits(ratings, reading.before, read_options, form=request.form)
         table = TableStyle()
         if path is not None:
             table = sinks.table_style(path, request.from_, form or "", reading.columns)
-        options = WriteOptions(
+        write_options = WriteOptions(
             request.penalties,
             writing.method,
             None if writing.template is None else Path(writing.template),
@@ -188,7 +189,7 @@ def run(request: Request, stream: TextIO | None = None) -> None:
             table,
             corrections_only=writing.corrections_only,
         )
-        sinks.write_ratings(ratings, output, form or "", options, strict=request.strict, stream=stream)
+        sinks.write_ratings(ratings, output, form or "", write_options, strict=request.strict, stream=stream)
         if reviewed is not None and reviewed.notice:
             notices.info(reviewed.notice)
 
@@ -210,25 +211,25 @@ def _format_of_copy(template: str | None, output: str) -> str | None:
 def _of_raters(request: Request, ratings: Iterable[Rating], reviewed: Reviewed | None) -> Iterable[Rating]:
     """Returns the ratings of one rater, or of all of them merged, perhaps under another name."""
     if request.raters.rater is not None:
-        ratings = _of(request.raters.rater, ratings)
+        ratings = _ratings_by(request.raters.rater, ratings)
     if request.raters.merge is not None:
         name = request.path or "input"
         ratings = texts.one_per_segment(list(ratings), request.raters, name=name, weights=request.penalties)
     return ratings if reviewed is None else _each_once(reviewed.of(ratings))
 
 
-def _of(rater: str, ratings: Iterable[Rating]) -> Iterator[Rating]:
+def _ratings_by(rater: str, ratings: Iterable[Rating]) -> Iterator[Rating]:
     """Yields the ratings of a rater."""
-    others: dict[str, None] = {}
+    other_raters: dict[str, None] = {}
     n_chosen = 0
     for rating in ratings:
         if rating.rater == rater:
             n_chosen += 1
             yield rating
         else:
-            others[rating.rater or "none"] = None
+            other_raters[rating.rater or "none"] = None
     if not n_chosen:
-        allowed = f"must be {one_of(sorted(others)[:10])}; --as-rater {rater} gives all ratings this rater"
+        allowed = f"must be {one_of(sorted(other_raters)[:10])}; --as-rater {rater} gives all ratings this rater"
         raise InputError(f"no rating of rater {rater!r} (--rater): {allowed}")
 
 
@@ -249,17 +250,19 @@ def _each_once(ratings: Iterable[Rating]) -> Iterator[Rating]:
         yield rating
 
 
-def _reviewed(request: Request, how: ReadOptions) -> Reviewed:
+def _reviewed(request: Request, options: ReadOptions) -> Reviewed:
     """Returns what makes the ratings those of `--as-rater`."""
     from matese.formats.person_review import Reviewed
     from matese.formats.registry import BY_NAME
 
-    shown: dict[tuple[SegmentKey | None, str | None], Rating] = {}
+    ratings_before: dict[tuple[SegmentKey | None, str | None], Rating] = {}
     before = request.reading.before
     if before is not None:
-        shown = {_place(rating): rating for rating in _held(before, how, BY_NAME[request.form])}
+        ratings_before = {_place(rating): rating for rating in _reduced(before, options, BY_NAME[request.form])}
     writing = request.writing
-    return Reviewed(writing.as_rater or "", lambda rating: shown.get(_place(rating)), is_all=writing.all_reviewed)
+    return Reviewed(
+        writing.as_rater or "", lambda rating: ratings_before.get(_place(rating)), is_all=writing.all_reviewed
+    )
 
 
 def _place(rating: Rating) -> tuple[SegmentKey | None, str | None]:
@@ -268,26 +271,28 @@ def _place(rating: Rating) -> tuple[SegmentKey | None, str | None]:
     return segment.key, segment.hypothesis if segment.key is None or segment.key.index is None else None
 
 
-def _held(before: RatingsOrFile, how: ReadOptions, form: Format) -> Iterator[Rating]:
+def _reduced(before: RatingsOrFile, options: ReadOptions, form: Format) -> Iterator[Rating]:
     """Yields ratings, or those of a file, as far as a format can hold them."""
     from matese.formats import detection
     from matese.formats.capabilities import Reducer
 
     reducer = Reducer(form.capabilities, adapt=form.adapt)
-    given: Iterable[Rating]
+    ratings: Iterable[Rating]
     if isinstance(before, str):
-        given = detection.read(before, replace(how, columns={}, first_segment=None))
+        ratings = detection.read(before, replace(options, columns={}, first_segment=None))
     else:
-        given = texts.named(before, "before").ratings
-    yield from (held for rating in given if (held := reducer.reduce(rating)) is not None)
+        ratings = texts.named(before, "before").ratings
+    yield from (reduced for rating in ratings if (reduced := reducer.reduce(rating)) is not None)
 
 
-def _with_edits(ratings: Iterable[Rating], before: RatingsOrFile, how: ReadOptions, *, form: str) -> Iterator[Rating]:
+def _with_edits(
+    ratings: Iterable[Rating], before: RatingsOrFile, options: ReadOptions, *, form: str
+) -> Iterator[Rating]:
     """Yields the ratings; tells at the end how they differ from those before, as their format can hold these."""
     from matese.evaluation.spans import annotation_changes
     from matese.formats.registry import BY_NAME
 
     after = list(ratings)
-    changes = annotation_changes.measure(_held(before, how, BY_NAME[form]), after)
+    changes = annotation_changes.measure(_reduced(before, options, BY_NAME[form]), after)
     yield from after
     notices.info(str(changes))

@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     """A file of scores or ratings, or ratings in any form."""
 
 
-def _first_segment(given: object) -> str:
+def _first_segment(value: object) -> str:
     """Returns the number of the first segment, 0 or 1, of all files or of one: "1" or "FILE=1"."""
-    file, is_named, number = str(given).rpartition("=")
+    file, is_named, number = str(value).rpartition("=")
     if number not in ("0", "1") or (is_named and not file):
-        raise UsageError(f"{given!r}: must be 0 or 1, or FILE=0 or FILE=1")
-    return str(given)
+        raise UsageError(f"{value!r}: must be 0 or 1, or FILE=0 or FILE=1")
+    return str(value)
 
 
-def _scores_of_metrics(given: object) -> Mapping[str, object] | tuple[str, ...]:
+def _scores_of_metrics(metrics: object) -> Mapping[str, object] | tuple[str, ...]:
     """Returns files of scores, or files and ratings by the name of the metric."""
-    if isinstance(given, Mapping):
-        return {name: ratings_given(scores) for name, scores in given.items()}
-    given = ratings_given(given)
-    several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
-    if not all(isinstance(scores, str | PathLike) for scores in several):
+    if isinstance(metrics, Mapping):
+        return {name: ratings_given(scores) for name, scores in metrics.items()}
+    metrics = ratings_given(metrics)
+    files = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
+    if not all(isinstance(file, str | PathLike) for file in files):
         raise UsageError('ratings without a name: must be files, or ratings by the name of a metric: {"mine": ...}')
-    return tuple(map(str, several))
+    return tuple(map(str, files))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,30 +149,30 @@ class Request(Options):
     @property
     def files(self) -> list[str]:
         """The files of scores."""
-        given = self.metric.values() if isinstance(self.metric, Mapping) else self.metric
-        return [one for one in (self.gold, *given) if isinstance(one, str)] if self.test_set is None else []
+        metrics = self.metric.values() if isinstance(self.metric, Mapping) else self.metric
+        return [scores for scores in (self.gold, *metrics) if isinstance(scores, str)] if self.test_set is None else []
 
     def selected(self) -> ScoreSelection:
         """Returns which scores are compared."""
-        given = self.selection
-        numbers = [text.rpartition("=") for text in given.first_segment]
+        selection = self.selection
+        numbers = [text.rpartition("=") for text in selection.first_segment]
         general = [int(number) for file, _, number in numbers if not file]
         return ScoreSelection(
-            lang_pairs=tuple(dict.fromkeys(given.lang_pairs)),
-            metrics=tuple(given.metrics),
+            lang_pairs=tuple(dict.fromkeys(selection.lang_pairs)),
+            metrics=tuple(selection.metrics),
             gold=self.gold if isinstance(self.gold, str) else None,
-            human_metrics=tuple(given.human_metric),
-            reference=given.ref,
-            with_human=True if given.with_human else False if given.without_human else None,
-            without=tuple(given.without),
+            human_metrics=tuple(selection.human_metric),
+            reference=selection.ref,
+            with_human=True if selection.with_human else False if selection.without_human else None,
+            without=tuple(selection.without),
             baselines=tuple(self.baseline),
             encoder=self.encoder,
             layer=self.layer,
             first_segment=general[-1] if general else None,
             first_segments={file: int(number) for file, _, number in numbers if file},
-            by_domain=given.by == "domain",
-            without_outliers=given.without_outliers,
-            with_outliers=given.with_outliers,
+            by_domain=selection.by == "domain",
+            without_outliers=selection.without_outliers,
+            with_outliers=selection.with_outliers,
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from matese.annotation import Rating, Segment
+from matese.annotation import Segment
 from matese.errors import InputError, UsageError
 from matese.formats import detection, source_files
 from matese.formats.format import ReadOptions
@@ -22,20 +22,20 @@ _Pair = tuple[str | None, str]
 class EarlierTexts:
     """The translations of files as they were; a file that was not there had none."""
 
-    def __init__(self, since: str, files: Sequence[str], how: ReadOptions) -> None:
+    def __init__(self, since: str, files: Sequence[str], options: ReadOptions) -> None:
         """Finds what `since` names.
 
         Args:
             since: a folder, a file of ratings or translations, or a commit.
             files: that are there now.
-            how: the files are read.
+            options: how the files are read.
 
         Raises:
             UsageError: if it is none of these.
         """
         self._since = since
         self._files = files
-        self._how = replace(how, report=lambda issue: None, untranslated=True, only_texts=True)
+        self._options = replace(options, report=lambda issue: None, untranslated=True, only_texts=True)
         self._of_file = cache(self._pairs_of)
         if not os.path.exists(since):
             for path in files:
@@ -43,7 +43,7 @@ class EarlierTexts:
 
     def lack(self, segment: Segment) -> bool:
         """Whether a translation with its source is new in its file, or in all if its file is not known."""
-        pair = (segment.source or None, segment.hypothesis)
+        pair = _pair(segment)
         files = self._files if segment.file is None else [segment.file]
         return not any(pair in self._of_file(path) for path in files)
 
@@ -51,11 +51,11 @@ class EarlierTexts:
         with _earlier(path, self._since) as before:
             if before is None:
                 return frozenset()
-            return frozenset(_pair(rating) for rating in detection.read(before, self._how))
+            return frozenset(_pair(rating.segment) for rating in detection.read(before, self._options))
 
 
-def _pair(rating: Rating) -> _Pair:
-    return rating.segment.source or None, rating.segment.hypothesis
+def _pair(segment: Segment) -> _Pair:
+    return segment.source or None, segment.hypothesis
 
 
 @contextlib.contextmanager
@@ -77,11 +77,11 @@ def _from_git(path: str, commit: str, folder: Path) -> str | None:
     copies = []
     for file in (path, *source_files.read_beside(path)):
         name = Path(file).resolve().relative_to(top.resolve())
-        found = _git(path, "show", f"{commit}:{name.as_posix()}", is_checked=False)
+        process = _git(path, "show", f"{commit}:{name.as_posix()}", is_checked=False)
         copies.append(folder / name)
-        if found.returncode == 0:
+        if process.returncode == 0:
             copies[-1].parent.mkdir(parents=True, exist_ok=True)
-            copies[-1].write_bytes(found.stdout)
+            copies[-1].write_bytes(process.stdout)
     return str(copies[0]) if copies[0].exists() else None
 
 

@@ -65,12 +65,12 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
         InputError: if the ratings cannot be compared.
 
     >>> from matese import ErrorSpan, Rating, Segment, Severity
-    >>> gold, other = ([Rating(Segment("Das Haus"), None, (ErrorSpan(4, end, Severity.MAJOR),))] for end in (8, 6))
-    >>> round(evaluate(gold, other).figures["mpp.micro.f1"].value, 3)
+    >>> gold, predicted = ([Rating(Segment("Das Haus"), None, (ErrorSpan(4, end, Severity.MAJOR),))] for end in (8, 6))
+    >>> round(evaluate(gold, predicted).figures["mpp.micro.f1"].value, 3)
     0.667
     """
-    given = [request.gold, request.predicted, *([] if request.versus is None else [request.versus])]
-    files = [one for one in given if isinstance(one, str)]
+    inputs = [request.gold, request.predicted, *([] if request.versus is None else [request.versus])]
+    files = [value for value in inputs if isinstance(value, str)]
     check_stdin([*files, *request.joined.files])
     with sinks.results(request.output.json, files, stream=stream) as outputs:
         from matese.evaluation.spans import evaluation
@@ -113,13 +113,13 @@ def _read(request: Request) -> list[NamedRatings]:
     """Returns the gold ratings, with the texts of their test set, and the predictions."""
     from matese.formats.format import ReadOptions
 
-    how = ReadOptions(lang_pair=request.lang_pair, naming="")
-    gold = rated.named(request.gold, "gold", how)
+    options = ReadOptions(lang_pair=request.lang_pair, naming="")
+    gold = rated.named(request.gold, "gold", options)
     gold = replace(gold, ratings=list(texts.with_texts(gold.ratings, request.joined, request.lang_pair)), tokens=None)
-    predicted = rated.named(request.predicted, "prediction", how)
+    predicted = rated.named(request.predicted, "prediction", options)
     if request.versus is None:
         return [gold, predicted]
-    return [gold, predicted, rated.named(request.versus, "other prediction", how)]
+    return [gold, predicted, rated.named(request.versus, "other prediction", options)]
 
 
 def _sources(predictions: Iterable[NamedRatings]) -> dict[str | None, set[str]]:
@@ -131,13 +131,13 @@ def _sources(predictions: Iterable[NamedRatings]) -> dict[str | None, set[str]]:
     return sources
 
 
-def _common(every: Sequence[NamedRatings]) -> list[NamedRatings]:
+def _common(sides: Sequence[NamedRatings]) -> list[NamedRatings]:
     """Returns the ratings of the segments that all have; tells how many each has."""
     from matese.evaluation.spans import evaluation
 
-    in_common = evaluation.common(every)
-    for given, kept in zip(every, in_common, strict=True):
-        notices.info(f"{given.name}: {len(kept.ratings):,} of {counted(len(given.ratings), 'rating')} compared")
+    in_common = evaluation.common(sides)
+    for before, kept in zip(sides, in_common, strict=True):
+        notices.info(f"{before.name}: {len(kept.ratings):,} of {counted(len(before.ratings), 'rating')} compared")
     return in_common
 
 

@@ -61,11 +61,11 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Explanation, ..
 
     The explanations are written to `output` or `stream`, if there is one; otherwise they are returned.
     """
-    from matese.explanation import method
+    from matese.explanation.method import BLACK_BOX, precision_for
 
     methods = request.methods
-    computing = replace(request.loading.computing, precision=method.precision_for(methods))
-    if not all(one.name in method.BLACK_BOX for one in methods):
+    computing = replace(request.loading.computing, precision=precision_for(methods))
+    if not all(method.name in BLACK_BOX for method in methods):
         require(computing.engine != "numpy", "--engine numpy: this method needs the states of a model in torch")
         computing = replace(computing, engine="torch")
     exact = replace(request.loading, computing=computing)
@@ -76,18 +76,20 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Explanation, ..
     require(request.min_weight is None or form == "jsonl", "--min-weight is for --format jsonl only")
     sinks.check_apart(request.output, request.texts.files)
     with sinks.opened_if_wanted(request.output, stream) as results:
-        given = texts.segments(request.texts)
-        is_outside = methods[0].name in method.BLACK_BOX
-        with annotators.loaded(exact, len(given.first(request.limit)) if is_outside else None) as annotator:
+        segments = texts.segments(request.texts)
+        is_black_box = methods[0].name in BLACK_BOX
+        with annotators.loaded(exact, len(segments.first(request.limit)) if is_black_box else None) as annotator:
             from matese.explanation import explainer
 
             skip = request.texts.skip_incomplete
-            given = texts.readable(given, annotator, skip_incomplete=skip, limit=request.limit).first(request.limit)
-            explained = explainer.explain_segments(given.by_system(), annotator, methods[0])
+            segments = texts.readable(segments, annotator, skip_incomplete=skip, limit=request.limit).first(
+                request.limit
+            )
+            explained = explainer.explain_segments(segments.by_system(), annotator, methods[0])
             if results is None:
                 return tuple(explained)
-            shown = notices.progress(explained, len(given), results=results.stream)
-            _write(shown, results, form, annotator, title=", ".join(given.counts), min_weight=request.min_weight)
+            shown = notices.progress(explained, len(segments), results=results.stream)
+            _write(shown, results, form, annotator, title=", ".join(segments.counts), min_weight=request.min_weight)
             notices.info(*annotator.counts.warnings)
     return ()
 
@@ -124,9 +126,9 @@ def _write(
 def _fit(request: Request, model: Loading, methods: list[Method], stream: TextIO | None) -> tuple[Fit, ...]:
     """Returns how well each method finds the errors that humans marked; writes it as a table."""
     gold = request.fit or ""
-    given = request.given()
+    options = request.given()
     for name in ("hyp", "ref", "src", "input", "min_weight", "format"):
-        require(name not in given, f"--fit reads rated segments; leave out --{name.replace('_', '-')}")
+        require(name not in options, f"--fit reads rated segments; leave out --{name.replace('_', '-')}")
     sinks.check_apart(request.output, [gold])
     from matese.formats import detection
     from matese.formats.format import ReadOptions

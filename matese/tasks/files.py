@@ -106,9 +106,9 @@ def ratings_from_quotes(
         raise UsageError(f"errors: must be a list for each of the {len(segments)} hypotheses")
     ratings = Ratings()
     ignored: Counter[str] = Counter()
-    for number, (given, segment) in enumerate(zip(errors, segments, strict=True)):
+    for number, (reported, segment) in enumerate(zip(errors, segments, strict=True)):
         try:
-            value = _last_errors(given) if isinstance(given, str) else given
+            value = _last_errors(reported) if isinstance(reported, str) else reported
             listed_errors = value.get("errors") if isinstance(value, Mapping) else value
             if isinstance(listed_errors, str) or not isinstance(listed_errors, Sequence):
                 raise UsageError(f"{shortened(value)}: must be a list of errors")
@@ -128,15 +128,15 @@ def _last_errors(text: str) -> object:
         errors = value.get("errors") if isinstance(value, dict) else value
         return isinstance(errors, list) and all(isinstance(error, dict) for error in errors)
 
-    found = [value for value, _ in plain_values.json_values(text, holds_errors, starts="{[")]
-    return found[-1] if found else plain_values.from_json(text, object)
+    values = [value for value, _ in plain_values.json_values(text, holds_errors, starts="{[")]
+    return values[-1] if values else plain_values.from_json(text, object)
 
 
-def is_frame(given: object) -> bool:
+def is_frame(value: object) -> bool:
     """Whether this is a table of pandas, polars or datasets."""
     from matese.formats.tables import frames
 
-    return frames.is_frame(given)
+    return frames.is_frame(value)
 
 
 def listed(ratings: RatingsLike, name: str = "ratings") -> Ratings:
@@ -158,10 +158,10 @@ def listed(ratings: RatingsLike, name: str = "ratings") -> Ratings:
         return Ratings.from_frame(ratings)
     if not isinstance(ratings, Iterable):
         raise UsageError(f"{name} is a {type(ratings).__name__}: must be a file, a table or a list of ratings")
-    given = Ratings(cast("Iterable[Rating]", ratings))
-    if others := [value for value in given if not isinstance(value, Rating)]:
-        raise UsageError(f"{name} holds {shortened(others[0])}: must be ratings")
-    return given
+    collected = Ratings(cast("Iterable[Rating]", ratings))
+    if not_ratings := [value for value in collected if not isinstance(value, Rating)]:
+        raise UsageError(f"{name} holds {shortened(not_ratings[0])}: must be ratings")
+    return collected
 
 
 def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:
@@ -213,5 +213,5 @@ def write(
     from matese.formats import writing
 
     is_held_elsewhere = isinstance(ratings, str | PathLike) or is_frame(ratings)
-    given = listed(ratings) if is_held_elsewhere else cast("Iterable[Rating]", ratings)
-    return writing.write_as(given, path, format=format, weights=weights, template=template, strict=strict)
+    collected = listed(ratings) if is_held_elsewhere else cast("Iterable[Rating]", ratings)
+    return writing.write_as(collected, path, format=format, weights=weights, template=template, strict=strict)

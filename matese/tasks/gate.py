@@ -106,8 +106,8 @@ class Request(rated.Rated):
     def limits_marks(self) -> bool:
         """Whether the marks of a model can break a limit; the others are for rules, and for blank translations."""
         limits = self.limits
-        least = (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score, limits.min_error_free)
-        return bool(limits.max) or any(limit is not None for limit in (*least, self.baseline))
+        of_marks = (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score, limits.min_error_free)
+        return bool(limits.max) or any(limit is not None for limit in (*of_marks, self.baseline))
 
 
 def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResults:
@@ -130,16 +130,18 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
     request = replace(request, marking=marking)
     files = request.files
     output = request.output
-    others = {"--junit": output.junit, "--sarif": output.sarif}
-    for name, path in others.items():
+    paths_by_option = {"--junit": output.junit, "--sarif": output.sarif}
+    for name, path in paths_by_option.items():
         sinks.check_apart(path, files, name)
         sinks.check_distinct(output.json, path, name)
     sinks.check_distinct(output.junit, output.sarif, "--sarif")
     # Nothing else is written beside a result on standard output.
-    rest = None if "-" in others.values() else stream
+    rest = None if "-" in paths_by_option.values() else stream
     with contextlib.ExitStack() as stack:
         outputs = stack.enter_context(sinks.results(output.json, files, stream=rest))
-        junit, sarif = (path and stack.enter_context(sinks.opened(path, stream, name)) for name, path in others.items())
+        junit, sarif = (
+            path and stack.enter_context(sinks.opened(path, stream, name)) for name, path in paths_by_option.items()
+        )
         from matese.evaluation.systems.gate import GateResults
         from matese.render import gate_report
 
@@ -162,8 +164,8 @@ def _is_unrated(path: str) -> bool:
 
     if not _is_for_localisation(path):
         return False
-    how = ReadOptions(report=lambda issue: None, untranslated=True, only_texts=True)
-    return not any(mqm.is_signature(rating.rater) for rating in detection.read(path, how))
+    options = ReadOptions(report=lambda issue: None, untranslated=True, only_texts=True)
+    return not any(mqm.is_signature(rating.rater) for rating in detection.read(path, options))
 
 
 def _is_for_localisation(path: str) -> bool:
@@ -181,13 +183,13 @@ def _check(request: Request) -> list[GateResult]:
     from matese.evaluation.spans.evaluation import NamedRatings
     from matese.evaluation.systems import gate as gates
 
-    given = request.limits
+    limits = request.limits
     since = request.changes.since
     limits = replace(
-        given,
-        max_blank=given.max_blank or 0,
-        max_findings=0 if since is not None and given.max_findings is None else given.max_findings,
-        max=[_known(maximum) for maximum in given.max],
+        limits,
+        max_blank=limits.max_blank or 0,
+        max_findings=0 if since is not None and limits.max_findings is None else limits.max_findings,
+        max=[_parsed_maximum(limit) for limit in limits.max],
     )
     accepted = _accepted(request)
     wanted = None
@@ -200,13 +202,16 @@ def _check(request: Request) -> list[GateResult]:
         every.append(segment)
         return wanted is None or wanted(segment)
 
-    found = rated.find(request, command="gate", wanted=is_wanted)
+    rated_systems = rated.find(request, command="gate", wanted=is_wanted)
     if request.texts.input and all(map(_is_for_localisation, request.texts.input)):
-        found = _by_file(found, request.texts.input) if request.texts.system is None else found
-        notices.info(*consistency.sentences(rating.segment for of in found.systems.values() for rating in of))
-    names = [name for name in found.systems if name != found.baseline]
+        rated_systems = _by_file(rated_systems, request.texts.input) if request.texts.system is None else rated_systems
+        every_rating = (rating for ratings in rated_systems.systems.values() for rating in ratings)
+        notices.info(*consistency.sentences(rating.segment for rating in every_rating))
+    systems = rated_systems.systems
+    baseline = rated_systems.baseline
+    names = [name for name in systems if name != baseline]
     if not names:
-        raise UsageError(f"only the baseline, {found.baseline}, is given: name the system to compare with it")
+        raise UsageError(f"only the baseline, {baseline}, is given: name the system to compare with it")
     blank = replace(mqm.NON_TRANSLATION, rule="blank")
     counts_inconsistencies = request.output.sarif is not None or any(
         isinstance(maximum, Maximum) and maximum.what == CONSISTENCY for maximum in limits.max
@@ -214,7 +219,7 @@ def _check(request: Request) -> list[GateResult]:
     results = []
     to_accept: list[Acceptance] = []
     for name in names:
-        ratings = found.systems[name]
+        ratings = systems[name]
         if counts_inconsistencies:
             ratings = _with_inconsistencies(ratings, every)
         if request.changes.accept is not None:
@@ -224,14 +229,15 @@ def _check(request: Request) -> list[GateResult]:
         result = gates.check(
             NamedRatings(name, kept),
             limits,
-            baseline=None if found.baseline is None else NamedRatings(found.baseline, found.systems[found.baseline]),
+            baseline=None if baseline is None else NamedRatings(baseline, systems[baseline]),
             weights=request.penalties,
             basis=request.by,
             is_accepted=lambda rating: accepted.has(blank, rating.segment),
         )
         n_outdated = sum(accepted.is_outdated(rating.segment) for rating in ratings)
         notices.info(*filter(None, (result.notice, *(check.notice for check in result.checks))))
-        results.append(replace(result, n_given=found.n_given.get(name), n_accepted=n_accepted, n_outdated=n_outdated))
+        n_given = rated_systems.n_given.get(name)
+        results.append(replace(result, n_given=n_given, n_accepted=n_accepted, n_outdated=n_outdated))
     if to_accept:
         path = request.changes.accepted[0] if request.changes.accepted else accepted_findings.USUAL_NAME
         n_new = accepted_findings.add_to_file(path, to_accept)
@@ -239,39 +245,40 @@ def _check(request: Request) -> list[GateResult]:
     return results
 
 
-def _by_file(found: rated.FoundSystems, paths: Sequence[str]) -> rated.FoundSystems:
+def _by_file(rated_systems: rated.RatedSystems, paths: Sequence[str]) -> rated.RatedSystems:
     """Returns the ratings of localisation files, each of which is a system even if another has the same name."""
     names = dict(zip(paths, short_names(paths), strict=True))
     systems: dict[str, list[Rating]] = {name: [] for name in names.values()}
-    for ratings in found.systems.values():
+    for ratings in rated_systems.systems.values():
         for rating in ratings:
             systems[names[rating.segment.file or ""]].append(rating)
-    return replace(found, systems=systems)
+    return replace(rated_systems, systems=systems)
 
 
 def _with_inconsistencies(ratings: Sequence[Rating], every: Sequence[Segment]) -> list[Rating]:
     """Returns the ratings with an error, which costs nothing, for each text that stands beside several in the set."""
     from matese.annotation import Severity
 
-    found: dict[int, list[UnplacedError]] = {}
-    for one in consistency.find(dict.fromkeys(every)):
-        error = UnplacedError(
-            Severity.NEUTRAL, "Accuracy/Inconsistency", f"{one.text}: {', '.join(one.counterparts)}", rule="consistency"
-        )
-        for segment in one.segments:
-            found.setdefault(hash(segment), []).append(error)
-    return [replace(one, unplaced=(*one.unplaced, *found.get(hash(one.segment), ()))) for one in ratings]
+    errors_of: dict[int, list[UnplacedError]] = {}
+    for inconsistency in consistency.find(dict.fromkeys(every)):
+        words = f"{inconsistency.text}: {', '.join(inconsistency.counterparts)}"
+        error = UnplacedError(Severity.NEUTRAL, "Accuracy/Inconsistency", words, rule="consistency")
+        for segment in inconsistency.segments:
+            errors_of.setdefault(hash(segment), []).append(error)
+    return [
+        replace(rating, unplaced=(*rating.unplaced, *errors_of.get(hash(rating.segment), ()))) for rating in ratings
+    ]
 
 
-def _known(given: Maximum | str) -> Maximum:
+def _parsed_maximum(limit: Maximum | str) -> Maximum:
     """Returns a limit of --max; raises a UsageError unless it is of a severity or rule that there is."""
     from matese.annotation import severities
     from matese.checks import rules
 
-    maximum = Maximum.parse(given)
-    known = ["errors", *severities.MEANINGS, *rules.NAMES, "terms", CONSISTENCY]
-    if maximum.what not in known:
-        raise UsageError(f"--max {maximum.what}={maximum.most:g}: {unknown('kind', maximum.what, known)}")
+    maximum = Maximum.parse(limit)
+    kinds = ["errors", *severities.MEANINGS, *rules.NAMES, "terms", CONSISTENCY]
+    if maximum.what not in kinds:
+        raise UsageError(f"--max {maximum.what}={maximum.most:g}: {unknown('kind', maximum.what, kinds)}")
     return maximum
 
 

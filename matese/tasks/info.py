@@ -61,9 +61,9 @@ def _text(request: Request) -> str:
         return _summary("ratings", files.listed(path, "input"))
     if request.from_ is None and not _is_ratings(path):
         return _card(path)
-    with texts.counting_issues(texts.read_options(request)) as how:
+    with texts.counting_issues(texts.read_options(request)) as options:
         name = request.from_ or detection.detect(path)
-        ratings = detection.read(path, how, name=request.from_)
+        ratings = detection.read(path, options, name=request.from_)
         return _summary(f"{name} ({BY_NAME[name].title})", ratings)
 
 

@@ -25,11 +25,11 @@ def tell(sources_by_rater: Mapping[str | None, Collection[str]], *, models: Iter
     every = set().union(*sources_by_rater.values())
     rated: dict[str, set[str]] = dict.fromkeys(models, every)
     for rater, sources in sources_by_rater.items():
-        titles = [title for found in _MODELS.findall(rater or "") for title in found.split("+")]
+        titles = [title for joined_titles in _MODELS.findall(rater or "") for title in joined_titles.split("+")]
         for name in {title.rpartition("@")[0] for title in titles}.intersection(checkpoint.embedded()):
             rated[name] = rated.get(name, set()).union(sources)
     for name, texts in rated.items():
         learned = checkpoint.read_training_data(checkpoint.resolve(name)).learned(texts)
         if len(learned) >= max(_FEWEST, _LEAST_SHARE * len(texts)):
-            known = f"{len(learned):,} of these {counted(len(texts), 'source')}"
-            notices.info(f"{name} has learned from {known}: its figures are too good")
+            n_sources = counted(len(texts), "source")
+            notices.info(f"{name} has learned from {len(learned):,} of these {n_sources}: its figures are too good")

@@ -39,12 +39,13 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Choice, ...]:
 
     The choices are written to `output` or `stream`, if there is one; otherwise they are returned.
     """
-    sinks.check_apart(request.output, request.candidates.files)
-    given = request.candidates
+    candidate_texts = request.candidates
+    sinks.check_apart(request.output, candidate_texts.files)
     form = sinks.text_format(request.output, request.format)
-    require(request.prune is None or bool(given.src or given.input or given.nbest), "--prune needs --src")
+    has_source = bool(candidate_texts.src or candidate_texts.input or candidate_texts.nbest)
+    require(request.prune is None or has_source, "--prune needs --src")
     with sinks.opened_if_wanted(request.output, stream) as results, ExitStack() as stack:
-        lists = texts.candidates(given)
+        lists = texts.candidates(candidate_texts)
         from matese.choosing import mbr, utilities
 
         utility = utilities.of_chrf(is_aggregated=request.aggregate)

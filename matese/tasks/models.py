@@ -40,21 +40,21 @@ def blind_spots(ratings: Iterable[Rating]) -> list[str]:
         model = fields.get("model", "")
         name = model.partition("@")[0]
         try:
-            found = recall.read(checkpoint.resolve(name) if name in checkpoint.embedded() else Path(name))
+            recalls = recall.read(checkpoint.resolve(name) if name in checkpoint.embedded() else Path(name))
         except (OSError, FormatError, ModelError):
             continue
-        of_input = None if found is None or found.model != model else found.inputs.get(fields.get("inputs", ""))
+        of_input = None if recalls is None or recalls.model != model else recalls.inputs.get(fields.get("inputs", ""))
         if of_input is None:
             continue
         parts = []
         if kinds := of_input.hardly_found():
             parts.append(f"fewer than one in five of these errors: {', '.join(kinds)}")
         if lengths := of_input.sentences:
-            shares = ", ".join(f"{100 * one.share:.0f} %" for one in lengths.values())
+            shares = ", ".join(f"{100 * of_length.share:.0f} %" for of_length in lengths.values())
             parts.append(f"{shares} of all errors in texts of {', '.join(lengths)} sentences")
         if parts:
-            given = "the source alone" if fields["inputs"] == "source" else f"the {fields['inputs']}"
-            notes.append(f"from {given}, {model} finds {'; '.join(parts)}; none found does not mean none made")
+            texts_read = "the source alone" if fields["inputs"] == "source" else f"the {fields['inputs']}"
+            notes.append(f"from {texts_read}, {model} finds {'; '.join(parts)}; none found does not mean none made")
     return list(dict.fromkeys(notes))
 
 

@@ -72,11 +72,11 @@ class PreparationReport:
     @property
     def spans(self) -> dict[str, list[int]]:
         """Number of translations with 0, 1, 2, ... error spans in each file: Figure 2 of Perrella et al. 2022."""
-        found = {}
+        by_file = {}
         for name, part in self.files.items():
             counts = Counter(len(rating.errors) for rating in part if rating.errors is not None)
-            found[name] = [counts[n] for n in range(max(counts, default=-1) + 1)]
-        return found
+            by_file[name] = [counts[n] for n in range(max(counts, default=-1) + 1)]
+        return by_file
 
     def to_json(self) -> dict[str, object]:
         """Returns the report as an object."""
@@ -111,23 +111,23 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
         from matese.render import plots
 
         plots.check(Path(request.plot))
-    given = rated.as_systems(request.ratings)
+    systems = rated.as_systems(request.ratings)
     paths = rated.files_of(request.ratings)
     texts.check_given_once(paths)
     name = ", ".join(paths) or "ratings"
-    with texts.counting_issues(texts.read_options(request)) as how:
-        parts = given.values() if isinstance(given, Mapping) else given
-        raw = [rating for part in parts for rating in rated.named(part, name, how).ratings]
-        is_rated = any(one.errors is not None or one.overall is not None for one in raw)
+    with texts.counting_issues(texts.read_options(request)) as options:
+        several = systems.values() if isinstance(systems, Mapping) else systems
+        raw = [rating for ratings in several for rating in rated.named(ratings, name, options).ratings]
+        is_rated = any(rating.errors is not None or rating.overall is not None for rating in raw)
         require(is_rated, f"{name}: neither error spans nor scores of raters; must hold ratings")
         prepared = preparation.prepare(texts.with_texts(raw, request.joined, request.lang_pair), merge=request.merge)
     nothing = "nothing to prepare: no segment has several raters, and no error is left out or changed"
     notices.info(*(prepared.notices(name) or [f"{name}: {nothing}; {counted(len(raw), 'rating')} stay as they are"]))
     shares = {part: share for part, share in (("dev", request.dev), ("test", request.test)) if share}
     files_of_splits = {
-        f"{'' if request.splits is None else f'split-{number}/'}{part}.jsonl": chosen
+        f"{'' if request.splits is None else f'split-{number}/'}{part}.jsonl": ratings
         for number in range(1, (request.splits or 1) + 1)
-        for part, chosen in preparation.split(prepared.ratings, shares, seed=request.seed, number=number).items()
+        for part, ratings in preparation.split(prepared.ratings, shares, seed=request.seed, number=number).items()
     }
     report = PreparationReport(prepared, files_of_splits, _tags(files_of_splits, request.unit))
     _write(output, report)

@@ -32,49 +32,50 @@ if TYPE_CHECKING:
     """Ratings of systems; of one system also its ratings alone, in any form."""
 
 
-def systems_given(given: object) -> Any:  # noqa: ANN401
+def systems_given(ratings: object) -> Any:  # noqa: ANN401
     """Returns the ratings by system, or a list of files and of lists of ratings; `texts.by_system` reads them."""
     from matese.evaluation.spans.evaluation import NamedRatings
     from matese.formats.tables import frames
 
-    if isinstance(given, Mapping) and not frames.is_data_set(given):
-        return dict(given)
-    is_one = frames.is_data_set(given) or isinstance(given, str | PathLike | NamedRatings)
-    if is_one or not isinstance(given, Iterable):
-        return (ratings_given(given),)
-    several = tuple(given)
+    if isinstance(ratings, Mapping) and not frames.is_data_set(ratings):
+        return dict(ratings)
+    is_one = frames.is_data_set(ratings) or isinstance(ratings, str | PathLike | NamedRatings)
+    if is_one or not isinstance(ratings, Iterable):
+        return (ratings_given(ratings),)
+    several = tuple(ratings)
     is_one = bool(several) and all(isinstance(value, Rating) for value in several)
     return (several,) if is_one else tuple(map(ratings_given, several))
 
 
 def as_systems(ratings: AnyRatings) -> Systems:
-    """Returns the ratings of a request, which `RatingsOfSystems` has converted."""
+    """Returns the ratings of a request, which `systems_given` has converted."""
     return cast("Systems", ratings)
 
 
 def files_of(ratings: AnyRatings) -> list[str]:
     """Returns the files among the ratings of a request."""
-    given = as_systems(ratings)
-    return [value for value in (given.values() if isinstance(given, Mapping) else given) if isinstance(value, str)]
+    systems = as_systems(ratings)
+    every = systems.values() if isinstance(systems, Mapping) else systems
+    return [ratings_or_file for ratings_or_file in every if isinstance(ratings_or_file, str)]
 
 
-def ratings_given(given: object) -> Any:  # noqa: ANN401
+def ratings_given(ratings: object) -> Any:  # noqa: ANN401
     """Returns a path as text, a table or data set as its ratings, and anything else as it is."""
     from matese.formats.tables import frames
 
-    if frames.is_data_set(given):
-        return tuple(frames.of_data_set(given))
-    return os.fspath(given) if isinstance(given, PathLike) else given
+    if frames.is_data_set(ratings):
+        return tuple(frames.of_data_set(ratings))
+    return os.fspath(ratings) if isinstance(ratings, PathLike) else ratings
 
 
-def files_or_ratings(given: object) -> tuple[str, ...]:
+def files_or_ratings(data: object) -> tuple[str, ...]:
     """Returns files of ratings; ratings, or a table or data set, whose split "train" counts, become a file.
 
     It lies in the user's cache folder, where a resumed run finds it.
     """
     from matese.formats.tables import frames, jsonl
 
-    ratings = frames.of_data_set(given, splits=("train",)) if frames.is_data_set(given) else given
+    ratings = frames.of_data_set(data, splits=("train",)) if frames.is_data_set(data) else data
     if isinstance(ratings, str | PathLike):
         return (os.fspath(ratings),)
     if not isinstance(ratings, Iterable):
@@ -142,7 +143,7 @@ class Rated(RatedOrTexts):
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSystems:
+class RatedSystems:
     """Systems to compare.
 
     Attributes:
@@ -158,7 +159,7 @@ class FoundSystems:
     n_given: Mapping[str, int] = field(default_factory=dict)
 
 
-def find(request: Rated, *, command: str, wanted: Callable[[Segment], bool] | None = None) -> FoundSystems:
+def find(request: Rated, *, command: str, wanted: Callable[[Segment], bool] | None = None) -> RatedSystems:
     """Returns the ratings of files, or of a model; `command` is named in messages, and `wanted` leaves segments out.
 
     Raises:
@@ -166,8 +167,8 @@ def find(request: Rated, *, command: str, wanted: Callable[[Segment], bool] | No
     """
     if not request.ratings:
         return _marked(request, command, wanted)
-    how = texts.read_options(request.texts, untranslated=True)
-    several, baseline = _with_baseline(request, how)
+    options = texts.read_options(request.texts, untranslated=True)
+    several, baseline = _with_baseline(request, options)
     single = {
         name: texts.one_per_segment(ratings, request.raters, name=name, weights=request.penalties)
         for name, ratings in several.items()
@@ -175,48 +176,48 @@ def find(request: Rated, *, command: str, wanted: Callable[[Segment], bool] | No
     n_given = {name: len(ratings) for name, ratings in single.items()}
     if wanted is not None:
         single = {name: [rating for rating in ratings if wanted(rating.segment)] for name, ratings in single.items()}
-    return FoundSystems(single, baseline, n_given=n_given)
+    return RatedSystems(single, baseline, n_given=n_given)
 
 
-def systems(given: Systems, how: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
+def systems(ratings: Systems, options: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
     """Returns the ratings of each system; of files alone as the command line reads them.
 
     Raises:
         InputError: if a file cannot be read, or has no ratings though it must.
     """
-    files = [value for value in given if isinstance(value, str)]
-    if files and not isinstance(given, Mapping) and len(files) == len(given):
-        return texts.systems(files, how, must_be_rated=must_be_rated)
-    return texts.by_system(given, untranslated=how.untranslated)
+    files = [value for value in ratings if isinstance(value, str)]
+    if files and not isinstance(ratings, Mapping) and len(files) == len(ratings):
+        return texts.systems(files, options, must_be_rated=must_be_rated)
+    return texts.by_system(ratings, untranslated=options.untranslated)
 
 
-def _with_baseline(request: Rated, how: ReadOptions) -> tuple[dict[str, tuple[Rating, ...]], str | None]:
+def _with_baseline(request: Rated, options: ReadOptions) -> tuple[dict[str, tuple[Rating, ...]], str | None]:
     """Returns the ratings of all systems, the baseline included, and its name."""
-    given = as_systems(request.ratings)
+    ratings = as_systems(request.ratings)
     baseline = request.baseline
     if baseline is None:
-        return systems(given, how), None
+        return systems(ratings, options), None
     if not isinstance(baseline, str):
         name = "the baseline"
-        return {name: tuple(texts.named(baseline, name, untranslated=True).ratings), **systems(given, how)}, name
-    if _is_file(baseline) and baseline not in given:
+        return {name: tuple(texts.named(baseline, name, untranslated=True).ratings), **systems(ratings, options)}, name
+    if _is_file(baseline) and baseline not in ratings:
         (name,) = short_names([baseline])
-        given = {name: baseline, **given} if isinstance(given, Mapping) else (baseline, *given)
-    several = systems(given, how)
-    files = [] if isinstance(given, Mapping) else [value for value in given if isinstance(value, str)]
+        ratings = {name: baseline, **ratings} if isinstance(ratings, Mapping) else (baseline, *ratings)
+    several = systems(ratings, options)
+    files = [] if isinstance(ratings, Mapping) else [value for value in ratings if isinstance(value, str)]
     # A file of ratings may name its system.
-    of_file = systems([baseline], how) if baseline in files else ()
+    of_file = systems([baseline], options) if baseline in files else ()
     return several, texts.baseline_name(baseline, files=files, names=several, of_file=of_file, where="")
 
 
 def marked(request: RatedOrTexts) -> dict[str, list[Rating]]:
     """Returns the ratings of translations by a model, by system."""
-    given = texts.segments(request.texts, needs_context=not request.marking.is_only_checks, untranslated=True)
-    of_systems, _ = _annotated(given, request)
+    segments = texts.segments(request.texts, needs_context=not request.marking.is_only_checks, untranslated=True)
+    of_systems, _ = _annotated(segments, request)
     return of_systems
 
 
-def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | None) -> FoundSystems:
+def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | None) -> RatedSystems:
     """Returns the ratings of a model, and the baseline."""
     hyp = request.texts.hyp
     baseline = request.baseline
@@ -227,39 +228,39 @@ def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | No
     if hyp and _is_file(baseline) and baseline not in hyp:
         hyp = [str(baseline), *hyp]
     translations = replace(request.texts, hyp=hyp)
-    given = texts.segments(translations, needs_context=not request.marking.is_only_checks, untranslated=True)
+    segments = texts.segments(translations, needs_context=not request.marking.is_only_checks, untranslated=True)
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
     name = texts.baseline_name(  # before the model works for an hour
         None if baseline is None else str(baseline),
         files=hyp,
-        names=list(given.counts),
+        names=list(segments.counts),
         of_file=(),
         where=where if request.texts.input else "",
     )
-    n_given = dict(given.counts)
+    n_given = dict(segments.counts)
     if wanted is not None:
-        given = given.where(wanted)
-        if not given:  # nothing to mark
-            return FoundSystems({system: [] for system in n_given}, name, n_given=n_given)
-    of_systems, warnings = _annotated(given, request)
-    return FoundSystems({system: of_systems.get(system, []) for system in n_given}, name, warnings, n_given)
+        segments = segments.where(wanted)
+        if not segments:  # nothing to mark
+            return RatedSystems({system: [] for system in n_given}, name, n_given=n_given)
+    of_systems, warnings = _annotated(segments, request)
+    return RatedSystems({system: of_systems.get(system, []) for system in n_given}, name, warnings, n_given)
 
 
-def _annotated(given: GivenSegments, request: RatedOrTexts) -> tuple[dict[str, list[Rating]], Sequence[str]]:
+def _annotated(segments: GivenSegments, request: RatedOrTexts) -> tuple[dict[str, list[Rating]], Sequence[str]]:
     """Returns the ratings of a model by system, with those of the checks, and its warnings."""
     from matese.formats.segments import system_of
 
-    annotators.tell_rules(request.marking, given)
-    with annotators.opened(request.marking, len(given), given.forms, weights=request.weights) as marker:
+    annotators.tell_rules(request.marking, segments)
+    with annotators.opened(request.marking, len(segments), segments.forms, weights=request.weights) as marker:
         if not request.marking.is_only_checks:
-            given = texts.readable(given, marker.needs, skip_incomplete=request.texts.skip_incomplete)
-        of_systems: dict[str, list[Rating]] = {name: [] for name in given.counts}
-        for rating, _ in notices.progress(marker.annotate(given), len(given)):
+            segments = texts.readable(segments, marker.needs, skip_incomplete=request.texts.skip_incomplete)
+        of_systems: dict[str, list[Rating]] = {name: [] for name in segments.counts}
+        for rating, _ in notices.progress(marker.annotate(segments), len(segments)):
             of_systems[system_of(rating.segment)].append(rating)
         return of_systems, marker.warnings()
 
 
-def named(ratings: object, otherwise: str, how: ReadOptions) -> NamedRatings:
+def named(ratings: object, otherwise: str, options: ReadOptions) -> NamedRatings:
     """Returns ratings, or those of a file as the command line reads it, with a name; `otherwise` is for ratings alone.
 
     Raises:
@@ -269,7 +270,7 @@ def named(ratings: object, otherwise: str, how: ReadOptions) -> NamedRatings:
     from matese.evaluation.spans.evaluation import NamedRatings
 
     if isinstance(ratings, str):
-        return NamedRatings(ratings, texts.ratings(ratings, how), read_tokens(ratings))
+        return NamedRatings(ratings, texts.ratings(ratings, options), read_tokens(ratings))
     return texts.named(ratings, otherwise)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import TextIO
 
 from matese.annotation import Rating
@@ -74,36 +75,22 @@ report = function(Request, run)
 
 
 def _page(request: Request) -> WrittenPage:
-    from matese.render import report_page
+    from matese.render import report_page, summary_page
 
     systems = _systems(request)
-    if request.summary:
-        return WrittenPage(_summary(request, systems))
     title = request.title or ", ".join(systems)
-    every = (rating.segment for ratings in systems.values() for rating in ratings)
-    notes = [*_blind_spots(systems), *consistency.sentences(every)]
-    return WrittenPage(report_page.render(title, systems, weights=request.penalties, notes=notes))
-
-
-def _blind_spots(systems: Mapping[str, Sequence[Rating]]) -> list[str]:
-    return models.blind_spots(rating for ratings in systems.values() for rating in ratings)
+    every = [rating for ratings in systems.values() for rating in ratings]
+    notes = [*models.blind_spots(every), *consistency.sentences(rating.segment for rating in every)]
+    if not request.summary:
+        return WrittenPage(report_page.render(title, systems, weights=request.penalties, notes=notes))
+    pairs = {rating.segment.key.lang_pair for rating in every if rating.segment.key is not None}
+    is_single = len(systems) == 1 and len(pairs) < 2
+    render = partial(summary_page.render, every) if is_single else partial(summary_page.render_several, systems)
+    return WrittenPage(render(title=title, language=request.lang or "en", weights=request.penalties, notes=notes))
 
 
 def _systems(request: Request) -> Mapping[str, Sequence[Rating]]:
     if not request.ratings:
         return rated.marked(request)
-    how = replace(texts.read_options(request.texts), naming="")
-    return rated.systems(rated.as_systems(request.ratings), how, must_be_rated=False)
-
-
-def _summary(request: Request, systems: Mapping[str, Sequence[Rating]]) -> str:
-    from matese.render import summary_page
-
-    title = request.title or ", ".join(systems)
-    language = request.lang or "en"
-    every = [rating for ratings in systems.values() for rating in ratings]
-    pairs = {rating.segment.key.lang_pair for rating in every if rating.segment.key is not None}
-    notes = [*_blind_spots(systems), *consistency.sentences(rating.segment for rating in every)]
-    if len(systems) == 1 and len(pairs) < 2:
-        return summary_page.render(every, title=title, language=language, weights=request.penalties, notes=notes)
-    return summary_page.render_several(systems, title=title, language=language, weights=request.penalties, notes=notes)
+    options = replace(texts.read_options(request.texts), naming="")
+    return rated.systems(rated.as_systems(request.ratings), options, must_be_rated=False)

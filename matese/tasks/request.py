@@ -32,8 +32,8 @@ def function(request: Callable[P, R], run: Callable[[R], T]) -> Callable[P, T]:
         return run(request(*args, **kwargs))
 
     lines = [f"    {name}: {_as_python(documented.get(name, ''), names)}" for name in signature.parameters]
-    given = inspect.cleandoc(run.__doc__ or "")
-    summary, _, more = given.partition("\n\n")
+    docstring = inspect.cleandoc(run.__doc__ or "")
+    summary, _, more = docstring.partition("\n\n")
     call.__name__ = call.__qualname__ = run.__module__.rpartition(".")[2]  # as help and tracebacks show it
     call.__doc__ = "\n".join([summary, "", "Args:", *lines, *(["", more] if more else [])])
     vars(call)["__signature__"] = signature.replace(return_annotation=inspect.signature(run).return_annotation)
@@ -94,14 +94,14 @@ def _writings(signature: inspect.Signature, name: str) -> Iterator[str]:
     for parameter in signature.parameters.values():
         for word in re.findall(r"\w+", str(parameter.annotation)):
             kind: Any = getattr(matese, word) if word in matese.__all__ else None
-            if isinstance(kind, type) and issubclass(kind, Options) and (made := _made(kind, name)):
-                yield f"{parameter.name}={made}"
+            if isinstance(kind, type) and issubclass(kind, Options) and (call := _nested_call(kind, name)):
+                yield f"{parameter.name}={call}"
 
 
-def _made(kind: type, name: str) -> str | None:
-    """Returns how an object of options is made with one of them, perhaps of a group in it; None if it has no such."""
+def _nested_call(kind: type, name: str) -> str | None:
+    """Returns the call that makes an object of options with one of them, perhaps of a group in it; None without it."""
     for each in options_of(kind):
-        inner = _made(each.type, name) if each.is_group else "..." if each.name == name else None
+        inner = _nested_call(each.type, name) if each.is_group else "..." if each.name == name else None
         if inner is not None:
             return f"matese.{kind.__name__}({each.name}={inner})"
     return None

@@ -83,7 +83,7 @@ def _rated(request: Request) -> Iterator[tuple[Iterator[RatedCandidates], int, s
         from matese.choosing import choice
 
         rated = choice.of_ratings(texts.systems(request.ratings, texts.read_options(request.candidates)))
-        yield ((candidates, [own]) for candidates, own in rated), len(rated), rated[0][1][0].rater or "matese"
+        yield ((candidates, [ratings]) for candidates, ratings in rated), len(rated), rated[0][1][0].rater or "matese"
         return
     lists = texts.candidates(request.candidates, request.ref)
     no_source = "the candidates have no sources; give --src FILE, or `source` in JSON"

@@ -140,10 +140,10 @@ def _systems(request: Request) -> Iterator[tuple[list[_System], Basis | None]]:
         of_raters = {name: raters.by_segment(ratings) for name, ratings in by_system.items()}
         yield [(name, len(ratings), ratings) for name, ratings in of_raters.items()], by
         return
-    given = texts.segments(request.texts)
-    with annotators.loaded(request.loading, len(given), weights=request.weights) as annotator:
-        given = texts.readable(given, annotator, skip_incomplete=request.texts.skip_incomplete)
-        rated = annotator.annotate_segments(given.by_system())
-        of_systems = ((name, n, ((rating,) for rating in islice(rated, n))) for name, n in given.counts.items())
+    segments = texts.segments(request.texts)
+    with annotators.loaded(request.loading, len(segments), weights=request.weights) as annotator:
+        segments = texts.readable(segments, annotator, skip_incomplete=request.texts.skip_incomplete)
+        rated = annotator.annotate_segments(segments.by_system())
+        of_systems = ((name, n, ((rating,) for rating in islice(rated, n))) for name, n in segments.counts.items())
         yield list(of_systems), request.by
         notices.info(*annotator.counts.notices)

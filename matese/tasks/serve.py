@@ -83,8 +83,8 @@ def _review(request: Request, file: str) -> None:
         require(is_loopback, f"--host {request.host}: must be an address of this machine alone, to correct FILE")
         from matese.serving import marking, review, server
 
-        how = texts.read_options(request.reading)
-        systems = texts.systems([file], how, must_be_rated=False)
+        options = texts.read_options(request.reading)
+        systems = texts.systems([file], options, must_be_rated=False)
         reviewed = review.Review(systems, target, request.penalties)
         if marking.is_unmarked(systems):
             reviewed = review.Review(_marked(systems, request, file), target, request.penalties)

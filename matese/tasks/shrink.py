@@ -55,7 +55,7 @@ def run(request: Request, stream: TextIO | None = None) -> Path:
     with notices.undisturbed():
         from matese.model.storage import checkpoint
         from matese.training import shrinking
-    other = None if request.mean_with is None else checkpoint.resolve(request.mean_with)
+    mean_with = None if request.mean_with is None else checkpoint.resolve(request.mean_with)
     reading = texts.FileReading(columns=request.columns)
     segments = [] if request.data is None else texts.all_segments(request.data, reading)
     with notices.quiet():
@@ -67,7 +67,7 @@ def run(request: Request, stream: TextIO | None = None) -> Path:
             n_pieces=request.pieces,
             precision="int8" if request.int8 else "float32",
             name=request.model,
-            other=other,
+            other=mean_with,
             share=request.share,
         )
     if n_skipped:

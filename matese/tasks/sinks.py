@@ -195,7 +195,7 @@ def write_ratings(
     ratings: Iterable[Rating],
     path: str | None,
     name: str,
-    how: WriteOptions,
+    options: WriteOptions,
     *,
     strict: bool = False,
     stream: TextIO | None = None,
@@ -212,19 +212,19 @@ def write_ratings(
     from matese.formats import writing
     from matese.formats.capabilities import EXPECTED_SCORES
 
-    how = replace(how, report=notices.info)
+    options = replace(options, report=notices.info)
     if path is None or path in _STDOUT or is_device(path):
         writing.check_has_name(name, "standard output" if path is None or path in _STDOUT else path)
         # Written to a file first, so that nothing is printed if a rating is invalid in the format.
         with opened(path, stream) as results, tempfile.TemporaryDirectory() as folder:
             temporary = os.path.join(folder, "output")
-            losses = writing.write(ratings, temporary, name, how, strict=strict)
+            losses = writing.write(ratings, temporary, name, options, strict=strict)
             with open(temporary, encoding="utf-8", newline="") as stream:
                 for line in stream:
                     results.write(line)
     else:
-        losses = writing.write(ratings, path, name, how, strict=strict)
-    if how.template is not None:  # a copy of a file for translators, which has no place for them in any case
+        losses = writing.write(ratings, path, name, options, strict=strict)
+    if options.template is not None:  # a copy of a file for translators, which has no place for them in any case
         losses = Counter({kind: n for kind, n in losses.items() if not kind.startswith(EXPECTED_SCORES)})
     if losses:
         notices.info(f"{name}: left out or changed: {writing.describe_losses(losses)}")
@@ -246,8 +246,8 @@ def table_style(path: str, source_format: str | None, form: str, named: Sequence
 
     if not Path(path).is_file():
         return TableStyle()
-    given = BY_NAME[source_format or detection.detect(path)]
-    return BY_NAME[form].style_of(given, path, columns.parse(named))
+    input_format = BY_NAME[source_format or detection.detect(path)]
+    return BY_NAME[form].style_of(input_format, path, columns.parse(named))
 
 
 def check_apart(path: str | None, inputs: Iterable[str], option: str = "--output") -> None:
@@ -312,7 +312,7 @@ def text_format(path: str | None, name: str | None) -> str:
 
 def write_choices(choices: Iterable[Choice], n_sources: int, results: Output, form: str, signature: str) -> None:
     """Writes the choice of each source, with a progress bar, and reports what was chosen."""
-    chosen: Counter[str] = Counter()
+    n_chosen: Counter[str] = Counter()
     for number, choice in enumerate(notices.progress(choices, n_sources, "sources", results=results.stream)):
         if form == "jsonl":
             line = json.dumps(choice.to_json(number, signature), ensure_ascii=False)
@@ -322,8 +322,8 @@ def write_choices(choices: Iterable[Choice], n_sources: int, results: Output, fo
             line = show(choice.text) if results.stream.isatty() else choice.text
         results.write(f"{line}\n")
         systems = choice.candidates.systems
-        chosen[systems[choice.index] if systems else "another" if choice.index else "the first"] += 1
-    counts = ", ".join(f"{name} {count:,}" for name, count in chosen.most_common())
+        n_chosen[systems[choice.index] if systems else "another" if choice.index else "the first"] += 1
+    counts = ", ".join(f"{name} {count:,}" for name, count in n_chosen.most_common())
     notices.info(f"chosen for {counted(n_sources, 'source')}: {counts}")
 
 

@@ -40,12 +40,12 @@ def _written_formats() -> Sequence[str]:
     return (*OWN_FORMATS, *(name for name in WRITTEN if name not in OWN_FORMATS))
 
 
-def _shard(given: object) -> tuple[int, int]:
+def _shard(value: object) -> tuple[int, int]:
     """Returns the number of a part, from 1, and the number of parts: of "I/N", or of the pair."""
-    text = "/".join(map(str, given)) if isinstance(given, tuple) else str(given)
+    text = "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
     match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise UsageError(f"{given!r} must be I/N, whole numbers, I from 1 to N")
+        raise UsageError(f"{value!r} must be I/N, whole numbers, I from 1 to N")
     return int(match[1]), int(match[2])
 
 
@@ -119,9 +119,9 @@ class Request(Weighted):
 
     @property
     def filters(self) -> str:
-        """The given options that leave segments out."""
-        given = self.given()
-        return ", ".join(f"--{name.replace('_', '-')}" for name in ("only_errors", "limit", "shard") if name in given)
+        """The options of this request that leave segments out."""
+        options = self.given()
+        return ", ".join(f"--{name.replace('_', '-')}" for name in ("only_errors", "limit", "shard") if name in options)
 
     @property
     def has_own_model(self) -> bool:
@@ -170,17 +170,17 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         is_own = form in OWN_FORMATS and not is_kept
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
         marking = request.marking
-        given = texts.segments(request.texts, needs_context=not marking.is_only_checks)
-        annotators.tell_rules(marking, given)
-        if given.alignment and output is not None:
+        segments = texts.segments(request.texts, needs_context=not marking.is_only_checks)
+        annotators.tell_rules(marking, segments)
+        if segments.alignment and output is not None:
             path = Path(f"{output}.alignment.tsv")
-            path.write_text(given.alignment, encoding="utf-8")
+            path.write_text(segments.alignment, encoding="utf-8")
             notices.info(f"{path} says which lines belong together")
         # The number of all parts, so that each is computed as the whole would be.
         opened = annotators.opened(
             marking,
-            len(given),
-            given.forms,
+            len(segments),
+            segments.forms,
             weights=request.weights,
             asked=request.asking,
             has_correction=request.correct,
@@ -194,22 +194,22 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         if not marking.is_only_checks:
             skip = request.texts.skip_incomplete
             looked_at = limit if shard is None else None
-            given = texts.readable(given, marker.needs, skip_incomplete=skip, limit=looked_at)
+            segments = texts.readable(segments, marker.needs, skip_incomplete=skip, limit=looked_at)
         if isinstance(shard, tuple):
-            given = given.part(*shard)
-            require(form not in ("terminal", "html") or len(given) > 0, "--shard: the part has no segment")
-        summaries = {name: SystemSummary(name, request.penalties) for name in given.counts}
-        job = Job(tuple(summaries.values()), request.penalties, len(given), request.filters, marker.warnings)
+            segments = segments.part(*shard)
+            require(form not in ("terminal", "html") or len(segments) > 0, "--shard: the part has no segment")
+        summaries = {name: SystemSummary(name, request.penalties) for name in segments.counts}
+        job = Job(tuple(summaries.values()), request.penalties, len(segments), request.filters, marker.warnings)
         n_earlier = 0 if finished is None else finished.n_earlier
-        rated = _selected(request, given.first(limit), marker, summaries, results, n_earlier)
+        rated = _selected(request, segments.first(limit), marker, summaries, results, n_earlier)
         if is_kept:
             return Tagged(job.summaries, Ratings(rating for rating, _ in rated))
         if results is None:
             ratings: Iterator[Rating] = (rating for rating, _ in rated)
-            if _is_copy_of_input(form, request, given):
+            if _is_copy_of_input(form, request, segments):
                 ratings = map(_without_comment, ratings)
-            how = _write_options(request, form, given)
-            sinks.write_ratings(ratings, request.output, form, how, stream=stream)
+            options = _write_options(request, form, segments)
+            sinks.write_ratings(ratings, request.output, form, options, stream=stream)
             if request.filters:
                 notices.info(f"only some of the segments are written ({request.filters})")
         else:
@@ -219,9 +219,9 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
 
 def _estimate(request: Request) -> Tagged:
     """Reports what the answers of a language model would cost."""
-    given = texts.segments(request.texts)
+    segments = texts.segments(request.texts)
     with annotators.asked_model(request.asking, weights=request.weights, has_correction=request.correct) as model:
-        n_requests, n_tokens = model.cost(given)
+        n_requests, n_tokens = model.cost(segments)
     sent = f"{counted(n_requests, 'request')} with about {counted(n_tokens, 'token')} in prompts"
     notices.info(f"{sent}; answers and repeated requests come on top; nothing was sent")
     return Tagged((), Ratings())
@@ -295,10 +295,10 @@ def _check_asked(request: Request) -> None:
     """Raises a UsageError at an option that is for models of ours, and not for a language model."""
     require(request.marking.model == "mini", "--annotator and --model are both given; give one of them")
     require(not request.marking.is_only_checks, "--annotator: leave out --checks only")
-    given = request.given()
+    options = request.given()
     for name in ("min_confidence", "use", "batch_tokens", "threads", "tokens", "uncertainty"):
         flag = "for" if name == "use" else name.replace("_", "-")
-        require(name not in given, f"--{flag} is for --model; leave out --annotator")
+        require(name not in options, f"--{flag} is for --model; leave out --annotator")
 
 
 def _is_file(path: str | None) -> TypeGuard[str]:
@@ -325,12 +325,12 @@ def _format(request: Request) -> str:
 
     by_ending = {**registry.ENDINGS, **sinks.PAGE, **sinks.TEXT}
     ending = registry.ending_of(request.output or "")
-    given = request.texts.input
-    is_alike = len(given) == 1 and ending == registry.ending_of(given[0])
+    inputs = request.texts.input
+    is_alike = len(inputs) == 1 and ending == registry.ending_of(inputs[0])
     if request.format is None and is_alike and ending not in by_ending:
         from matese.formats import detection
 
-        if _is_copy(name := detection.detect(given[0])):
+        if _is_copy(name := detection.detect(inputs[0])):
             return name
     return sinks.format_of(request.output, request.format, by_ending) or "terminal"
 
@@ -348,7 +348,7 @@ def _sink(request: Request, form: str, results: Output) -> Callable[[AnnotatedSe
 
 def _selected(
     request: Request,
-    given: GivenSegments,
+    segments: GivenSegments,
     marker: Marker,
     summaries: Mapping[str, SystemSummary],
     results: Output | None,
@@ -360,13 +360,13 @@ def _selected(
     losses: Counter[str] = Counter()
     n_undecided = 0
     adapt = None
-    if request.texts.input and _is_copy(given.form):  # placeholders are not marked
+    if request.texts.input and _is_copy(segments.form):  # placeholders are not marked
         from matese.formats.registry import BY_NAME
 
-        adapt = BY_NAME[given.form or ""].adapt
+        adapt = BY_NAME[segments.form or ""].adapt
     to_sort: dict[str, list[Rating]] = {system: [] for system in summaries}
-    with notices.bar(len(given), n_earlier=n_earlier) as bar:
-        for marked, tokens in _annotated(request, given, marker):
+    with notices.bar(len(segments), n_earlier=n_earlier) as bar:
+        for marked, tokens in _annotated(request, segments, marker):
             system = system_of(marked.segment)
             rating = marked if adapt is None else adapt(marked, losses)
             summaries[system].add(rating)
@@ -390,18 +390,18 @@ def _selected(
         notices.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
 
 
-def _annotated(request: Request, given: GivenSegments, marker: Marker) -> AnnotatedSegments:
+def _annotated(request: Request, segments: GivenSegments, marker: Marker) -> AnnotatedSegments:
     """Yields the rating of each segment, up to the limit of segments with errors of each system."""
     from matese.formats.segments import system_of
 
     selection = request.selection
     if selection.limit is None or not selection.only_errors or selection.sort == "worst":
-        yield from marker.annotate(given)
+        yield from marker.annotate(segments)
         return
-    n_left = dict.fromkeys(given.counts, selection.limit)
+    n_left = dict.fromkeys(segments.counts, selection.limit)
 
     def unfinished() -> Iterator[Segment]:
-        for segment in given:
+        for segment in segments:
             if not any(n_left.values()):
                 return
             if n_left[system_of(segment)]:
@@ -413,19 +413,19 @@ def _annotated(request: Request, given: GivenSegments, marker: Marker) -> Annota
             yield rating, tokens
 
 
-def _write_options(request: Request, form: str, given: GivenSegments) -> WriteOptions:
+def _write_options(request: Request, form: str, segments: GivenSegments) -> WriteOptions:
     from matese.formats.format import WriteOptions
 
-    is_copy = _is_copy_of_input(form, request, given)
+    is_copy = _is_copy_of_input(form, request, segments)
     inputs = request.texts.input
-    how = WriteOptions(request.penalties, template=Path(inputs[0]) if is_copy else None)
-    if inputs and (source_format := given.forms.get(inputs[0])):
-        how = replace(how, table=sinks.table_style(inputs[0], source_format, form, request.texts.columns))
-    return how
+    options = WriteOptions(request.penalties, template=Path(inputs[0]) if is_copy else None)
+    if inputs and (source_format := segments.forms.get(inputs[0])):
+        options = replace(options, table=sinks.table_style(inputs[0], source_format, form, request.texts.columns))
+    return options
 
 
-def _is_copy_of_input(form: str, request: Request, given: GivenSegments) -> bool:
-    return bool(request.texts.input) and form == given.form and _is_copy(form)
+def _is_copy_of_input(form: str, request: Request, segments: GivenSegments) -> bool:
+    return bool(request.texts.input) and form == segments.form and _is_copy(form)
 
 
 def _without_comment(rating: Rating) -> Rating:

@@ -172,7 +172,7 @@ def check_given_once(paths: Sequence[str]) -> None:
 
 
 @contextlib.contextmanager
-def counting_issues(how: ReadOptions, *, is_strict: bool = False) -> Iterator[ReadOptions]:
+def counting_issues(options: ReadOptions, *, is_strict: bool = False) -> Iterator[ReadOptions]:
     """Yields options for reading ratings that tell at the end how many rows were skipped or repaired.
 
     With `is_strict`, such a row raises a FormatError.
@@ -180,7 +180,7 @@ def counting_issues(how: ReadOptions, *, is_strict: bool = False) -> Iterator[Re
     from matese.formats.row_issues import IssueCounts
 
     issues = IssueCounts()
-    yield replace(how, report=None if is_strict else issues)
+    yield replace(options, report=None if is_strict else issues)
     notices.info(*issues.messages())
 
 
@@ -189,10 +189,12 @@ def read_options(reading: FileReading, *, untranslated: bool = False) -> ReadOpt
     from matese.formats.format import ReadOptions
     from matese.formats.tables import columns
 
-    how = ReadOptions(lang_pair=reading.lang_pair, columns=columns.parse(reading.columns), untranslated=untranslated)
+    options = ReadOptions(
+        lang_pair=reading.lang_pair, columns=columns.parse(reading.columns), untranslated=untranslated
+    )
     if isinstance(reading, TextFiles):
-        how = replace(how, test_set=reading.test_set, system=reading.system)
-    return how
+        options = replace(options, test_set=reading.test_set, system=reading.system)
+    return options
 
 
 def segments(texts: TextFiles, *, needs_context: bool = True, untranslated: bool = False) -> GivenSegments:
@@ -216,11 +218,11 @@ def segments(texts: TextFiles, *, needs_context: bool = True, untranslated: bool
         inputs, left_out = source_files.without_sources(texts.input)
         if left_out:
             notices.info(f"{shown(left_out)}: the source of the others, by the names of folders and files")
-        with counting_issues(read_options(texts, untranslated=untranslated)) as how:
-            given = segments.from_files(
-                inputs, how, sources=texts.src, references=texts.ref, needs_context=needs_context
+        with counting_issues(read_options(texts, untranslated=untranslated)) as options:
+            translations = segments.from_files(
+                inputs, options, sources=texts.src, references=texts.ref, needs_context=needs_context
             )
-        return given.without_references() if texts.ignore_references else given
+        return translations.without_references() if texts.ignore_references else translations
     require(not texts.ignore_references, "--ignore-references is for --input only")
     require(bool(texts.hyp), "no translations: give --hyp FILE or --input FILE")
     require(not texts.columns, "--columns is for --input only")
@@ -244,12 +246,12 @@ def segments(texts: TextFiles, *, needs_context: bool = True, untranslated: bool
 
 
 def readable(
-    given: GivenSegments, annotator: Reads, *, skip_incomplete: bool, limit: int | None = None
+    segments: GivenSegments, annotator: Reads, *, skip_incomplete: bool, limit: int | None = None
 ) -> GivenSegments:
     """Returns the segments that have the texts which the model needs; tells how many have not.
 
     Args:
-        given: segments, which are read once, before the model works for an hour.
+        segments: are read once, before the model works for an hour.
         annotator: with the model.
         skip_incomplete: whether segments that lack a text are left out.
         limit: number of segments of each system that matter; None for all.
@@ -257,10 +259,10 @@ def readable(
     Raises:
         ModelError: if a segment lacks a text and is not left out, or if all do.
     """
-    looked_at = given.first(limit)
+    looked_at = segments.first(limit)
     lacking = [segment for segment in looked_at if not annotator.can_read(segment)]
     if not lacking:
-        return given
+        return segments
     if len(lacking) == len(looked_at):
         first_lacking = lacking[0]
         try:
@@ -278,38 +280,38 @@ def readable(
     if not skip_incomplete:
         raise ModelError(f"{problem}{first}: add the texts, or leave these segments out with --skip-incomplete")
     notices.info(f"left out: {problem}{first}")
-    return given.where(annotator.can_read)
+    return segments.where(annotator.can_read)
 
 
 def all_segments(path: str, reading: FileReading) -> list[Segment]:
     """Returns the segments of a table or another file, in its order."""
     from matese.formats import segments
 
-    with counting_issues(read_options(reading)) as how:
-        return list(segments.from_file(path, how))
+    with counting_issues(read_options(reading)) as options:
+        return list(segments.from_file(path, options))
 
 
-def ratings(path: str, how: ReadOptions) -> list[Rating]:
+def ratings(path: str, options: ReadOptions) -> list[Rating]:
     """Returns the ratings of a file; tells how many rows were skipped or repaired, and counts undecided errors."""
     from matese.formats import detection
 
-    with counting_issues(how) as counting:
-        found = list(detection.read(path, counting))
-    if n_undecided := mqm.n_undecided(found):
+    with counting_issues(options) as counting_options:
+        rated = list(detection.read(path, counting_options))
+    if n_undecided := mqm.n_undecided(rated):
         notices.info(f"{path}: {n_undecided:,} undecided, not in the score")
-    return found
+    return rated
 
 
-def systems(paths: Sequence[str], how: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
+def systems(paths: Sequence[str], options: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
     """Returns the ratings of each system in the files; a file holds one or several systems."""
     from matese.evaluation import alignment
 
     check_given_once(paths)
-    is_single = len(paths) == 1 or how.system is None
+    is_single = len(paths) == 1 or options.system is None
     require(is_single, f"--system can name only one system; given: {len(paths)} files of ratings")
     by_file = {}
     for name, path in zip(short_names(paths), paths, strict=True):
-        by_file[name] = rated = ratings(path, how)
+        by_file[name] = rated = ratings(path, options)
         if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
             first = f"matese tag --input {path} --output ratings.jsonl"
             raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
@@ -320,10 +322,10 @@ def with_texts(ratings: Iterable[Rating], texts: JoinedTexts, lang_pair: str | N
     """Returns the ratings with the texts of a test set, if one is named; tells which segments have no reference."""
     from matese.formats import test_set_texts
 
-    found = test_set_texts.read(texts.src, texts.ref, test_set=texts.texts_of, lang_pair=lang_pair)
-    if found is None:
+    test_set = test_set_texts.read(texts.src, texts.ref, test_set=texts.texts_of, lang_pair=lang_pair)
+    if test_set is None:
         return ratings
-    joined = test_set_texts.join(ratings, found)
+    joined = test_set_texts.join(ratings, test_set)
     notices.info(*joined.notices())
     return joined.ratings
 
@@ -337,23 +339,23 @@ def one_per_segment(
     """
     from matese.evaluation.systems import raters as choosing
 
-    chosen = choosing.one_per_segment(
+    selection = choosing.one_per_segment(
         rated,
         name=name,
         rater=raters.rater,
         merge=raters.merge,
         predicted=predicted,
     )
-    notices.info(*chosen.notices())
-    if raters.merge is not None and len(chosen.ratings) < len(rated):
-        merged = mqm.corpus_score(chosen.ratings, weights)
+    notices.info(*selection.notices())
+    if raters.merge is not None and len(selection.ratings) < len(rated):
+        merged = mqm.corpus_score(selection.ratings, weights)
         of_raters = choosing.mean_score(rated, weights)
         notices.info(
             f"{name}: the merged errors score {merged:.2f} on average (weights {weights.name}), but the raters "
             f"{of_raters:.2f}: the MQM score is the raters' mean, which matese score and matese correlate compute from "
             "the ratings before merging"
         )
-    return list(chosen.ratings)
+    return list(selection.ratings)
 
 
 def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Candidates]:
@@ -376,9 +378,9 @@ def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Ca
         lists = reading.read(texts.nbest, sources, list(zip(*columns, strict=True)))
     else:
         if texts.hyp and not texts.src and not references:
-            given = files.from_texts(texts.hyp, lang_pair=texts.lang_pair)
+            translations = files.from_texts(texts.hyp, lang_pair=texts.lang_pair)
         else:
-            translations = TextFiles(
+            text_files = TextFiles(
                 texts.hyp,
                 src=texts.src,
                 ref=references,
@@ -386,8 +388,8 @@ def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Ca
                 lang_pair=texts.lang_pair,
                 columns=texts.columns,
             )
-            given = segments(translations, needs_context=False)
-        lists = _candidates_of(given)
+            translations = segments(text_files, needs_context=False)
+        lists = _candidates_of(translations)
     n_single = sum(len(candidates.texts) == 1 for candidates in lists)
     shown_files = texts.nbest or ", ".join(texts.input or texts.hyp)
     require(n_single < len(lists), f"{shown_files} has a single candidate of each source; give two or more")
@@ -396,16 +398,16 @@ def candidates(texts: CandidateTexts, references: Sequence[str] = ()) -> list[Ca
     return lists
 
 
-def _candidates_of(given: GivenSegments) -> list[Candidates]:
+def _candidates_of(translations: GivenSegments) -> list[Candidates]:
     """Returns the candidates of each segment; a system of a table may lack some segments."""
     from matese.choosing import choice
     from matese.formats import candidates as reading
     from matese.formats.segments import system_of
 
-    systems: dict[str, list[Segment]] = {name: [] for name in given.counts}
-    for segment in given:
+    systems: dict[str, list[Segment]] = {name: [] for name in translations.counts}
+    for segment in translations:
         systems[system_of(segment)].append(segment)
-    if given.is_table and len(set(given.counts.values())) > 1:
+    if translations.is_table and len(set(translations.counts.values())) > 1:
         lists = reading.by_place(list(systems.items()))
         if lists is not None:
             return lists
@@ -441,12 +443,13 @@ def by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tupl
 
     if isinstance(systems, str | PathLike):
         raise UsageError(f"{systems} is one file: give a list of files, or of lists of ratings")
-    given = systems if isinstance(systems, Mapping) else list(systems)
-    if not given:
+    if not isinstance(systems, Mapping):
+        systems = list(systems)
+    if not systems:
         raise UsageError("no system is given: must be one or more")
-    if isinstance(given, Mapping):
+    if isinstance(systems, Mapping):
         of_names = {
-            name: tuple(named(ratings, name, untranslated=untranslated).ratings) for name, ratings in given.items()
+            name: tuple(named(ratings, name, untranslated=untranslated).ratings) for name, ratings in systems.items()
         }
         for name, ratings in of_names.items():
             inside = sorted({rating.segment.key.system or "" for rating in ratings if rating.segment.key} - {""})
@@ -456,11 +459,10 @@ def by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tupl
                     "without names, or the ratings of one system"
                 )
         return of_names
-    paths = [str(path) for path in given if isinstance(path, str | PathLike)]
-    if several := next((path for path in paths if paths.count(path) > 1), None):
-        raise UsageError(f"{several} is given {paths.count(several)} times; give it once")
+    paths = [str(path) for path in systems if isinstance(path, str | PathLike)]
+    check_given_once(paths)
     names = dict(zip(paths, short_names(paths), strict=True))
-    listed = [named(ratings, f"system {n}", untranslated=untranslated) for n, ratings in enumerate(given, start=1)]
+    listed = [named(ratings, f"system {n}", untranslated=untranslated) for n, ratings in enumerate(systems, start=1)]
     return alignment.by_system({names.get(system.name, system.name): system.ratings for system in listed})
 
 

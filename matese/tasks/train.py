@@ -76,8 +76,8 @@ class Request(Options):
             "data.lang_pair": self.lang_pair,
             "output": self.output,
         }
-        given = [(key, json.dumps(value)) for key, value in named.items() if value is not None]
-        return given + parse_settings(self.set)
+        overrides = [(key, json.dumps(value)) for key, value in named.items() if value is not None]
+        return overrides + parse_settings(self.set)
 
 
 def run(request: Request, stream: TextIO | None = None) -> Result | None:

@@ -10,11 +10,11 @@ from matese.errors import FormatError, UsageError, one_of, unknown
 from matese.validation.options import Options, option
 
 
-def _weights(given: object) -> mqm.Weights:
-    """Returns weights: those of a preset, of a YAML file, or the given ones."""
-    if isinstance(given, mqm.Weights):
-        return given
-    name = str(given)
+def _weights(weights: object) -> mqm.Weights:
+    """Returns weights: those of a preset or of a YAML file, or the weights themselves."""
+    if isinstance(weights, mqm.Weights):
+        return weights
+    name = str(weights)
     if name in mqm.PRESETS:
         return mqm.PRESETS[name]
     if os.sep not in name and not name.endswith((".yaml", ".yml")) and not os.path.exists(name):
