@@ -124,17 +124,6 @@ def shortened(value: object) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{type(value).__name__} {text[:_LONGEST_VALUE]}..."
 
 
-def check_least(lowest: float, **numbers: float | None) -> None:
-    """Checks that options are not below the lowest value; None is allowed.
-
-    Raises:
-        UsageError: for the first that is.
-    """
-    for name, number in numbers.items():
-        if number is not None and not number >= lowest:
-            raise UsageError(f"{name} {number}: must be {lowest:g} or more")
-
-
 def check_list(**values: object) -> None:
     """Checks that no text is given where a list of texts is meant, whose letters would be taken for its items.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from matese import mqm
 from matese.choosing import choice, reranking, utilities
 from matese.choosing.choice import Choice
-from matese.errors import UsageError, check_least
+from matese.errors import UsageError
 from matese.formats.candidates import Candidates
 from matese.streams import grouped
 
@@ -52,7 +52,8 @@ def mbr(
     """
     from matese.model.annotator import load
 
-    check_least(1, prune=prune)
+    if prune is not None and prune < 1:
+        raise UsageError(f"prune {prune}: must be 1 or more")
     lists = choice.make_candidates(candidates, sources)
     if str(utility) == CHRF:
         metric = utilities.of_chrf(is_aggregated=aggregate)

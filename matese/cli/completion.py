@@ -42,11 +42,11 @@ def _add_values(parser: argparse.ArgumentParser) -> None:
         if isinstance(action, argparse._SubParsersAction):
             for command in dict.fromkeys(action.choices.values()):
                 _add_values(command)
-        elif (known := getattr(action, "option", None)) is None:
+        elif (option := getattr(action, "option", None)) is None:
             continue
-        elif known.flag == "--model":
+        elif option.flag == "--model":
             action.choices = checkpoint.embedded()
-        elif known.names:
-            action.choices = known.names
-        elif known.type not in (int, float):
+        elif option.names:
+            action.choices = option.names
+        elif option.type not in (int, float):
             vars(action)["complete"] = shtab.FILE

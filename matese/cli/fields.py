@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from matese.errors import UsageError
-from matese.validation.options import OptionField, attribute_docs, leaves, made, options_of
+from matese.validation.options import OptionField, attribute_docs, leaves, make, options_of
 
 R = TypeVar("R")
 
@@ -28,21 +28,21 @@ def add(parser: argparse._ActionsContainer, request: type, *, is_group: bool = F
         if metadata.get("is_of_python"):
             continue
         text = documented[each.name].rstrip(".").replace("%", "%%")
-        how: dict[str, Any] = {"help": text, "default": argparse.SUPPRESS}
+        arguments: dict[str, Any] = {"help": text, "default": argparse.SUPPRESS}
         if each.field.default is False:
-            parser.add_argument(each.flag, action="store_true", dest=each.name, **how)
+            parser.add_argument(each.flag, action="store_true", dest=each.name, **arguments)
             continue
-        how["metavar"] = each.metavar
+        arguments["metavar"] = each.metavar
         if is_group or each.field.kw_only:
             flags = [flag for flag in metadata.get("flags", ()) if flag != each.flag]
-            how |= {"dest": each.name, "required": each.is_required, **_arity(each)}
-            action = parser.add_argument(*flags, each.flag, **how)
+            arguments |= {"dest": each.name, "required": each.is_required, **_arity(each)}
+            action = parser.add_argument(*flags, each.flag, **arguments)
         else:
             if each.is_several:
-                how["nargs"] = "+" if each.is_required else "*"
+                arguments["nargs"] = "+" if each.is_required else "*"
             elif not each.is_required:
-                how["nargs"] = "?"
-            action = parser.add_argument(each.name, **how)
+                arguments["nargs"] = "?"
+            action = parser.add_argument(each.name, **arguments)
         vars(action)["option"] = each
 
 
@@ -54,14 +54,14 @@ def _arity(each: OptionField) -> dict[str, Any]:
     return {"nargs": "+", "action": "store" if each.field.default is None else "extend"}  # None: others are replaced
 
 
-def request(kind: type[R], given: Mapping[str, Any]) -> R:
-    """Returns a request of the options that are given by name.
+def request(kind: type[R], values: Mapping[str, Any]) -> R:
+    """Returns a request of the values of its options by name.
 
     Raises:
         UsageError: if an option has a value that is not allowed, or the options do not fit together.
     """
     try:
-        return made(kind, given)
+        return make(kind, values)
     except UsageError as error:
         name, _, problem = str(error).partition(": ")
         flags = {each.name: each.flag if group or each.field.kw_only else each.metavar for group, each in leaves(kind)}

@@ -49,8 +49,8 @@ def find(source: str, output: str, kind: str | None = None) -> dict[str, str]:
         InputError: if there is no file, one of another kind, or one that would be written twice or read next time.
     """
     system, path = locate(source)
-    other, folder = locate(output)
-    if system.isdir(path) and type(other) is type(system) and f"{folder}/".startswith(f"{path}/"):
+    target_system, folder = locate(output)
+    if system.isdir(path) and type(target_system) is type(system) and f"{folder}/".startswith(f"{path}/"):
         raise InputError(f"--output {output} is in --input {source}; choose another folder")
     names = sorted(system.find(path) if system.isdir(path) else system.glob(path))
     if not names:
@@ -64,7 +64,7 @@ def find(source: str, output: str, kind: str | None = None) -> dict[str, str]:
             allowed = f"must end in {one_of(tuple(_KINDS))}; a pattern such as 'texts/*.jsonl' selects files"
             raise InputError(f"{name}: {allowed}")
         stem = posixpath.relpath(name, root).removesuffix(suffix)
-        target = f"{other.unstrip_protocol(folder)}/{stem}.{kind or _KINDS[suffix]}"
+        target = f"{target_system.unstrip_protocol(folder)}/{stem}.{kind or _KINDS[suffix]}"
         if target in written:
             raise InputError(f"two files, {name} and another, would be written to {target}; rename one of them")
         written.add(target)

@@ -115,7 +115,7 @@ def read(
     Raises:
         AnswerError: if the answer does not have the requested form; `counts` are unchanged then.
     """
-    answer, given = _parse(text)
+    answer, raw = _parse(text)
     estimate = _estimate(answer.score) if question.has_score else None
     if question.has_correction and not answer.correction:
         raise AnswerError("no correction of the whole translation; it must be the requested JSON")
@@ -129,7 +129,7 @@ def read(
         for error in answer.errors
     ]
     placed = [_placed(*row, segment, prompt, counts) for row in dict.fromkeys(rows)]
-    counts.unasked += _unasked(given, question)
+    counts.unasked += _unasked(raw, question)
     unique = dict.fromkeys(pair for pair in placed if not isinstance(pair[0], UnplacedError))
     unplaced = [error for error, _ in placed if isinstance(error, UnplacedError)]
     in_source = [error for error, is_in_source in unique if is_in_source and isinstance(error, ErrorSpan)]
@@ -139,13 +139,13 @@ def read(
     return rating if correction is None else dataclasses.replace(rating, correction=correction)
 
 
-def _unasked(given: Mapping[str, Any], question: Question) -> Counter[str]:
+def _unasked(raw: Mapping[str, Any], question: Question) -> Counter[str]:
     """Returns how often an answer has each key that the prompt does not name and whose value is not empty."""
     asked = ["errors", *(["score"] if question.has_score else []), *(["correction"] if question.has_correction else [])]
-    keys = [key for key, value in given.items() if key not in asked and value not in _NOTHING]
-    for error in given["errors"]:
-        known = _Error.__struct_fields__ if isinstance(error, dict) else ()
-        keys += [f"errors.{key}" for key, value in error.items() if key not in known and value not in _NOTHING]
+    keys = [key for key, value in raw.items() if key not in asked and value not in _NOTHING]
+    for error in raw["errors"]:
+        names = _Error.__struct_fields__ if isinstance(error, dict) else ()
+        keys += [f"errors.{key}" for key, value in error.items() if key not in names and value not in _NOTHING]
     return Counter(keys)
 
 
@@ -225,25 +225,25 @@ def of_blank(segment: Segment, question: Question, *, rater: str) -> Rating:
 
 
 def _parse(text: str) -> tuple[_Answer, dict[str, Any]]:
-    """Returns an answer, read and as given; one without errors must not list objects under another key."""
-    answer, given = _last(text, "errors", _Answer)
-    for key, value in given.items() if not answer.errors else ():
+    """Returns an answer, as a type and as it was; one without errors must not list objects under another key."""
+    answer, raw = _last(text, "errors", _Answer)
+    for key, value in raw.items() if not answer.errors else ():
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
             raise AnswerError(f"no `errors`, but objects in {shortened(key)}: all errors must be in `errors`")
     for error in answer.errors:
         if error.quote is None and None in (error.start, error.end):
             raise AnswerError("an error without a quote; it must be the requested JSON")
-    return answer, given
+    return answer, raw
 
 
 def _last(text: str, key: str, kind: type[_AnswerT]) -> tuple[_AnswerT, dict[str, Any]]:
-    """Returns the last JSON object with a key in a text, as a type and as given.
+    """Returns the last JSON object with a key in a text, as a type and as it was.
 
     Models may think aloud before it, or fence it. What they try out on the way is no answer, even where the last object
     is faulty or cut off.
     """
-    found = [*plain_values.json_values(text, lambda value: isinstance(value, dict) and key in value)]
-    last = found[-1] if found else None
+    values = [*plain_values.json_values(text, lambda value: isinstance(value, dict) and key in value)]
+    last = values[-1] if values else None
     rest = text if last is None else text[last[1] :]
     if last is None or re.search(rf'"{key}"\s*:', rest):
         raise AnswerError(f"no JSON object with `{key}` in {shortened(rest.strip())}; it must be the requested JSON")
@@ -258,7 +258,7 @@ def _text_name(name: str, segment: Segment) -> str:
     has_text = {"translation": True, "source": segment.source is not None, "reference": bool(segment.references)}
     cleaned = name.strip().casefold()
     if not has_text.get(cleaned):
-        allowed = one_of([known for known, is_there in has_text.items() if is_there])
+        allowed = one_of([text for text, is_there in has_text.items() if is_there])
         raise AnswerError(f"text {shortened(name)}: must be {allowed}")
     return cleaned
 
@@ -277,11 +277,11 @@ def _category(name: str | None, scheme: Scheme) -> str | None:
     """Returns a category, in the spelling of the scheme if it belongs to it."""
     if name is None or not name.strip():
         return None
-    known = {category.casefold(): category for category in scheme.categories}
+    spellings = {category.casefold(): category for category in scheme.categories}
     cleaned = " ".join(name.split())
     if len(cleaned) > _LONGEST_NAME or not cleaned.isprintable():
         raise AnswerError(f"category {shortened(name)}: must be a short name")
-    return known.get(cleaned.casefold().rstrip("!"), cleaned)
+    return spellings.get(cleaned.casefold().rstrip("!"), cleaned)
 
 
 def _place(text: str, error: _Error, counts: QuoteCounts) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ def passages(segments: Iterable[Segment], n_context: int) -> Iterator[Passage]:
 
     Segments without a key are those of one document. At most `n_context` segments are taken ahead.
 
-    >>> [(len(one.before), len(one.after)) for one in passages([Segment("a"), Segment("b"), Segment("c")], 1)]
+    >>> [(len(each.before), len(each.after)) for each in passages([Segment("a"), Segment("b"), Segment("c")], 1)]
     [(0, 1), (1, 1), (1, 0)]
     """
     if not n_context:
@@ -31,7 +31,7 @@ def passages(segments: Iterable[Segment], n_context: int) -> Iterator[Passage]:
         if middle is not None:
             place = _document(middle)
             before, after = (
-                tuple(other for other in side if other is not None and _document(other) == place)
+                tuple(neighbour for neighbour in side if neighbour is not None and _document(neighbour) == place)
                 for side in (around[: -1 - n_context], around[len(around) - n_context :])
             )
             yield Passage(middle, before, after)

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from matese import finished_work, mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import ModelError, UsageError, check_least, counted
+from matese.errors import ModelError, UsageError, counted
 from matese.files import user_cache
 from matese.language_model import answers, context, judgements, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
@@ -191,8 +191,8 @@ class Tally:
                 sentences.append(f"{counted(n, 'judgement')} of segments with others: {what}")
         answered_before = f"{counted(self.n_segments, 'segment')}, {self.n_cached:,} of them answered before"
         cost = f"{answered_before}; {counted(self.n_tokens, 'token')}"
-        others = [name for name in self.models if name not in ("", model)]
-        answered = f"; answered by {', '.join(others)}" if others else ""
+        other_models = [name for name in self.models if name not in ("", model)]
+        answered = f"; answered by {', '.join(other_models)}" if other_models else ""
         return [*sentences, f"{cost}; {counted(self.n_retries, 'request')} repeated{answered}"]
 
 
@@ -238,7 +238,8 @@ class LanguageModel:
         if not model.strip():
             raise UsageError("model has no name; give one that the endpoint has")
         question = prompt if isinstance(prompt, Question) else Question(prompt)
-        check_least(1, judgements=judgements)
+        if judgements < 1:
+            raise UsageError(f"judgements {judgements}: must be 1 or more")
         for name in parameters or {}:
             if name in ("model", "messages", "stream", "n"):
                 raise UsageError(f"parameter {name} is set by matese; choose another one")
@@ -283,7 +284,7 @@ class LanguageModel:
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, lazily and in order. Raises as `annotate`."""
-        held: list[Rating] = []  # until one answer could be used
+        waiting: list[Rating] = []  # until one answer could be used
         passages = context.passages(segments, self.question.n_context)
         with closing(Client(self._base_url, self._limits)) as http:
             before = self.tally.n_tokens, self.tally.n_retries
@@ -291,14 +292,14 @@ class LanguageModel:
                 self.tally.add(answered)
                 self.tally.n_tokens = before[0] + http.n_tokens
                 self.tally.n_retries = before[1] + http.n_retries
-                held.append(answered.rating)
+                waiting.append(answered.rating)
                 if answered.problem is None or self.tally.n_segments > self.tally.problems.total():
-                    yield from held
-                    held = []
-                elif len(held) >= _HOPELESS:
-                    self._give_up(answered.problem, len(held))
-        if held:
-            self._give_up(next(iter(self.tally.problems)), len(held))
+                    yield from waiting
+                    waiting = []
+                elif len(waiting) >= _HOPELESS:
+                    self._give_up(answered.problem, len(waiting))
+        if waiting:
+            self._give_up(next(iter(self.tally.problems)), len(waiting))
 
     def _give_up(self, problem: str, n_segments: int) -> None:
         of = "the segment" if n_segments == 1 else f"each of {n_segments} segments"
@@ -371,24 +372,24 @@ class LanguageModel:
         if first.hypothesis == second.hypothesis:
             return PairAnswer("tie")
         try:
-            answered = [
-                self._ask(http, prompts.build_pair(self.question, *shown), 0, answers.read_better)[2]
-                for shown in ((first, second), (second, first))
-            ]
+            forward, backward = (
+                self._ask(http, prompts.build_pair(self.question, *pair), 0, answers.read_better)[2]
+                for pair in ((first, second), (second, first))
+            )
         except (RefusedRequestError, AnswerError) as error:
             return PairAnswer(None, problem=str(error))
-        sides = {(one.better, other.better) for one, other in [answered]}
-        better: Better = "first" if sides == {("A", "B")} else "second" if sides == {("B", "A")} else "tie"
-        is_steady = better != "tie" or sides == {("tie", "tie")}
-        return PairAnswer(better, answered[0].reason, is_steady)
+        sides = (forward.better, backward.better)
+        better: Better = "first" if sides == ("A", "B") else "second" if sides == ("B", "A") else "tie"
+        is_steady = better != "tie" or sides == ("tie", "tie")
+        return PairAnswer(better, forward.reason, is_steady)
 
     needed = "a source or a reference"
     """The texts that a language model needs at least."""
 
     def can_read(self, segment: Segment) -> bool:
         """Whether a segment has a source or a reference, or no translation to read."""
-        given = segment.without_blanks()
-        return not segment.hypothesis.strip() or given.source is not None or bool(given.references)
+        texts = segment.without_blanks()
+        return not segment.hypothesis.strip() or texts.source is not None or bool(texts.references)
 
     def check_texts(self, segment: Segment) -> None:
         """Raises a ModelError if a segment lacks a text that the model needs."""
@@ -459,12 +460,12 @@ class LanguageModel:
         body = self._body(prompt)
         place = body if number == 0 else {**body, "judgement": number}
         line = self._finished.get(self._base_url, place)
-        known = None if line is None else plain_values.from_json(line, Completion)
+        stored = None if line is None else plain_values.from_json(line, Completion)
         problem = AnswerError("not asked")
         for attempt in range(_N_ATTEMPTS):
-            is_cached = known is not None and attempt == 0
+            is_cached = stored is not None and attempt == 0
             try:
-                completion = known if known is not None and is_cached else http.complete(_warmer(body, attempt))
+                completion = stored if stored is not None and is_cached else http.complete(_warmer(body, attempt))
                 if completion.is_cut:
                     raise AnswerError("answer is cut off at the limit of tokens")
                 result = read(completion.text)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from matese.annotation import Segment, Severity
 from matese.checks import length
-from matese.errors import UsageError, check_least, unknown
+from matese.errors import UsageError, unknown
 from matese.formats.weights_file import NamedSeverity, Scheme
 from matese.text import languages
 
@@ -138,7 +138,8 @@ class Question:
             raise UsageError(unknown("prompt", self.prompt, PROMPTS))
         if self.n_steps not in (1, 2) or (self.n_steps == 2 and self.prompt != "esa"):
             raise UsageError(f"steps={self.n_steps} with prompt={self.prompt}: must be 1, or 2 with prompt=esa")
-        check_least(0, n_context=self.n_context)
+        if self.n_context < 0:
+            raise UsageError(f"n_context {self.n_context}: must be 0 or more")
 
     @property
     def scheme(self) -> Scheme:
@@ -153,8 +154,8 @@ class Question:
     @property
     def version(self) -> str:
         """8 hexadecimal digits that depend on all that is asked, whatever the texts."""
-        own = None if self.own_prompt is None else self.own_prompt.text
-        parts = [_instructions(self), schema(self, "source"), own, dict(self.terms), self.n_context]
+        own_text = None if self.own_prompt is None else self.own_prompt.text
+        parts = [_instructions(self), schema(self, "source"), own_text, dict(self.terms), self.n_context]
         if self.n_steps == 2:
             parts.append(_score_instructions())
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
@@ -234,7 +235,7 @@ def texts_of(question: Question, passage: Passage) -> dict[str, Any]:
         texts["reference"] = segment.references[0]
     for name, neighbours in (("before", passage.before), ("after", passage.after)):
         if neighbours:
-            texts[name] = [_texts(None, None, other.source, other.hypothesis) for other in neighbours]
+            texts[name] = [_texts(None, None, neighbour.source, neighbour.hypothesis) for neighbour in neighbours]
     folded = (segment.source or "").casefold()
     if terms := {term: wanted for term, wanted in question.terms.items() if term.casefold() in folded}:
         texts["terms"] = terms
@@ -345,13 +346,13 @@ def _answer(question: Question, example: _Example) -> str:
 
 def _rows(question: Question, example: _Example) -> list[dict[str, object]]:
     scheme = question.scheme
-    known = [severity.name for severity in scheme.severities]
+    names = [severity.name for severity in scheme.severities]
     rows = []
     for text, quote, category, severity, reason, correction in example.errors:
         row: dict[str, object] = {"text": text, "quote": quote, "occurrence": 1}
         if scheme.categories:
             row["category"] = category if category in scheme.categories else next(iter(scheme.categories))
-        row["severity"] = severity if severity in known else known[0]
+        row["severity"] = severity if severity in names else names[0]
         rows.append({**row, "reason": reason, "correction": correction})
     return rows
 

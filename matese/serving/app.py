@@ -11,7 +11,6 @@ import io
 import json
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
-from http import HTTPStatus
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,7 +34,7 @@ from matese.render import html_page
 from matese.serving.batcher import Batcher
 from matese.serving.limits import Limits
 from matese.serving.metrics import Measured, Metrics
-from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody
+from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody, refuse
 from matese.validation import plain_values
 from matese.version import __version__
 
@@ -155,7 +154,7 @@ def make_app(annotator: Annotator, limits: Limits, *, is_loopback: bool = True) 
             Middleware(Guard, limits=limits, is_loopback=is_loopback),
             Middleware(LimitedBody, limits=limits),
         ],
-        exception_handlers={HTTPException: _refuse, Exception: _fail},
+        exception_handlers={HTTPException: refuse, Exception: _fail},
         lifespan=working,
     )
 
@@ -210,9 +209,9 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
     kind = content_type.partition(";")[0].strip().lower()
     try:
         if kind == "application/json":
-            given = plain_values.from_json(body, AnnotateRequest).segments
-            _check_translations(given)
-            rows: Iterable[tuple[int, object]] = enumerate(given)
+            objects = plain_values.from_json(body, AnnotateRequest).segments
+            _check_translations(objects)
+            rows: Iterable[tuple[int, object]] = enumerate(objects)
             return _numbered(columns.ratings(rows, "segments", {}, naming=""), knows_all=True)
         if kind == "text/csv":
             text = io.StringIO(body.decode("utf-8-sig"), newline="")
@@ -270,12 +269,6 @@ def _check_inputs(annotator: Annotator, wanted: list[Segment]) -> None:
             annotator.choose_inputs(replace(segment, line=None, name=None, key=None))  # the index names it
         except InputError as error:
             raise HTTPException(422, f"segments[{index}]: {error}") from None
-
-
-async def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    detail = error.detail or HTTPStatus(error.status_code).phrase
-    return JSONResponse({"detail": detail}, error.status_code, error.headers)
 
 
 async def _fail(request: Request, error: Exception) -> Response:

@@ -42,8 +42,8 @@ def with_marks(
     systems: Mapping[str, Sequence[Rating]], marked: Iterable[Rating], marker: KnowsReadable
 ) -> dict[str, list[Rating]]:
     """Returns the file with marks in place of the ratings that `readable` returned; the others stay as they are."""
-    found = iter(marked)
+    marks = iter(marked)
     return {
-        name: [next(found) if marker.can_read(rating.segment) else rating for rating in ratings]
+        name: [next(marks) if marker.can_read(rating.segment) else rating for rating in ratings]
         for name, ratings in systems.items()
     }

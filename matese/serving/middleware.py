@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from matese.serving.limits import Limits
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 RETRY_AFTER = {"Retry-After": "1"}
@@ -22,6 +23,12 @@ _HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
 )
+
+
+async def refuse(request: Request, error: Exception) -> Response:
+    """Answers an HTTPException with its problem as JSON."""
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
 
 
 class LimitedBody:

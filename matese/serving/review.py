@@ -32,7 +32,7 @@ from matese.formats.tables.headings import COMMENT
 from matese.render import report_page
 from matese.render.page_data import Saving
 from matese.serving.limits import Limits
-from matese.serving.middleware import Guard, LimitedBody
+from matese.serving.middleware import Guard, LimitedBody, refuse
 from matese.version import __version__
 
 CONTENT_TYPE = "application/jsonl"
@@ -131,11 +131,13 @@ class Review:
     def _check(self, ratings: Sequence[Rating], name: str = "") -> None:
         """Raises InputError for ratings of other translations, or several of one."""
         counts: Counter[Segment] = Counter(report_page.named_segment(rating, self._systems) for rating in ratings)
-        if others := counts - self._segments:
+        if foreign := counts - self._segments:
             allowed = "must be one rating at most of each translation of the file that is reviewed"
-            n_others = others.total()
-            told = "1 rating of another translation" if n_others == 1 else f"{n_others:,} ratings of other translations"
-            raise InputError(f"{name}{told}: {allowed}")
+            n_foreign = foreign.total()
+            problem = f"{n_foreign:,} ratings of other translations"
+            if n_foreign == 1:
+                problem = "1 rating of another translation"
+            raise InputError(f"{name}{problem}: {allowed}")
 
 
 def make_app(review: Review) -> Starlette:
@@ -151,10 +153,10 @@ def make_app(review: Review) -> Starlette:
         if request.headers.get("content-type") != CONTENT_TYPE:  # no plain text: other sites may send that
             raise HTTPException(415, f"the content type must be {CONTENT_TYPE}")
         body = await request.body()
-        known = request.headers.get("if-match")
+        page_version = request.headers.get("if-match")
         try:
             async with lock:
-                count, version = await asyncio.to_thread(review.save, body.decode(), known)
+                count, version = await asyncio.to_thread(review.save, body.decode(), page_version)
             return JSONResponse({"saved": count, "version": version})
         except OutdatedPageError:
             raise HTTPException(412, "another page has saved in the file since: reload this page") from None
@@ -169,10 +171,5 @@ def make_app(review: Review) -> Starlette:
     return Starlette(
         routes=[Route("/", show), Route("/ratings", save, methods=["POST"]), Route("/health", health)],
         middleware=[Middleware(Guard, limits=limits, is_loopback=True), Middleware(LimitedBody, limits=limits)],
-        exception_handlers={HTTPException: _refuse},
+        exception_handlers={HTTPException: refuse},
     )
-
-
-async def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return JSONResponse({"detail": error.detail}, error.status_code, error.headers)

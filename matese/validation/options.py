@@ -76,15 +76,15 @@ def option(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def share(given: object) -> float:
+def share(value: object) -> float:
     """Returns a share, which may be given in per cent: "60%" is 0.6."""
-    is_percentage = isinstance(given, str) and given.endswith("%")
+    is_percentage = isinstance(value, str) and value.endswith("%")
     try:
-        number = float(given[:-1]) / 100 if is_percentage else float(given)  # type: ignore[index, arg-type]
+        number = float(value[:-1]) / 100 if is_percentage else float(value)  # type: ignore[index, arg-type]
     except (TypeError, ValueError):
         number = -1.0
     if not 0 <= number <= 1:
-        raise UsageError(f"{shortened(given)}: must be from 0 to 1, or from 0% to 100%")
+        raise UsageError(f"{shortened(value)}: must be from 0 to 1, or from 0% to 100%")
     return number
 
 
@@ -132,9 +132,9 @@ class OptionField:
     @property
     def names(self) -> tuple[str, ...]:
         """The allowed names; none if other values are allowed."""
-        given = self.field.metadata.get("names")
+        names = self.field.metadata.get("names")
         literal = get_args(self.type) if get_origin(self.type) is Literal else ()
-        return tuple(given()) if given is not None else literal
+        return tuple(names()) if names is not None else literal
 
     @property
     def metavar(self) -> str:
@@ -143,38 +143,38 @@ class OptionField:
         titles = [meta.title for meta in metas if meta.title]
         return self.field.metadata.get("metavar") or next(iter(titles), None) or _METAVARS.get(base, "NAME")
 
-    def take(self, given: object) -> object:
+    def take(self, value: object) -> object:
         """Returns the value that stands for a given one; raises an InputError if it is not allowed."""
-        if given is None and self.field.default is None:
+        if value is None and self.field.default is None:
             return None
         if self.is_group:
-            if not isinstance(given, self.type):
-                raise UsageError(f"{shortened(given)} must be matese.{self.type.__name__}(...)")
-            return given
+            if not isinstance(value, self.type):
+                raise UsageError(f"{shortened(value)} must be matese.{self.type.__name__}(...)")
+            return value
         if (take_all := self.field.metadata.get("take_all")) is not None:
-            return take_all(given)
+            return take_all(value)
         if not self.is_several:
-            return self._taken(given)
-        is_one = isinstance(given, str | os.PathLike) or not isinstance(given, Iterable)
-        return tuple(map(self._taken, [given] if is_one else cast("Iterable[object]", given)))
+            return self._converted(value)
+        is_one = isinstance(value, str | os.PathLike) or not isinstance(value, Iterable)
+        return tuple(map(self._converted, [value] if is_one else cast("Iterable[object]", value)))
 
-    def _taken(self, given: object) -> object:
+    def _converted(self, value: object) -> object:
         if (take := self.field.metadata.get("take")) is not None:
-            return take(given)
-        value = os.fspath(given) if isinstance(given, os.PathLike) else given
+            return take(value)
+        plain = os.fspath(value) if isinstance(value, os.PathLike) else value
         if names := self.names:
-            if value not in names:
+            if plain not in names:
                 what = self.field.metadata.get("metavar") or self.name.replace("_", " ")
-                raise UsageError(unknown(what.lower(), str(value)[:100], names))
-            return value
+                raise UsageError(unknown(what.lower(), str(plain)[:100], names))
+            return plain
         if self.type is object:
-            return value
-        if hasattr(value, "item") and not isinstance(value, Iterable):  # a number of numpy
-            value = value.item()
+            return plain
+        if hasattr(plain, "item") and not isinstance(plain, Iterable):  # a number of numpy
+            plain = plain.item()
         try:
-            return msgspec.convert(value, self.type, strict=False)
+            return msgspec.convert(plain, self.type, strict=False)
         except msgspec.ValidationError as error:
-            raise UsageError(f"{shortened(given)}: must be {described(self.type) or str(error)}") from None
+            raise UsageError(f"{shortened(value)}: must be {described(self.type) or str(error)}") from None
 
 
 def described(kind: Any) -> str | None:  # noqa: ANN401
@@ -194,29 +194,27 @@ def described(kind: Any) -> str | None:  # noqa: ANN401
     )
 
 
-def _options(kind: Any) -> tuple[OptionField, ...]:  # noqa: ANN401
+@cache
+def options_of(kind: Any) -> tuple[OptionField, ...]:  # noqa: ANN401
+    """Returns the options of a dataclass."""
     return tuple(_option(kind, field) for field in dataclasses.fields(kind))
-
-
-options_of: Callable[[Any], tuple[OptionField, ...]] = cache(_options)
-"""Returns the options of a dataclass."""
 
 
 def _option(kind: type, field: dataclasses.Field[Any]) -> OptionField:
     if field.metadata.get("take_all") is not None:
         return OptionField(field, object, is_several=True)
     owner = next(parent for parent in kind.__mro__ if field.name in vars(parent).get("__annotations__", ()))
-    given = field.type
+    annotation = field.type
     if field.metadata.get("take") is not None or field.metadata.get("names") is not None:
-        return OptionField(field, object, is_several="Sequence[" in str(given))
-    if isinstance(given, str):  # as `from __future__ import annotations` has it
+        return OptionField(field, object, is_several="Sequence[" in str(annotation))
+    if isinstance(annotation, str):  # as `from __future__ import annotations` has it
         # This field's alone: the types of others may be known to type checkers only.
-        alone = type(owner.__name__, (), {"__annotations__": {field.name: given}, "__module__": owner.__module__})
-        given = get_type_hints(alone, include_extras=True)[field.name]
-    if get_origin(given) in (types.UnionType, Union):
-        given = next(one for one in get_args(given) if one is not type(None))
-    is_several = get_origin(given) in (Sequence, tuple)
-    return OptionField(field, get_args(given)[0] if is_several else given, is_several)
+        alone = type(owner.__name__, (), {"__annotations__": {field.name: annotation}, "__module__": owner.__module__})
+        annotation = get_type_hints(alone, include_extras=True)[field.name]
+    if get_origin(annotation) in (types.UnionType, Union):
+        annotation = next(member for member in get_args(annotation) if member is not type(None))
+    is_several = get_origin(annotation) in (Sequence, tuple)
+    return OptionField(field, get_args(annotation)[0] if is_several else annotation, is_several)
 
 
 def leaves(kind: type, group: str | None = None) -> Iterator[tuple[str | None, OptionField]]:
@@ -233,32 +231,32 @@ class Options:
 
     def __post_init__(self) -> None:
         for each in options_of(type(self)):
-            given = getattr(self, each.name)
+            value = getattr(self, each.name)
             try:
-                object.__setattr__(self, each.name, each.take(given))
+                object.__setattr__(self, each.name, each.take(value))
             except InputError as error:
                 raise UsageError(f"{each.name}: {error}") from None
 
     def given(self) -> dict[str, object]:
         """Returns the options, also those of groups, that have another value than their default, by name."""
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for each in options_of(type(self)):
             value = getattr(self, each.name)
             if isinstance(value, Options):
-                found |= value.given()
+                values |= value.given()
             elif value not in (each.field.default, (), None):
-                found[each.name] = value
-        return found
+                values[each.name] = value
+        return values
 
 
-def made(kind: type[T], values: Mapping[str, Any]) -> T:
+def make(kind: type[T], values: Mapping[str, Any]) -> T:
     """Returns options from values by name, also those of groups; others than its own are left out.
 
     Raises:
         UsageError: if a value is not allowed.
     """
     nested = {
-        each.name: made(each.type, values) if each.is_group and each.name not in values else values[each.name]
+        each.name: make(each.type, values) if each.is_group and each.name not in values else values[each.name]
         for each in options_of(kind)
         if each.is_group or each.name in values
     }

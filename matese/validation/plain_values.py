@@ -130,11 +130,11 @@ def check_keys(value: object, kind: type) -> None:
     Raises:
         InvalidValueError: for the first unknown key.
     """
-    for place, key, known, nested in _unknown_keys(value, _type_info(kind), ()):
-        similar = {name.rpartition(".")[2]: name for name in (*nested, *known)}
+    for place, key, keys, nested in _unknown_keys(value, _type_info(kind), ()):
+        similar = {name.rpartition(".")[2]: name for name in (*nested, *keys)}
         close = difflib.get_close_matches(key.casefold(), similar, n=1)
         hint = f", did you mean {dotted((*place, similar[close[0]]))!r}?" if close else ":"
-        raise InvalidValueError(f"unknown key {dotted((*place, key))!r}{hint} must be {one_of(known)}", (*place, key))
+        raise InvalidValueError(f"unknown key {dotted((*place, key))!r}{hint} must be {one_of(keys)}", (*place, key))
 
 
 def dotted(place: Place) -> str:
@@ -160,11 +160,11 @@ def _explained(message: str, value: Any, kind: type) -> InvalidValueError:  # no
     attribute = re.split(r"\W", sentence)[0]
     if attribute in _fields(type_):
         return InvalidValueError(f"{shown}.{sentence}".lstrip("."), (*place, attribute))
-    given = _value_at(value, place)
-    if (choices := _choices(type_)) and isinstance(given, str):
+    actual = _value_at(value, place)
+    if (choices := _choices(type_)) and isinstance(actual, str):
         sentence = f"{sentence}: must be {one_of(choices)}"
-    elif sentence.startswith("Expected") and isinstance(given, str | int | float):
-        sentence = f"{sentence} (the value is {shortened(given) if isinstance(given, str) else json.dumps(given)})"
+    elif sentence.startswith("Expected") and isinstance(actual, str | int | float):
+        sentence = f"{sentence} (the value is {shortened(actual) if isinstance(actual, str) else json.dumps(actual)})"
     return InvalidValueError(f"{shown}: {sentence}" if shown else sentence, place)
 
 

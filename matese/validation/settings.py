@@ -179,14 +179,14 @@ def compose(text: str) -> yaml.Node | None:
     return node
 
 
-def _size(node: yaml.Node, known: dict[int, int]) -> int:
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     """Returns the number of values in a node, with those of aliases each time; a node within itself counts once."""
-    if id(node) not in known:
-        known[id(node)] = 0
+    if id(node) not in sizes:
+        sizes[id(node)] = 0
         parts = node.value if isinstance(node.value, list) else []
         flat = [part for child in parts for part in (child if isinstance(child, tuple) else (child,))]
-        known[id(node)] = 1 + sum(_size(part, known) for part in flat)
-    return known[id(node)]
+        sizes[id(node)] = 1 + sum(_size(part, sizes) for part in flat)
+    return sizes[id(node)]
 
 
 def _node(node: yaml.Node, parent: _Node, line: int | None = None) -> _Node:

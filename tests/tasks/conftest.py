@@ -13,7 +13,7 @@ import pytest
 
 from matese.cli import messages
 from matese.tasks import notices
-from matese.validation.options import made
+from matese.validation.options import make
 from tests.cli import conftest
 from tests.cli.conftest import write as write
 
@@ -38,7 +38,7 @@ def _resolved(value: object) -> object:
 
 
 def _request(task: ModuleType, fields: Mapping[str, object]) -> object:
-    return made(task.Request, {name: _resolved(value) for name, value in fields.items()})
+    return make(task.Request, {name: _resolved(value) for name, value in fields.items()})
 
 
 @dataclass(frozen=True)

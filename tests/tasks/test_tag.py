@@ -12,7 +12,7 @@ from matese.finished_work import FinishedWork
 from matese.formats.tables import jsonl
 from matese.tasks import notices, tag
 from matese.tasks.tag import Request
-from matese.validation.options import made
+from matese.validation.options import make
 
 HYPOTHESES = ("Das ist gut.", "", "der Text [a 你好!", "der Text der Text der Text")
 REFERENCES = ("Das ist schlecht.", "etwas", "ein Text", "Das ist schlecht, 21 Tage.")
@@ -31,7 +31,7 @@ def request_(tmp_path: Path, tiny_model_dir: Path) -> Request:
 
 def varied(request: Request, **changes: object) -> Request:
     """Returns a request with other options, also of its groups."""
-    return made(Request, request.given() | changes)
+    return make(Request, request.given() | changes)
 
 
 def texts(tagged: tag.Tagged) -> list[str]:
