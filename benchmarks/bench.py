@@ -36,12 +36,12 @@ def main() -> None:
     options = _parser().parse_args()
     results: dict[str, Result] = {}
     with tempfile.TemporaryDirectory() as folder:
-        chosen = [_chosen(entries, options.only) for entries in groups(options, Path(folder))]
+        selected = [_chosen(entries, options.only) for entries in groups(options, Path(folder))]
         if options.list:
-            print("\n".join(entry.full_name for entries in chosen for entry in entries))
+            print("\n".join(entry.full_name for entries in selected for entry in entries))
             return
         try:
-            for entries in filter(None, chosen):
+            for entries in filter(None, selected):
                 _make(entries, options, Path(folder))
                 for result in run_all(entries, options.runs or (1 if options.quick else 3)):
                     results[result.entry.full_name] = result

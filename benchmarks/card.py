@@ -150,16 +150,19 @@ def contrasts(held_out: dict[str, Any]) -> list[str]:
 
 def recall_tables(directory: Path) -> list[str]:
     """Returns the tables of errors found, by kind of error and by target language, with their 95 % intervals."""
-    found = recall.read(directory)
-    assert found is not None, "benchmarks.held_out --recall writes it"
+    recalls = recall.read(directory)
+    assert recalls is not None, "benchmarks.held_out --recall writes it"
     lines: list[str] = []
     for part in ("kinds", "languages"):
-        by_input = {inputs: getattr(of_input, part) for inputs, of_input in found.inputs.items()}
+        by_input = {inputs: getattr(of_input, part) for inputs, of_input in recalls.inputs.items()}
         names = sorted(by_input["source"], key=lambda name: (-by_input["source"][name].n, name))
         rows = []
         for name in names:
             shares = [by_input[inputs][name] for inputs in ("reference", "source")]
-            cells = [f"{_percent(one.share)} ({100 * one.low:.0f} to {100 * one.high:.0f})" for one in shares]
+            cells = [
+                f"{_percent(measured.share)} ({100 * measured.low:.0f} to {100 * measured.high:.0f})"
+                for measured in shares
+            ]
             rows.append([name, str(shares[1].n), *cells])
         lines += [*table([part[:-1], "errors", "found with a reference", "found from the source"], rows), ""]
     return lines[:-1]

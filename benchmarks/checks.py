@@ -137,7 +137,7 @@ def changed_digit(segment: Segment, rng: random.Random, _: str) -> Faulty | None
         return None
     match = rng.choice(shared)
     text = f"{segment.hypothesis[: match.start()]}{_other_digit(match[0], rng)}{segment.hypothesis[match.end() :]}"
-    if int(match[0]) in {int(other[0]) for other in _NUMBER.finditer(text)}:  # it stands there twice
+    if int(match[0]) in {int(number[0]) for number in _NUMBER.finditer(text)}:  # it stands there twice
         return None
     return Faulty(segment, replace(segment, hypothesis=text))
 
@@ -179,12 +179,12 @@ def lost_tag(segment: Segment, rng: random.Random, _: str) -> Faulty | None:
     """The tags around a word are left out."""
     tag = rng.choice(_TAGS)
     words = list(_WORD.finditer(segment.hypothesis))
-    others = list(_WORD.finditer(segment.source or ""))
-    if not words or not others:
+    source_words = list(_WORD.finditer(segment.source or ""))
+    if not words or not source_words:
         return None
     word = rng.choice(words)
-    other = rng.choice(others)
-    source = _put(segment.source or "", other.start(), other.end(), tag.replace("{}", other[0]))
+    source_word = rng.choice(source_words)
+    source = _put(segment.source or "", source_word.start(), source_word.end(), tag.replace("{}", source_word[0]))
     hypothesis = _put(segment.hypothesis, word.start(), word.end(), tag.replace("{}", word[0]))
     correct = replace(segment, source=source, hypothesis=hypothesis)
     return Faulty(correct, replace(correct, hypothesis=segment.hypothesis))
@@ -283,11 +283,11 @@ def letter_of_another_alphabet(segment: Segment, rng: random.Random, _: str) -> 
         match for match in _WORD.finditer(segment.hypothesis) if len(match[0]) > 3 and _LETTERS.fullmatch(match[0])
     ]
     for word in rng.sample(words, len(words)):
-        for own, other in _ALIKE.values():
-            places = [place for place, letter in enumerate(word[0]) if letter in own]
-            if places and len(places) < len(word[0]) and not set(word[0]) & set(other):
+        for letters, lookalikes in _ALIKE.values():
+            places = [place for place, letter in enumerate(word[0]) if letter in letters]
+            if places and len(places) < len(word[0]) and not set(word[0]) & set(lookalikes):
                 place = word.start() + rng.choice(places)
-                letter = other[own.index(segment.hypothesis[place])]
+                letter = lookalikes[letters.index(segment.hypothesis[place])]
                 return Faulty(segment, replace(segment, hypothesis=_put(segment.hypothesis, place, place + 1, letter)))
     return None
 
@@ -297,19 +297,19 @@ def sentence_in_another_script(segment: Segment, rng: random.Random, _: str) -> 
     if len(segment.hypothesis) < 20 or not regex.search(r"[.!?…؟।。！？]$", segment.hypothesis):
         return None
     used = scripts.of_language(Texts(segment).tags[1])
-    others = [script for script in _SENTENCES if script not in used]
-    sentence = _SENTENCES[rng.choice(others)]
+    unused = [script for script in _SENTENCES if script not in used]
+    sentence = _SENTENCES[rng.choice(unused)]
     return Faulty(segment, replace(segment, hypothesis=f"{segment.hypothesis} {sentence}"))
 
 
-def other_language(segment: Segment, _: random.Random, other: str) -> Faulty | None:
+def other_language(segment: Segment, _: random.Random, foreign_text: str) -> Faulty | None:
     """A translation into another language stands in the place of the translation; it has some words.
 
     Where py3langid knows the target language.
     """
     if not language.knows(languages_of(segment.key)[1]):
         return None
-    return Faulty(segment, replace(segment, hypothesis=other)) if len(other) >= _LEAST_LETTERS else None
+    return Faulty(segment, replace(segment, hypothesis=foreign_text)) if len(foreign_text) >= _LEAST_LETTERS else None
 
 
 def blank(segment: Segment, _: random.Random, __: str) -> Faulty | None:
@@ -395,11 +395,11 @@ class Text:
 
 
 def measure(
-    text: Text, counts: Counts, *, has_faults: bool, chosen: Rules = rules.TABLE, slips: Slips = ()
+    text: Text, counts: Counts, *, has_faults: bool, wanted: Rules = rules.TABLE, slips: Slips = ()
 ) -> dict[tuple[str, str], str]:
     """Adds what rules say about a text, and about the text with faults; returns the false alarms."""
     counts.n_segments += 1
-    findings = found(text.segment, chosen)
+    findings = findings_of(text.segment, wanted)
     right = {
         finding
         for finding in findings
@@ -407,24 +407,24 @@ def measure(
     }
     counts.slips.update({rule for rule, _ in right})
     counts.alarms.update({rule for rule, _ in findings.keys() - right})
-    by_name = {rule.name: rule for rule in chosen}
+    by_name = {rule.name: rule for rule in wanted}
     for fault, kind in FAULTS.items() if has_faults else ():
         if kind.rule not in by_name:
             continue
-        own = [by_name[kind.rule]]
+        rule_alone = [by_name[kind.rule]]
         pair = kind.put(text.segment, random.Random(f"{fault}|{text.segment.key}"), text.other)
-        if pair is None or found(pair.correct, own):
+        if pair is None or findings_of(pair.correct, rule_alone):
             counts.prepared_alarms[fault] += pair is not None
             continue
         counts.n_faults[fault] += 1
-        counts.n_found[fault] += bool(found(pair.faulty, own))
+        counts.n_found[fault] += bool(findings_of(pair.faulty, rule_alone))
     return {finding: words for finding, words in findings.items() if finding not in right}
 
 
-def found(segment: Segment, chosen: Rules) -> dict[tuple[str, str], str]:
+def findings_of(segment: Segment, wanted: Rules) -> dict[tuple[str, str], str]:
     """Returns rule and category of the findings, each with the words of its first finding."""
     words: dict[tuple[str, str], str] = {}
-    for error in checker.check(segment, chosen).all_errors:
+    for error in checker.check(segment, wanted).all_errors:
         match error:
             case UnplacedError():
                 text = error.words or ""
@@ -449,14 +449,12 @@ def ntrex(store: Store) -> Iterator[Text]:
     }
     pairs = {name: f"eng-{_CODES.get(code, code)}" for name, code in codes.items()}
     tags = {name: languages_of(SegmentKey(lang_pair=pair))[1] for name, pair in pairs.items()}
-    known = [name for name, tag in tags.items() if language.knows(tag)]
+    recognised = [name for name, tag in tags.items() if language.knows(tag)]
     for place, (name, code) in enumerate(codes.items()):
-        foreign = [other for other in known if tags[other] != tags[name]]
+        foreign = [foreign_name for foreign_name in recognised if tags[foreign_name] != tags[name]]
         for index, (source, hypothesis) in enumerate(zip(english, texts[name], strict=True)):
-            other = texts[foreign[(7 * index + place) % len(foreign)]][index]
-            yield Text(
-                code, index, Segment(hypothesis, source, (), SegmentKey("ntrex", pairs[name], None, None, index)), other
-            )
+            segment = Segment(hypothesis, source, (), SegmentKey("ntrex", pairs[name], None, None, index))
+            yield Text(code, index, segment, texts[foreign[(7 * index + place) % len(foreign)]][index])
 
 
 def parallel(store: Store) -> Iterator[Text]:
@@ -473,14 +471,14 @@ def most_alarms(n_segments: int) -> int:
     return max(_MOST, n_segments // _ROWS_OF_ALARM)
 
 
-def by_rule(counts: Mapping[str, Counts], chosen: Rules) -> list[str]:
+def by_rule(counts: Mapping[str, Counts], wanted: Rules) -> list[str]:
     """Returns the table of rules: false alarms, and languages beyond the goal."""
-    n_segments = sum(one.n_segments for one in counts.values())
+    n_segments = sum(of_lang.n_segments for of_lang in counts.values())
     rows = []
-    for rule in chosen:
-        alarms = Counter({lang: one.alarms[rule.name] for lang, one in counts.items()})
+    for rule in wanted:
+        alarms = Counter({lang: of_lang.alarms[rule.name] for lang, of_lang in counts.items()})
         above = [lang for lang, n in alarms.items() if n > most_alarms(counts[lang].n_segments)]
-        slips = sum(one.slips[rule.name] for one in counts.values())
+        slips = sum(of_lang.slips[rule.name] for of_lang in counts.values())
         n_alarms = sum(alarms.values())
         worst = [f"{lang} {n} of {counts[lang].n_segments:,}" for lang, n in alarms.most_common(_N_WORST) if n]
         rows.append(
@@ -497,19 +495,19 @@ def by_rule(counts: Mapping[str, Counts], chosen: Rules) -> list[str]:
     return markdown.table(heads, rows)
 
 
-def by_fault(counts: Mapping[str, Counts], chosen: Rules) -> list[str]:
+def by_fault(counts: Mapping[str, Counts], wanted: Rules) -> list[str]:
     """Returns the table of faults: the share that is found, and languages below the goal."""
-    names = {rule.name for rule in chosen}
+    names = {rule.name for rule in wanted}
     rows = []
     for fault, kind in FAULTS.items():
         if kind.rule not in names:
             continue
-        n_faults = sum(one.n_faults[fault] for one in counts.values())
-        n_found = sum(one.n_found[fault] for one in counts.values())
+        n_faults = sum(of_lang.n_faults[fault] for of_lang in counts.values())
+        n_found = sum(of_lang.n_found[fault] for of_lang in counts.values())
         shares = {
-            lang: one.n_found[fault] / one.n_faults[fault]
-            for lang, one in counts.items()
-            if one.n_faults[fault] >= _MIN_FAULTS
+            lang: of_lang.n_found[fault] / of_lang.n_faults[fault]
+            for lang, of_lang in counts.items()
+            if of_lang.n_faults[fault] >= _MIN_FAULTS
         }
         low = sorted((lang for lang, share in shares.items() if share < _GOAL_FOUND), key=lambda lang: shares[lang])
         rows.append(
@@ -520,7 +518,7 @@ def by_fault(counts: Mapping[str, Counts], chosen: Rules) -> list[str]:
                 f"{100 * n_found / max(1, n_faults):.1f} %",
                 f"{len(low)} of {len(shares)}",
                 ", ".join(f"{lang} {100 * shares[lang]:.0f} %" for lang in low[:_N_WORST]),
-                str(sum(one.prepared_alarms[fault] for one in counts.values())),
+                str(sum(of_lang.prepared_alarms[fault] for of_lang in counts.values())),
             ]
         )
     heads = ["rule", "fault", "faults", "found", "languages below 95 %", "worst", "alarms without the fault"]
@@ -537,7 +535,7 @@ def main() -> None:
     if "MATESE_DATA" not in os.environ:
         raise InputError("MATESE_DATA is not set: must be the folder with the raw data (docs/research/training.md)")
     store = Store(Path(os.environ["MATESE_DATA"]))
-    chosen: Rules = [rule for rule in rules.TABLE if rule.name in arguments.rules]
+    wanted: Rules = [rule for rule in rules.TABLE if rule.name in arguments.rules]
     counts: dict[str, Counts] = {}
     slips = read_slips()
     begun = time.process_time()
@@ -547,21 +545,21 @@ def main() -> None:
                 continue
             has_faults = place // arguments.every % arguments.fault_every == 0
             of_lang = counts.setdefault(languages_of(text.segment.key)[1], Counts())
-            alarms = measure(text, of_lang, has_faults=has_faults, chosen=chosen, slips=slips)
+            alarms = measure(text, of_lang, has_faults=has_faults, wanted=wanted, slips=slips)
             for (rule, category), words in alarms.items() if arguments.show else ():
                 print(
                     rule, text.name, text.index, category, words, text.segment.source, text.segment.hypothesis, sep="\t"
                 )
-    print(*by_rule(counts, chosen), "", *by_fault(counts, chosen), "", f"{time.process_time() - begun:.0f} s", sep="\n")
+    print(*by_rule(counts, wanted), "", *by_fault(counts, wanted), "", f"{time.process_time() - begun:.0f} s", sep="\n")
     figures = {
         lang: {
-            "segments": one.n_segments,
-            "alarms": dict(one.alarms),
-            "slips": dict(one.slips),
-            "faults": dict(one.n_faults),
-            "found": dict(one.n_found),
+            "segments": of_lang.n_segments,
+            "alarms": dict(of_lang.alarms),
+            "slips": dict(of_lang.slips),
+            "faults": dict(of_lang.n_faults),
+            "found": dict(of_lang.n_found),
         }
-        for lang, one in sorted(counts.items())
+        for lang, of_lang in sorted(counts.items())
     }
     markdown.write_json(arguments.json, figures)
 

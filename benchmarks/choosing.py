@@ -44,8 +44,8 @@ def main() -> None:
     judged, ratings, lists = judge(groups, annotator)
     n_candidates = fmean(len(candidates.texts) for candidates in lists)
     print(f"Model `{annotator.name}`: {len(lists)} sources, {n_candidates:.1f} candidates each.\n")
-    chosen = ways(groups, lists, ratings, judged, annotator)
-    figures = {name: measure(judged, choose_candidates()) for name, choose_candidates in chosen.items()}
+    choosers = ways(groups, lists, ratings, judged, annotator)
+    figures = {name: measure(judged, choose_candidates()) for name, choose_candidates in choosers.items()}
     rows = [[name, *(f"{row[judge]:.2f}" for judge in JUDGES), _interval(row)] for name, row in figures.items()]
     print(*markdown.table(["chosen by", *JUDGES, "MQM minus the average system"], rows), sep="\n")
     summary = {"model": annotator.name, "sources": len(lists), "candidates": n_candidates, "figures": figures}
@@ -138,12 +138,12 @@ def _tuned(
 
 def measure(judged: Judged, indices: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Returns the mean of each judge, and the interval of the MQM difference from the average system."""
-    chosen = {
+    by_judge = {
         name: [fmean(scores[number] for number in numbers) for scores, numbers in zip(values, indices, strict=True)]
         for name, values in judged.items()
     }
-    figures: dict[str, Any] = {name: fmean(values) for name, values in chosen.items()}
-    differences = np.array(chosen["MQM"]) - np.array([fmean(scores) for scores in judged["MQM"]])
+    figures: dict[str, Any] = {name: fmean(values) for name, values in by_judge.items()}
+    differences = np.array(by_judge["MQM"]) - np.array([fmean(scores) for scores in judged["MQM"]])
     random = np.random.default_rng(0)
     means = [differences[random.integers(len(differences), size=len(differences))].mean() for _ in range(1000)]
     figures["difference"] = [float(differences.mean()), *map(float, np.quantile(means, (0.025, 0.975)))]

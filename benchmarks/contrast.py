@@ -159,8 +159,8 @@ def means(items: Iterable[Item], points: Iterable[Mapping[str, float]]) -> dict[
     parts: dict[str, list[Mapping[str, float]]] = defaultdict(list)
     judged = list(zip(items, points, strict=True))
     rated = [pair for pair in judged if pair[0].lang_pair not in UNRATED_PAIRS]
-    others = [pair for pair in judged if pair[0].lang_pair in UNRATED_PAIRS]
-    for group, names in ((rated, ("all", "kind", "lang_pair")), (others, (UNRATED, "lang_pair"))):
+    unrated = [pair for pair in judged if pair[0].lang_pair in UNRATED_PAIRS]
+    for group, names in ((rated, ("all", "kind", "lang_pair")), (unrated, (UNRATED, "lang_pair"))):
         for name in names:
             for item, values in group:
                 parts[getattr(item, name, name)].append(values)

@@ -80,7 +80,7 @@ def print_tables(model: str, data: Path | None, *, n_segments: int, n_runs: int)
         for times in [products(n_rows, n_inputs, n_outputs, n_runs=n_runs)]
     ]
     print(*markdown.table(["product", "float32", "bf16", "8 bits"], rows), sep="\n", end="\n\n", flush=True)
-    given = segments(data, n_segments)
+    sample = segments(data, n_segments)
     annotators = {
         "float32": _load(model, "float32"),
         "bf16": _load(model, "bf16"),
@@ -93,11 +93,13 @@ def print_tables(model: str, data: Path | None, *, n_segments: int, n_runs: int)
         for name, annotator in annotators.items():
             annotator.predictor.forget()
             start = time.process_time()
-            ratings[name] = list(annotator.annotate_segments(given))
+            ratings[name] = list(annotator.annotate_segments(sample))
             seconds[name] = min(time.process_time() - start, seconds.get(name, float("inf")))
-    print(f"Processor time in milliseconds a segment, and marks beside those of float32, of {len(given):,} segments.\n")
+    print(
+        f"Processor time in milliseconds a segment, and marks beside those of float32, of {len(sample):,} segments.\n"
+    )
     table = [
-        [name, f"{1000 * seconds[name] / len(given):.1f}", *agreement(ratings["float32"], ratings[name])]
+        [name, f"{1000 * seconds[name] / len(sample):.1f}", *agreement(ratings["float32"], ratings[name])]
         for name in annotators
     ]
     heads = ["products of the encoder", "time", "segments with equal marks", "difference of scores", "largest"]
@@ -126,11 +128,11 @@ def products(n_rows: int, n_inputs: int, n_outputs: int, *, n_runs: int) -> list
     return fastest
 
 
-def agreement(expected: Sequence[Rating], found: Sequence[Rating]) -> list[str]:
+def agreement(expected: Sequence[Rating], actual: Sequence[Rating]) -> list[str]:
     """Returns the share of segments with equal marks, and the mean and the largest difference of expected scores."""
-    pairs = list(zip(expected, found, strict=True))
-    same = [_marks(one) == _marks(other) for one, other in pairs]
-    differences = [abs(_score(one) - _score(other)) for one, other in pairs]
+    pairs = list(zip(expected, actual, strict=True))
+    same = [_marks(left) == _marks(right) for left, right in pairs]
+    differences = [abs(_score(left) - _score(right)) for left, right in pairs]
     return [f"{100 * np.mean(same):.1f} %", f"{np.mean(differences):.3f}", f"{max(differences):.2f}"]
 
 

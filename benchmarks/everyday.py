@@ -74,9 +74,11 @@ def main() -> None:
     rows = []
     for inputs in annotator.config.texts.inputs:
         ratings = rate(annotator, items, inputs)
-        parts = {"all": items, **{name: [one for one in items if one.domain == name] for name in _DOMAINS}}
+        parts = {"all": items, **{name: [item for item in items if item.domain == name] for name in _DOMAINS}}
         by_item = dict(zip(items, ratings, strict=True))
-        measured = {name: measure(own, [by_item[one] for one in own]) for name, own in parts.items()}
+        measured = {
+            name: measure(of_domain, [by_item[item] for item in of_domain]) for name, of_domain in parts.items()
+        }
         figures["inputs"][inputs] = measured
         rows += [[f"{inputs}, {name}", *map(_cell, COLUMNS, row.values())] for name, row in measured.items()]
     print(f"{len(items)} translations; {annotator.name}", "", *markdown.table(["", *COLUMNS], rows), sep="\n")

@@ -131,8 +131,8 @@ def main() -> None:
         figures[annotator.name] = measured = measure(judged)
         print(f"\n{annotator.name}\n", *table(measured), sep="\n", flush=True)
         if arguments.recall is not None:
-            found = Recall(annotator.name, {inputs: found_in(own) for inputs, own in judged.items()})
-            (arguments.recall / recall.FILE).write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1))
+            recalls = Recall(annotator.name, {inputs: recall_of(of_input) for inputs, of_input in judged.items()})
+            (arguments.recall / recall.FILE).write_bytes(msgspec.json.format(msgspec.json.encode(recalls), indent=1))
     name = next(iter(figures))
     rest = {} if len(figures) == 1 else {"models": figures}
     markdown.write_json(arguments.json, {"model": name, "every": arguments.every, "figures": figures[name], **rest})
@@ -153,9 +153,9 @@ def measure(judged: Mapping[InputKind, Sequence[Judged]]) -> dict[str, dict[str,
     """Returns the figures of each set, by kind of input."""
     measured: dict[str, dict[str, Any]] = defaultdict(dict)
     for inputs, every in judged.items():
-        for name, part in _parts(every, lambda one: one.case.name).items():
+        for name, part in _parts(every, lambda rated: rated.case.name).items():
             measured[name][inputs] = figures_of(part)
-            has_texts = all(one.case.right.references for one in part)
+            has_texts = all(rated.case.right.references for rated in part)
             measured[name]["baselines"] = {
                 "chrF": _share(_above(part, _chrf)) if has_texts else None,
                 "length": _share(_above(part, lambda segment: -len(segment.hypothesis))),
@@ -163,37 +163,42 @@ def measure(judged: Mapping[InputKind, Sequence[Judged]]) -> dict[str, dict[str,
     return dict(measured)
 
 
-def found_in(judged: Sequence[Judged]) -> OfInput:
+def recall_of(judged: Sequence[Judged]) -> OfInput:
     """Returns what is found of the errors of meaning in written contrasts of sentences and of app strings.
 
     By the number of sentences of a text, it is what is found in sentences and in those that were joined.
     """
-    written = [one for one in judged if one.case.name in ("sentences", "app strings") and one.case.spans]
+    written = [rated for rated in judged if rated.case.name in ("sentences", "app strings") and rated.case.spans]
     return OfInput(
-        kinds={kind: _found(part) for kind, part in _parts(written, lambda one: one.case.kind).items()},
-        languages={name: _found(part) for name, part in _parts(written, lambda one: _language(one.case.right)).items()},
+        kinds={kind: _found_share(part) for kind, part in _parts(written, lambda rated: rated.case.kind).items()},
+        languages={
+            name: _found_share(part)
+            for name, part in _parts(written, lambda rated: _language(rated.case.right)).items()
+        },
         sentences={
-            str(_N_SENTENCES[name]): _found(part)
-            for name, part in _parts(judged, lambda one: one.case.name).items()
+            str(_N_SENTENCES[name]): _found_share(part)
+            for name, part in _parts(judged, lambda rated: rated.case.name).items()
             if name in _N_SENTENCES
         },
     )
 
 
-def _found(judged: Sequence[Judged]) -> Found:
-    return Found.of(len(judged), sum(one.is_found for one in judged))
+def _found_share(judged: Sequence[Judged]) -> Found:
+    return Found.of(len(judged), sum(rated.is_found for rated in judged))
 
 
 def _parts(judged: Iterable[Judged], name: Callable[[Judged], str]) -> dict[str, list[Judged]]:
     parts: dict[str, list[Judged]] = defaultdict(list)
-    for one in judged:
-        parts[name(one)].append(one)
+    for rated in judged:
+        parts[name(rated)].append(rated)
     return parts
 
 
 def judge(annotator: Annotator, cases: Sequence[Case], inputs: InputKind) -> Iterator[Judged]:
     """Yields the cases with the model's ratings; equal texts are rated once."""
-    pairs = [[with_inputs(one, inputs) for one in (case.right, case.wrong) if one is not None] for case in cases]
+    pairs = [
+        [with_inputs(segment, inputs) for segment in (case.right, case.wrong) if segment is not None] for case in cases
+    ]
     distinct = list(dict.fromkeys(segment for pair in pairs for segment in pair))
     ratings = dict(zip(distinct, annotator.annotate_segments(distinct), strict=True))
     for case, pair in zip(cases, pairs, strict=True):
@@ -202,20 +207,20 @@ def judge(annotator: Annotator, cases: Sequence[Case], inputs: InputKind) -> Ite
 
 def figures_of(part: Sequence[Judged]) -> dict[str, float | int | None]:
     """Returns the columns of a set."""
-    placed = [one for one in part if one.wrong is not None and one.case.spans]
-    marks = [(one.case, mark) for one in placed if one.wrong is not None for mark in one.wrong.errors or ()]
-    right = {one.right.segment: one.right for one in part}.values()
+    placed = [rated for rated in part if rated.wrong is not None and rated.case.spans]
+    marks = [(rated.case, mark) for rated in placed if rated.wrong is not None for mark in rated.wrong.errors or ()]
+    right = {rated.right.segment: rated.right for rated in part}.values()
     scores = [rating.estimate.value for rating in right if rating.estimate is not None]
     return {
         "n": len(placed) or len(part),
-        "found": _share([one.is_found for one in placed]),
+        "found": _share([rated.is_found for rated in placed]),
         "right": _share([case.is_hit(mark.start, mark.end) for case, mark in marks]),
         "unmarked": _share([not rating.all_errors for rating in right]),
         "above": _share(
             [
-                markdown.order(one.right.estimate.value, one.wrong.estimate.value)
-                for one in part
-                if one.wrong is not None and one.right.estimate is not None and one.wrong.estimate is not None
+                markdown.order(rated.right.estimate.value, rated.wrong.estimate.value)
+                for rated in part
+                if rated.wrong is not None and rated.right.estimate is not None and rated.wrong.estimate is not None
             ]
         ),
         "below -1": _share([score < -1 for score in scores]),
@@ -244,10 +249,10 @@ def _written(blocks: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
             for entry in block[kind]:
                 wrong = entry["text"]
                 nearest = max(wordings, key=lambda text: _likeness(text, wrong))
-                others = [text for text in wordings if text != nearest]
-                if not others:
+                references = [text for text in wordings if text != nearest]
+                if not references:
                     continue
-                segment = _segment(block, nearest, min(others, key=lambda text: _likeness(text, wrong)))
+                segment = _segment(block, nearest, min(references, key=lambda text: _likeness(text, wrong)))
                 name = "minor" if kind == "minor" else names[block["text"]]
                 spans = tuple((start, end) for start, end in entry["spans"])
                 yield Case(name, entry["kind"], segment, replace(segment, hypothesis=wrong), spans)
@@ -258,15 +263,15 @@ def _joined(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Case]:
     usable = _by_pair([block for block in blocks if _is_sentence(block) and _reworded_wrong(block)])
     for n_joined, n_cases in N_JOINED.items():
         rng = random.Random(f"joined|{n_joined}")
-        pairs = [pair for pair, own in usable.items() if len(own) >= n_joined]
+        pairs = [pair for pair, of_pair in usable.items() if len(of_pair) >= n_joined]
         for _ in range(n_cases if pairs else 0):
-            chosen = rng.sample(usable[rng.choice(pairs)], n_joined)
+            drawn = rng.sample(usable[rng.choice(pairs)], n_joined)
             place = rng.randrange(n_joined)
-            wrong = rng.choice(_reworded_wrong(chosen[place]))
-            texts = [block["correct"][0] for block in chosen]
-            near = max(chosen[place]["correct"], key=lambda text: _likeness(text, wrong["text"]))
+            wrong = rng.choice(_reworded_wrong(drawn[place]))
+            texts = [block["correct"][0] for block in drawn]
+            near = max(drawn[place]["correct"], key=lambda text: _likeness(text, wrong["text"]))
             texts[place] = near
-            yield _one_wrong(f"joined {n_joined}", chosen, texts, place, wrong["text"], wrong["spans"])
+            yield _one_wrong(f"joined {n_joined}", drawn, texts, place, wrong["text"], wrong["spans"])
 
 
 def _numbers(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Case]:
@@ -274,21 +279,21 @@ def _numbers(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Case]:
     usable = _by_pair([block for block in blocks if _is_sentence(block)])
     for n_joined in JOINED_NUMBERS:
         rng = random.Random(f"numbers|{n_joined}")
-        found = [
+        numbered = [
             (pair, block)
-            for pair, own in usable.items()
-            for block in own
-            if len(own) > n_joined and re.search("[0-9]", block["correct"][0])
+            for pair, of_pair in usable.items()
+            for block in of_pair
+            if len(of_pair) > n_joined and re.search("[0-9]", block["correct"][0])
         ]
-        for pair, block in rng.sample(found, min(_N_NUMBERS, len(found))):
-            others = rng.sample([one for one in usable[pair] if one is not block], n_joined - 1)
+        for pair, block in rng.sample(numbered, min(_N_NUMBERS, len(numbered))):
+            neighbours = rng.sample([neighbour for neighbour in usable[pair] if neighbour is not block], n_joined - 1)
             place = rng.randrange(n_joined)
-            chosen = [*others[:place], block, *others[place:]]
-            texts = [one["correct"][0] for one in chosen]
+            drawn = [*neighbours[:place], block, *neighbours[place:]]
+            texts = [drawn_block["correct"][0] for drawn_block in drawn]
             digit = rng.choice(list(re.finditer("[0-9]", texts[place])))
-            other = rng.choice([one for one in "123456789" if one != digit[0]])
-            wrong = texts[place][: digit.start()] + other + texts[place][digit.end() :]
-            yield _one_wrong(f"numbers {n_joined}", chosen, texts, place, wrong, [digit.span()])
+            new_digit = rng.choice([character for character in "123456789" if character != digit[0]])
+            wrong = texts[place][: digit.start()] + new_digit + texts[place][digit.end() :]
+            yield _one_wrong(f"numbers {n_joined}", drawn, texts, place, wrong, [digit.span()])
 
 
 def _one_wrong(
@@ -316,9 +321,9 @@ def _one_wrong(
 
 def _cheats(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Case]:
     by_pair = _by_pair([block for block in blocks if _is_sentence(block)])
-    for pair, own in by_pair.items():
+    for pair, of_pair in by_pair.items():
         space = _space(pair.partition("-")[2])
-        for number, block in enumerate(own[:8]):
+        for number, block in enumerate(of_pair[:8]):
             text = block["correct"][0]
             right = _segment(block, text, block["reference"])
             words = text.split() if space else list(text)
@@ -329,7 +334,7 @@ def _cheats(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Case]:
                 block["source"],
                 space.join(rng.sample(words, len(words))),
                 f"Here is the translation: {text}",
-                own[number - 1]["reference"] if len(own) > 1 else "",
+                of_pair[number - 1]["reference"] if len(of_pair) > 1 else "",
             )
             for kind, hypothesis in zip(CHEATS, wrong, strict=True):
                 if hypothesis.strip():
@@ -395,7 +400,11 @@ def _language(segment: Segment) -> str:
 
 
 def _above(part: Iterable[Judged], score: Any) -> list[float]:  # noqa: ANN401  (a function of a segment)
-    return [markdown.order(score(one.case.right), score(one.case.wrong)) for one in part if one.case.wrong is not None]
+    return [
+        markdown.order(score(rated.case.right), score(rated.case.wrong))
+        for rated in part
+        if rated.case.wrong is not None
+    ]
 
 
 def _chrf(segment: Segment) -> float:

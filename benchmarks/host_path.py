@@ -78,8 +78,10 @@ class Answering:
         key = batch.ids.numpy().tobytes()
         if key not in self._known:
             output = self._runner(batch)
-            said = [one for kind, one in output.by_type.items() if self._kinds is None or kind in self._kinds]
-            self._known[key] = NetworkOutput.of(said)
+            outputs = [
+                of_kind for kind, of_kind in output.by_type.items() if self._kinds is None or kind in self._kinds
+            ]
+            self._known[key] = NetworkOutput.of(outputs)
         return self._known[key]
 
 
@@ -199,8 +201,8 @@ def _measure(annotator: Annotator, path: Path, total: float) -> Cost:
 def _mark(annotator: Annotator, path: Path, watch: Stopwatch) -> float:
     """Marks the segments of a file as `matese tag` does; returns the processor seconds."""
     start = time.process_time()
-    given = watch.call("read", lambda: [rating.segment for rating in jsonl.read(path)])
-    ratings = list(annotator.annotate_segments(given))
+    segments = watch.call("read", lambda: [rating.segment for rating in jsonl.read(path)])
+    ratings = list(annotator.annotate_segments(segments))
     summary = SystemSummary("")
     watch.call("count", lambda: deque(map(summary.add, ratings), maxlen=0))
     watch.call("write", lambda: [jsonl.dumps(rating) for rating in ratings])

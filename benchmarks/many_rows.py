@@ -47,7 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ratings.jsonl"
         ratings = (rating(number, segment) for number, segment in enumerate(segments(None, options.rows)))
-        path.write_text("".join(f"{jsonl.dumps(one)}\n" for one in ratings), encoding="utf-8")
+        path.write_text("".join(f"{jsonl.dumps(row)}\n" for row in ratings), encoding="utf-8")
         seconds = measure(path, options.runs)
     alone = seconds["msgspec alone"]
     rows = [[name, f"{taken:.2f}", f"{taken / alone:.1f}"] for name, taken in seconds.items()]

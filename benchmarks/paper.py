@@ -266,13 +266,13 @@ def columns_of_scores(golds: Sequence[Rating], scores: Mapping[str, Sequence[flo
                 if (_key(gold).lang_pair, _key(gold).test_set) == (pair, test_set)
                 and (with_humans or datasets.human(_key(gold).system or "") is None)
             ]
-            chosen = [golds[number] for number in places]
+            golds_of_column = [golds[number] for number in places]
             metrics = {
-                name: scored(chosen, [values[place] for place in places])
+                name: scored(golds_of_column, [values[place] for place in places])
                 for name, values in scores.items()
                 if _reads(_system(name), pair)
             }
-            columns[f"{pair} {column}"] = _correlated(chosen, metrics) if chosen else {}
+            columns[f"{pair} {column}"] = _correlated(golds_of_column, metrics) if golds_of_column else {}
     return columns
 
 
@@ -280,19 +280,19 @@ def of_scores(figure_name: str, columns: Columns, metrics: Sequence[str]) -> lis
     """Returns Table 5a or 5b, with a row for the scores of each metric; "-" where one is constant or has no segment."""
     rows = [[f"published: {name}", *row.split()] for name, row in PUBLISHED_SCORES[figure_name].items()]
     for metric in metrics:
-        found = [of_column.get(metric, {}).get(figure_name) for of_column in columns.values()]
-        rows.append([metric, *(markdown.shown(None if one is None else one.value) for one in found)])
+        figures = [of_column.get(metric, {}).get(figure_name) for of_column in columns.values()]
+        rows.append([metric, *(markdown.shown(None if figure is None else figure.value) for figure in figures)])
     return markdown.table(["", *columns], rows)
 
 
 def _correlated(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> Mapping[str, MetricFigures]:
     """Returns the figures of each metric; scores that are all equal have no correlation, but an accuracy."""
-    found = matese.correlate(
+    evaluation = matese.correlate(
         gold=golds,
         metric=metrics,
         figures=matese.CorrelationFigures(rank_by="segment.acc_eq", samples=1, significance="none"),
     )
-    return next(iter(found.figures.values()), {})
+    return next(iter(evaluation.figures.values()), {})
 
 
 def tags_of(golds: Sequence[Rating], unit: str) -> list[str]:

@@ -31,7 +31,7 @@ _ATTENTION = {
 
 def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) -> None:
     """Prints the processor time of each part, in each precision."""
-    given = segments(data, n_segments)
+    sample = segments(data, n_segments)
     annotators = {
         precision: matese.load(model, device="cpu", precision=precision, engine="torch", threads=1)
         for precision in _PRECISIONS
@@ -39,10 +39,10 @@ def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) 
     fastest: dict[str, dict[str, float]] = {}
     for _ in range(n_runs):  # in turn, so that other load of the machine meets both
         for precision, annotator in annotators.items():
-            parts = measure(annotator, given)
+            parts = measure(annotator, sample)
             if precision not in fastest or sum(parts.values()) < sum(fastest[precision].values()):
                 fastest[precision] = parts
-    print(f"Processor time in milliseconds a segment, of {len(given):,} segments.\n")
+    print(f"Processor time in milliseconds a segment, of {len(sample):,} segments.\n")
     totals = {precision: sum(parts.values()) for precision, parts in fastest.items()}
     rows = [
         [name, *(cell for precision in _PRECISIONS for cell in _shown(fastest[precision][name], totals[precision]))]
@@ -57,7 +57,7 @@ def print_table(model: str, data: Path | None, *, n_segments: int, n_runs: int) 
     print(*markdown.table(["tokens", *heads], rows), sep="\n")
 
 
-def measure(annotator: Annotator, given: Sequence[Segment]) -> dict[str, float]:
+def measure(annotator: Annotator, sample: Sequence[Segment]) -> dict[str, float]:
     """Returns milliseconds a segment of the encoder, the comparison, the extra layers, each head, and the rest."""
     watch = Stopwatch()
     network = annotator.predictor.engine.module
@@ -74,14 +74,14 @@ def measure(annotator: Annotator, given: Sequence[Segment]) -> dict[str, float]:
             watch.time(thing, method, name)
     annotator.predictor.forget()
     start = time.process_time()
-    list(annotator.annotate_segments(given))
+    list(annotator.annotate_segments(sample))
     total = time.process_time() - start
     for methods in timed.values():
         for thing, method in methods:
             delattr(thing, method)
     rest = total - sum(watch.seconds.values())
     return {
-        name: 1000 * seconds / len(given)
+        name: 1000 * seconds / len(sample)
         for name, seconds in {**{name: watch.seconds[name] for name in timed}, "rest": rest}.items()
     }
 
@@ -97,10 +97,10 @@ def attention(length: int, n_runs: int) -> list[float]:
     ]
     fastest = [float("inf")] * len(cases)
     for _ in range(5 * n_runs):
-        for number, (attend, given) in enumerate(cases):
+        for number, (attend, tensors) in enumerate(cases):
             start = time.process_time()
-            with torch.autocast("cpu", torch.bfloat16, enabled=given[0].dtype == torch.bfloat16):
-                attended = attend(*given)
+            with torch.autocast("cpu", torch.bfloat16, enabled=tensors[0].dtype == torch.bfloat16):
+                attended = attend(*tensors)
             if attended.requires_grad:
                 torch.autograd.backward(attended.sum())
             fastest[number] = min(fastest[number], time.process_time() - start)
@@ -110,8 +110,8 @@ def attention(length: int, n_runs: int) -> list[float]:
 def _fused(mask: Tensor) -> attentions.Attention:
     """Returns fused attention, whether or not `attentions.padded` would choose it."""
 
-    def attend(*given: Tensor) -> Tensor:
-        query, key, value = (each.transpose(1, 2) for each in given)
+    def attend(*tensors: Tensor) -> Tensor:
+        query, key, value = (each.transpose(1, 2) for each in tensors)
         return functional.scaled_dot_product_attention(query, key, value, mask.to(query.dtype)).transpose(1, 2)
 
     return attend

@@ -209,7 +209,7 @@ Runs = dict[Column, dict[str, list[Measured]]]
 
 def read(output: Path) -> dict[str, Runs]:
     """Returns the figures of all measured probes."""
-    found: dict[str, Runs] = {}
+    by_probe: dict[str, Runs] = {}
     for name in PROBES:
         runs: Runs = defaultdict(lambda: defaultdict(list))
         for path in sorted(output.glob(f"{name}.*/ruler.json")):
@@ -220,8 +220,8 @@ def read(output: Path) -> dict[str, Runs]:
                     if figure in ruler.MAIN and both["value"] is not None:
                         runs[inputs, "similarity" in model][figure].append(Measured(both["value"], both["error"]))
         if runs:
-            found[name] = runs
-    return found
+            by_probe[name] = runs
+    return by_probe
 
 
 def table(probes: Mapping[str, Runs]) -> Iterator[str]:
@@ -232,27 +232,27 @@ def table(probes: Mapping[str, Runs]) -> Iterator[str]:
     errors = [[_cell(runs, column, _error) for column in columns] for runs in probes.values()]
     rows.append(["standard error", *errors[0]])
     for name, runs in probes.items():
-        if all(len(found) > 1 for of_column in runs.values() for found in of_column.values()):
+        if all(len(values) > 1 for of_column in runs.values() for values in of_column.values()):
             rows.append([f"{name}, deviation between seeds", *(_cell(runs, column, _deviation) for column in columns)])
     yield from markdown.table(["probe", *heads], rows)
 
 
 def _cell(runs: Runs, column: tuple[str, bool], figure: Callable[[Sequence[Measured]], float]) -> str:
     name, is_blend = column
-    found = [runs.get((inputs, is_blend), {}).get(name) for inputs in ruler.INPUTS]
-    return " / ".join(f"{figure(values):.3f}" if values else "-" for values in found)
+    by_input = [runs.get((inputs, is_blend), {}).get(name) for inputs in ruler.INPUTS]
+    return " / ".join(f"{figure(values):.3f}" if values else "-" for values in by_input)
 
 
 def _mean(values: Sequence[Measured]) -> float:
-    return fmean(one.value for one in values)
+    return fmean(measured.value for measured in values)
 
 
 def _error(values: Sequence[Measured]) -> float:
-    return fmean(one.error for one in values)
+    return fmean(measured.error for measured in values)
 
 
 def _deviation(values: Sequence[Measured]) -> float:
-    return stdev(one.value for one in values)
+    return stdev(measured.value for measured in values)
 
 
 if __name__ == "__main__":

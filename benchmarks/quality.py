@@ -140,8 +140,8 @@ def correlations(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None and math.isfinite(value)]
-    return fmean(known) if known else None
+    finite = [value for value in values if value is not None and math.isfinite(value)]
+    return fmean(finite) if finite else None
 
 
 def scored(golds: Sequence[Rating], values: Sequence[float]) -> list[Rating]:
@@ -157,8 +157,10 @@ def baselines(
 ) -> dict[str, list[float]]:
     """Returns sentence BLEU, chrF and TER (negated) against the first reference; BERTScore with an encoder."""
     segments = [replace(gold.segment, references=gold.segment.references[:1]) for gold in golds]
-    chosen = metrics.make_baselines([*names, *([] if encoder is None else EMBEDDING_BASELINES)], encoder=encoder)
-    return {scores.name: scores.segments[ALL].tolist() for metric in chosen for scores in metric.score({ALL: segments})}
+    all_metrics = metrics.make_baselines([*names, *([] if encoder is None else EMBEDDING_BASELINES)], encoder=encoder)
+    return {
+        scores.name: scores.segments[ALL].tolist() for metric in all_metrics for scores in metric.score({ALL: segments})
+    }
 
 
 def _table(first: str, names: Mapping[str, str], rows: Mapping[str, Figures]) -> list[str]:

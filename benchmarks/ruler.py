@@ -250,12 +250,12 @@ def models(name: str, ruler: Ruler, inputs: Iterable[InputKind], *, cache: Path)
     for kind in inputs:
         if kind not in annotator.config.texts.inputs:
             continue
-        segments = [*ruler.segments(), *(one for case in _readable(ruler.cases, kind) for one in _texts(case))]
+        segments = [*ruler.segments(), *(segment for case in _readable(ruler.cases, kind) for segment in _texts(case))]
         if kind == "reference":
-            segments += [one.segment for one in ruler.sts]
-            segments += [segment for one in ruler.cannot for segment in (*one.paraphrases, *one.opposites)]
+            segments += [pair.segment for pair in ruler.sts]
+            segments += [segment for anchor in ruler.cannot for segment in (*anchor.paraphrases, *anchor.opposites)]
         else:
-            segments += [one.segment for one in ruler.cross]
+            segments += [pair.segment for pair in ruler.cross]
         judgements = ruler_scores.predict(annotator, kind, segments, cache=cache)
         yield of_judgements(title, kind, judgements)
 
@@ -267,7 +267,7 @@ def of_judgements(title: str, inputs: InputKind, judgements: ruler_scores.Judgem
         return [judgements[ruler_scores.bare(segment, inputs)] for segment in segments]
 
     def score(segments: Sequence[Segment]) -> FloatArray:
-        return np.array([one.expected for one in judge(segments)])
+        return np.array([judgement.expected for judgement in judge(segments)])
 
     return Metric(title, inputs, score, judge)
 
@@ -334,7 +334,7 @@ def of_translations(parts: Iterable[Part], metric: Metric) -> Figures:
         orders["systems"][part.judge].append(order_systems(part, scores, drawn))
         figures = within_sources(part, scores, drawn) if part.judge in WITHIN else {}
         judgements = [] if metric.judge is None else metric.judge(part.segments)
-        penalties = [one.of_spans for one in judgements if one.of_spans is not None]
+        penalties = [judgement.of_spans for judgement in judgements if judgement.of_spans is not None]
         if penalties:
             of_spans = np.array(penalties)
             orders["spans systems"][part.judge].append(order_systems(part, of_spans, drawn))
@@ -346,17 +346,17 @@ def of_translations(parts: Iterable[Part], metric: Metric) -> Figures:
             means[name][part.judge].append(figure)
     measured: Figures = {}
     for name, of_judges in means.items():
-        by_judge = {judge: mean(own) for judge, own in of_judges.items()}
+        by_judge = {judge: mean(of_judge) for judge, of_judge in of_judges.items()}
         counted = [by_judge[judge] for judge in by_judge if name != "Pearson" or judge in RATED]
         measured |= _with_parts(name, mean(counted), by_judge)
     for name, of_systems in orders.items():
-        total = share([order for own in of_systems.values() for order in own])
-        measured |= _with_parts(name, total, {judge: share(own) for judge, own in of_systems.items()})
+        total = share([order for of_judge in of_systems.values() for order in of_judge])
+        measured |= _with_parts(name, total, {judge: share(of_judge) for judge, of_judge in of_systems.items()})
     return measured
 
 
 def _with_parts(name: str, figure: Figure, by_judge: Mapping[str, Figure]) -> Figures:
-    return {name: figure} | {f"{name}, {JUDGES[judge]}": own for judge, own in by_judge.items()}
+    return {name: figure} | {f"{name}, {JUDGES[judge]}": of_judge for judge, of_judge in by_judge.items()}
 
 
 def resample(n: int, name: str) -> FloatArray:
@@ -435,8 +435,8 @@ def share(orders: Sequence[_Order]) -> Figure:
 
 def spans_of(part: Part, judgements: Sequence[Judgement], drawn: FloatArray) -> Figures:
     """Returns the agreement of the model's spans with people's."""
-    predicted = [one.rating(rating.segment) for one, rating in zip(judgements, part.ratings, strict=True)]
-    pairs = [RatingPair.of(gold, one) for gold, one in zip(part.ratings, predicted, strict=True)]
+    predicted = [judgement.rating(gold.segment) for judgement, gold in zip(judgements, part.ratings, strict=True)]
+    pairs = [RatingPair.of(gold, rating) for gold, rating in zip(part.ratings, predicted, strict=True)]
     of_segments = drawn[:, part.columns]
     matching = span_matching.statistic(pairs, span_matching.MatchingRules()).figures(of_segments)
     characters = character_f1.statistic(pairs).figures(of_segments)
@@ -461,7 +461,10 @@ def spans_of(part: Part, judgements: Sequence[Judgement], drawn: FloatArray) -> 
 
 def _major(drawn: FloatArray, spans: Iterable[Sequence[ErrorSpan]]) -> FloatArray:
     """Returns the share of Major spans in each sample, 0 without spans."""
-    counts = np.array([[sum(one.severity is Severity.MAJOR for one in own), len(own)] for own in spans], dtype=float)
+    counts = np.array(
+        [[sum(span.severity is Severity.MAJOR for span in of_segment), len(of_segment)] for of_segment in spans],
+        dtype=float,
+    )
     major, total = (drawn @ counts).T
     return divide(major, total, empty=0.0)
 
@@ -471,7 +474,9 @@ def of_meaning(ruler: Ruler, metric: Metric) -> Figures:
     figures = {**_of_pairs(ruler.pairs, metric), **_of_contrast(ruler.contrast, metric)}
     figures["STS"] = _of_sts(ruler.sts if metric.inputs == "reference" else ruler.cross, metric)
     if metric.inputs == "reference":
-        scores = iter(metric.score([segment for one in ruler.cannot for segment in (*one.paraphrases, *one.opposites)]))
+        scores = iter(
+            metric.score([segment for anchor in ruler.cannot for segment in (*anchor.paraphrases, *anchor.opposites)])
+        )
         shares = []
         for anchor in ruler.cannot:
             same = [next(scores) for _ in anchor.paraphrases]
@@ -489,13 +494,13 @@ def _mean_of(values: Sequence[float] | FloatArray, name: str) -> Figure:
 def _of_pairs(pairs: Sequence[Pair], metric: Metric) -> Figures:
     segments = [pair.segment(text) for pair in pairs for text in (pair.correct, pair.wrong)]
     scores = metric.score(segments)
-    orders = [markdown.order(*own) for own in scores.reshape(-1, 2).tolist()]
+    orders = [markdown.order(*pair_scores) for pair_scores in scores.reshape(-1, 2).tolist()]
     figures = _by_language("meaning pairs", [pair.lang_pair for pair in pairs], orders)
     judgements = [] if metric.judge is None else metric.judge(segments)
-    if any(one.spans is None for one in judgements) or not judgements:
+    if any(judgement.spans is None for judgement in judgements) or not judgements:
         return figures
-    unmarked = [float(not one.is_marked) for one in judgements[::2]]
-    marked = [float(_hits(pair, one)) for pair, one in zip(pairs, judgements[1::2], strict=True)]
+    unmarked = [float(not judgement.is_marked) for judgement in judgements[::2]]
+    marked = [float(_hits(pair, judgement)) for pair, judgement in zip(pairs, judgements[1::2], strict=True)]
     marks = [fmean(both) for both in zip(unmarked, marked, strict=True)]
     for name, values in (("meaning marks", marks), ("correct unmarked", unmarked), ("wrong marked", marked)):
         figures |= _by_language(name, [pair.lang_pair for pair in pairs], values)
@@ -512,7 +517,7 @@ def _hits(pair: Pair, judgement: Judgement) -> bool:
 
 def _of_contrast(items: Sequence[contrast.Item], metric: Metric) -> Figures:
     scores = metric.score([item.segment(text or "") for item in items for text in (item.good, item.bad)])
-    orders = [markdown.order(*own) for own in scores.reshape(-1, 2).tolist()]
+    orders = [markdown.order(*pair_scores) for pair_scores in scores.reshape(-1, 2).tolist()]
     return _by_language("contrast", [item.lang_pair for item in items], orders)
 
 
@@ -533,14 +538,14 @@ def _of_sts(sentences: Sequence[Similar], metric: Metric) -> Figure:
     Ranks are those of the whole sample.
     """
     by_language: dict[str, list[Similar]] = defaultdict(list)
-    for one in sentences:
-        by_language[one.lang_pair].append(one)
+    for pair in sentences:
+        by_language[pair.lang_pair].append(pair)
     correlations = []
-    for own in by_language.values():
-        scores = metric.score([one.segment for one in own])
-        ranks = (scipy.stats.rankdata(values) for values in ([one.similarity for one in own], scores))
+    for of_language in by_language.values():
+        scores = metric.score([pair.segment for pair in of_language])
+        ranks = (scipy.stats.rankdata(values) for values in ([pair.similarity for pair in of_language], scores))
         products = moments(*(values - values.mean() for values in ranks))
-        correlations.append(Figure(pearson(resample(len(own), "STS") @ products), len(own)))
+        correlations.append(Figure(pearson(resample(len(of_language), "STS") @ products), len(of_language)))
     return mean(correlations)
 
 
@@ -560,10 +565,10 @@ def of_held_out(cases: Sequence[held_out.Case], metric: Metric) -> Figures:
     figures: Figures = {}
     readable = _readable(cases, metric.inputs)
     for name, sets in _HELD_OUT.items():
-        own = [case for case in readable if case.name in sets]
+        of_sets = [case for case in readable if case.name in sets]
         # A metric that compares texts reads no text without a reference.
-        if own and (metric.judge is not None or all(case.right.references for case in own)):
-            figures |= {f"{name} {column}": figure for column, figure in _of_cases(name, own, metric).items()}
+        if of_sets and (metric.judge is not None or all(case.right.references for case in of_sets)):
+            figures |= {f"{name} {column}": figure for column, figure in _of_cases(name, of_sets, metric).items()}
     return figures
 
 
@@ -580,9 +585,9 @@ def _of_cases(name: str, cases: Sequence[held_out.Case], metric: Metric) -> Figu
     unmarked = np.array([float(not judged[right].is_marked) for right, _ in pairs])
     figures["unmarked"] = Figure(weighted(unmarked, drawn), len(cases))
     hits = [[case.is_hit(start, end) for start, end, _ in _spans(judged, case)] for case in cases]
-    found = [float(any(own)) if case.spans else np.nan for case, own in zip(cases, hits, strict=True)]
-    figures["found"] = Figure(weighted(np.array(found), drawn), len(cases))
-    counts = np.array([(sum(own), len(own)) for own in hits], dtype=np.float64)
+    is_found = [float(any(of_case)) if case.spans else np.nan for case, of_case in zip(cases, hits, strict=True)]
+    figures["found"] = Figure(weighted(np.array(is_found), drawn), len(cases))
+    counts = np.array([(sum(of_case), len(of_case)) for of_case in hits], dtype=np.float64)
     figures["right"] = Figure(divide(*(drawn @ counts).T, empty=0.0), len(cases))
     return figures
 
@@ -643,8 +648,8 @@ def _difference(name: str, figures: Figures, base: Figures) -> str:
 
 def as_json(figure: Figure) -> dict[str, float | None]:
     """Returns a figure, null where it is undefined, with its standard error."""
-    known = {name: getattr(figure, name) for name in ("value", "error")}
-    return {name: round(value, 5) if np.isfinite(value) else None for name, value in known.items()} | {"n": figure.n}
+    numbers = {name: getattr(figure, name) for name in ("value", "error")}
+    return {name: round(value, 5) if np.isfinite(value) else None for name, value in numbers.items()} | {"n": figure.n}
 
 
 if __name__ == "__main__":

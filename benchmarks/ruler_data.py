@@ -100,8 +100,10 @@ class Part:
     @cached_property
     def columns(self) -> IntArray:
         """The number of each translation's source, (translations,)."""
-        sources = {source: column for column, source in enumerate(sorted({one.source or "" for one in self.segments}))}
-        return np.array([sources[one.source or ""] for one in self.segments], dtype=np.int64)
+        sources = {
+            source: column for column, source in enumerate(sorted({segment.source or "" for segment in self.segments}))
+        }
+        return np.array([sources[segment.source or ""] for segment in self.segments], dtype=np.int64)
 
     @property
     def segments(self) -> list[Segment]:
@@ -192,25 +194,25 @@ def read(store: Store, prepared: Path, pairs: Path, *, every: int = 1, is_all: b
         every: take only every K-th of the sources, rows and pairs that are drawn.
         is_all: draw all held-out sources instead of `N_SOURCES`, and all rows of STS and CANNOT.
     """
-    chosen = partial(draw, every=every, is_all=is_all)
-    parts = [*_gpt4(store, chosen), *_human(prepared, chosen), *_assessed(store, chosen)]
+    sampler = partial(draw, every=every, is_all=is_all)
+    parts = [*_gpt4(store, sampler), *_human(prepared, sampler), *_assessed(store, sampler)]
     of_pairs = [msgspec.json.decode(line, type=Pair) for line in pairs.read_bytes().splitlines()]
     taken = set(draw((pair.source for pair in of_pairs), len(of_pairs), every=every))
     of_contrast = [item for item in contrast.read() if item.bad is not None]
     taken |= set(draw((item.source for item in of_contrast), len(of_contrast), every=every))
-    sts, cross = _similarities(store, chosen)
+    sts, cross = _similarities(store, sampler)
     return Ruler(
         parts=tuple(parts),
         pairs=tuple(pair for pair in of_pairs if pair.source in taken),
         contrast=tuple(item for item in of_contrast if item.source in taken),
         sts=tuple(sts),
         cross=tuple(cross),
-        cannot=tuple(_anchors(store, chosen)),
+        cannot=tuple(_anchors(store, sampler)),
         cases=tuple(held_out.read(store, every=_EVERY_CASE * every)),
     )
 
 
-def _gpt4(store: Store, chosen: Draw) -> Iterator[Part]:
+def _gpt4(store: Store, sampler: Draw) -> Iterator[Part]:
     """Yields the held-out sources of WMT22 with the mean of GPT-4's eight judgements, scaled to 0-1."""
     scores = {pair: _gemba_scores(store, pair) for pair in _GEMBA_PAIRS}
     for pair, of_pair in _held_out_items(store, "generaltest2022", _GEMBA_PAIRS).items():
@@ -220,7 +222,7 @@ def _gpt4(store: Store, chosen: Draw) -> Iterator[Part]:
             for system in item.hypotheses
             if system in scores[pair]
         ]
-        yield from _parts(translations, chosen, judge="gpt4", name=f"generaltest2022 {pair}")
+        yield from _parts(translations, sampler, judge="gpt4", name=f"generaltest2022 {pair}")
 
 
 def _gemba_scores(store: Store, pair: str) -> dict[str, list[float]]:
@@ -238,19 +240,23 @@ def _gemba_scores(store: Store, pair: str) -> dict[str, list[float]]:
     return {system: [fmean(row) for row in zip(*values, strict=True)] for system, values in columns.items()}
 
 
-def _human(prepared: Path, chosen: Draw) -> Iterator[Part]:
+def _human(prepared: Path, sampler: Draw) -> Iterator[Part]:
     """Yields the prepared test sets with people's spans and scores."""
     for judge, name in PREPARED.items():
         by_part: dict[str, list[tuple[Rating, float]]] = defaultdict(list)
         for rating in quality.choose(jsonl.read(prepared / f"{name}.jsonl")):
             key = rating.segment.key or SegmentKey()
-            one = replace(rating, segment=replace(rating.segment, references=rating.segment.references[:1]))
-            by_part[f"{key.test_set} {key.lang_pair}"].append((one, rating.overall.value if rating.overall else 0.0))
+            with_one_reference = replace(
+                rating, segment=replace(rating.segment, references=rating.segment.references[:1])
+            )
+            by_part[f"{key.test_set} {key.lang_pair}"].append(
+                (with_one_reference, rating.overall.value if rating.overall else 0.0)
+            )
         for title, translations in sorted(by_part.items()):
-            yield from _parts(translations, chosen, judge=judge, name=title)
+            yield from _parts(translations, sampler, judge=judge, name=title)
 
 
-def _assessed(store: Store, chosen: Draw) -> Iterator[Part]:
+def _assessed(store: Store, sampler: Draw) -> Iterator[Part]:
     """Yields held-out sources of the systems that have a score by direct assessment."""
     for test_set, (folder, part) in FOLDERS.items():
         part = part.replace("seg", "sys")
@@ -263,7 +269,7 @@ def _assessed(store: Store, chosen: Draw) -> Iterator[Part]:
                 for system in item.hypotheses
                 if system in scores
             ]
-            yield from _parts(translations, chosen, judge="da", name=f"{test_set} {pair}", systems=scores)
+            yield from _parts(translations, sampler, judge="da", name=f"{test_set} {pair}", systems=scores)
 
 
 def _system_scores(text: str) -> dict[str, float]:
@@ -274,12 +280,12 @@ def _system_scores(text: str) -> dict[str, float]:
 
 def _held_out_items(store: Store, test_set: str, lang_pairs: Iterable[str]) -> dict[str, list[Item]]:
     """Returns the items with a held-out text of each language pair that has enough of them."""
-    found: dict[str, list[Item]] = defaultdict(list)
+    by_pair: dict[str, list[Item]] = defaultdict(list)
     for item in items(store, test_set, lang_pairs=set(lang_pairs)):
         texts = (item.source, *item.references)
         if item.source.strip() and item.references and any(map(splits.is_held_out, filter(str.strip, texts))):
-            found[item.lang_pair].append(item)
-    return {pair: of_pair for pair, of_pair in found.items() if len(of_pair) >= _MIN_SOURCES}
+            by_pair[item.lang_pair].append(item)
+    return {pair: of_pair for pair, of_pair in by_pair.items() if len(of_pair) >= _MIN_SOURCES}
 
 
 def _segment(item: Item, system: str) -> Segment:
@@ -289,7 +295,7 @@ def _segment(item: Item, system: str) -> Segment:
 
 def _parts(
     translations: Iterable[tuple[Rating, float]],
-    chosen: Draw,
+    sampler: Draw,
     *,
     judge: str,
     name: str,
@@ -302,21 +308,21 @@ def _parts(
         if segment.hypothesis.strip():
             cells.setdefault((_system(segment), segment.source or ""), (rating, value))
     sources = {source for _, source in cells}
-    drawn = set(chosen(sources, N_SOURCES[judge]))
+    drawn = set(sampler(sources, N_SOURCES[judge]))
     taken = [cell for (_, source), cell in cells.items() if source in drawn]
     if taken:
         ratings, golds = zip(*taken, strict=True)
         yield Part(judge, name, ratings, golds, systems, len(sources))
 
 
-def _similarities(store: Store, chosen: Draw) -> tuple[list[Similar], list[Similar]]:
+def _similarities(store: Store, sampler: Draw) -> tuple[list[Similar], list[Similar]]:
     """Returns pairs of STS with both sentences in one language, and with the first one in English as the source."""
     names = [name for name in store.names(STS) if name.endswith("-test.csv")]
     tables = {
         name.rpartition("/")[2].split("-")[1]: list(csv.reader(io.StringIO("\n".join(lines), newline="")))
         for name, lines in store.texts(STS, names).items()
     }
-    rows = [int(row) for row in chosen(map(str, range(len(tables["en"]))), N_STS)]
+    rows = [int(row) for row in sampler(map(str, range(len(tables["en"]))), N_STS)]
     sts: list[Similar] = []
     cross: list[Similar] = []
     for language, table in sorted(tables.items()):
@@ -332,7 +338,7 @@ def _similarities(store: Store, chosen: Draw) -> tuple[list[Similar], list[Simil
     return sts, cross
 
 
-def _anchors(store: Store, chosen: Draw) -> Iterator[Anchor]:
+def _anchors(store: Store, sampler: Draw) -> Iterator[Anchor]:
     """Yields the sentences of CANNOT's test part that stand in a pair of paraphrases and in one of opposites.
 
     Pairs with a sentence of the evaluation part, which is trained on (`data_prep contrasts`), are left out.
@@ -342,10 +348,10 @@ def _anchors(store: Store, chosen: Draw) -> Iterator[Anchor]:
     for row in _cannot(store, "_test.csv"):
         texts = (row["candidate"], row["reference"])
         if trained.isdisjoint(texts):
-            for anchor, other in (texts, texts[::-1]):
-                partners[anchor][float(row["score"]) == 1].append(other)
-    usable = [anchor for anchor, own in partners.items() if own[True] and own[False]]
-    for anchor in chosen(usable, N_CANNOT):
+            for anchor, partner in (texts, texts[::-1]):
+                partners[anchor][float(row["score"]) == 1].append(partner)
+    usable = [anchor for anchor, of_anchor in partners.items() if of_anchor[True] and of_anchor[False]]
+    for anchor in sampler(usable, N_CANNOT):
         segments = {
             same: tuple(Segment(text, None, (anchor,)) for text in dict.fromkeys(texts))
             for same, texts in partners[anchor].items()

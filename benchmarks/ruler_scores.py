@@ -50,7 +50,7 @@ class Judgement(msgspec.Struct, frozen=True, array_like=True):
         assert expected is not None, "a rating has an estimate or spans"
         if rating.errors is None:
             return cls(expected, of_spans, None, bool(rating.all_errors))
-        spans = tuple((one.start, one.end, _name(one.severity)) for one in rating.errors)
+        spans = tuple((span.start, span.end, _name(span.severity)) for span in rating.errors)
         return cls(expected, of_spans, spans, bool(rating.all_errors))
 
     def rating(self, segment: Segment) -> Rating:
@@ -78,8 +78,8 @@ def predict(annotator: Annotator, inputs: InputKind, segments: Iterable[Segment]
     """Returns what the model says about each distinct segment; predictions in the cache are not made again."""
     path = cache / f"model-{_digest(annotator.signature(inputs))}.jsonl"
     wanted = {_digest(*texts): segment for segment in segments for texts in [_texts(bare(segment, inputs))]}
-    known = _read(path)
-    missing = [name for name in wanted if name not in known]
+    predictions = _read(path)
+    missing = [name for name in wanted if name not in predictions]
     for start in range(0, len(missing), _CHUNK):
         names = missing[start : start + _CHUNK]
         sys.stderr.write(f"{annotator.name} {inputs}: {start:,} of {len(missing):,}\n")
@@ -88,8 +88,8 @@ def predict(annotator: Annotator, inputs: InputKind, segments: Iterable[Segment]
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as lines:
             lines.writelines(msgspec.json.encode(item) + b"\n" for item in new.items())
-        known |= new
-    return {bare(segment, inputs): known[name] for name, segment in wanted.items()}
+        predictions |= new
+    return {bare(segment, inputs): predictions[name] for name, segment in wanted.items()}
 
 
 def _read(path: Path) -> dict[str, Judgement]:
@@ -115,8 +115,10 @@ def score(metric: Callable[[], Baseline], signature: str, segments: Sequence[Seg
         sys.stderr.write(f"{signature}: {len(segments):,}\n")
         # Equal pairs of texts are scored once. All are of one system, so that a reference counts once in the weights.
         distinct = {bare(segment, "reference"): number for number, segment in enumerate(segments)}
-        numbers = {text: number for number, text in enumerate(dict.fromkeys(one.references for one in distinct))}
-        keyed = [replace(one, key=SegmentKey(index=numbers[one.references])) for one in distinct]
+        numbers = {
+            text: number for number, text in enumerate(dict.fromkeys(segment.references for segment in distinct))
+        }
+        keyed = [replace(segment, key=SegmentKey(index=numbers[segment.references])) for segment in distinct]
         (scores,) = metric().score({"all": keyed})
         by_segment = dict(zip(distinct, scores.segments["all"].tolist(), strict=True))
         values = [by_segment[bare(segment, "reference")] for segment in segments]

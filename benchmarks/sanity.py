@@ -83,7 +83,7 @@ def pairs(texts: Sequence[Texts]) -> Iterator[Item]:
     """Yields the pairs of a better and a worse translation, with the name of the worse one as the kind."""
     for item in texts:
         target = item.lang_pair.partition("-")[2]
-        same = [other for other in texts if other.lang_pair.endswith(f"-{target}")]
+        same = [text for text in texts if text.lang_pair.endswith(f"-{target}")]
         words = list(item.human) if target == "zh" else item.human.split()
         space = "" if target == "zh" else " "
         worse = {

@@ -50,12 +50,12 @@ def main() -> None:
 def measure(ratings: Iterable[Rating]) -> dict[str, float]:
     """Returns the processor seconds of each part of a step; medians of several runs, after one that is left out."""
     overrides = [("encoder", _ENCODER), ("tokenizer", "mini"), ("model.layers.extra_heads", "2")]
-    chosen = config.resolve(config.load(_SETTINGS, overrides=overrides))
-    tokenizer = run_setup.make_tokenizer(chosen)
-    network = run_setup.make_model(chosen, tokenizer)
+    settings = config.resolve(config.load(_SETTINGS, overrides=overrides))
+    tokenizer = run_setup.make_tokenizer(settings)
+    network = run_setup.make_model(settings, tokenizer)
     texts = network.text_encoder(tokenizer)
-    corpus = corpus_building.build(ratings, texts, chosen.model.texts.inputs, registry.targets(chosen.model))
-    module = TrainingModule(network, chosen.training, Steps(1000), n_rater_groups=len(chosen.data.raters))
+    corpus = corpus_building.build(ratings, texts, settings.model.texts.inputs, registry.targets(settings.model))
+    module = TrainingModule(network, settings.training, Steps(1000), n_rater_groups=len(settings.data.raters))
     module.train()
     optimizer = module.configure_optimizers()["optimizer"]
     large, small = (_draws(corpus, n_tokens, texts.longest) for n_tokens in (_TOKENS, _FEW_TOKENS))

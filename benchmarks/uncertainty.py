@@ -87,9 +87,9 @@ def choose(ratings: Iterable[Rating], n: int, longest: int, n_references: int) -
     def is_usable(segment: Segment) -> bool:
         return len(segment.references) >= n_references and len(segment.hypothesis) <= longest
 
-    chosen = sorted((rating for rating in ratings if is_usable(rating.segment)), key=place)[:n]
+    sample = sorted((rating for rating in ratings if is_usable(rating.segment)), key=place)[:n]
     return [
-        replace(rating, segment=replace(rating.segment, references=rating.segment.references[:2])) for rating in chosen
+        replace(rating, segment=replace(rating.segment, references=rating.segment.references[:2])) for rating in sample
     ]
 
 

@@ -137,7 +137,7 @@ def _count_spans(ratings: Mapping[DataSet, Sequence[Rating]]) -> _Spans:
 
 def _as_published(ratings: Mapping[DataSet, Sequence[Rating]], store: Store) -> Mapping[DataSet, Sequence[Rating]]:
     """Returns the data without two of our repairs: rows with other texts are skipped, and ends are not shifted."""
-    others = dict(ratings)
+    published = dict(ratings)
     with tempfile.TemporaryDirectory() as folder:
         for data_set in ratings:
             if data_set.form == "mqm-tsv":
@@ -145,10 +145,10 @@ def _as_published(ratings: Mapping[DataSet, Sequence[Rating]], store: Store) -> 
                 path.parent.mkdir(exist_ok=True)
                 lines = keep_first_texts(read_lines(store.path(data_set.path)))
                 path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-                others[data_set] = _load(data_set, Store(Path(folder)))
+                published[data_set] = _load(data_set, Store(Path(folder)))
             elif data_set.end_shift:
-                others[data_set] = _load(replace(data_set, end_shift=0), store)
-    return others
+                published[data_set] = _load(replace(data_set, end_shift=0), store)
+    return published
 
 
 def keep_first_texts(lines: Iterable[str]) -> Iterator[str]:

@@ -144,11 +144,11 @@ def ntrex(store: Store, *, seed: int) -> Iterator[Rating]:
         versions = list(dict.fromkeys(texts[code][segment.key.index] for code in NTREX_CODES[language]))
         setting = synthesis.setting_of(("en", language), source_text, languages)
         for hypothesis in versions:
-            others = [text for text in versions if text != hypothesis]
+            other_texts = [text for text in versions if text != hypothesis]
             # A text that is its own reference teaches nothing, but a wrong copy of it does.
-            clean = Rating(Segment(hypothesis, source_text, tuple(others), segment.key), RATER, ())
+            clean = Rating(Segment(hypothesis, source_text, tuple(other_texts), segment.key), RATER, ())
             yield clean
-            yield from _damaged(clean, others or [hypothesis], setting, rng)
+            yield from _damaged(clean, other_texts or [hypothesis], setting, rng)
         if len(versions) > 1:
             yield from _damaged(Rating(segment, RATER, ()), versions[:1], setting, rng)
 
@@ -181,8 +181,8 @@ def own() -> Iterator[Rating]:
                 key = SegmentKey("contrasts", path.stem, None, None, index)
                 closer = max((row["reference"], row["correct"]), key=lambda text: likeness(row["wrong"], text))
                 wrong = _rating(Segment(row["wrong"], row["source"], (closer,), key), is_same=False)
-                for reference, other in (("reference", "correct"), ("correct", "reference")):
-                    segment = Segment(row[other], row["source"], (row[reference],), key)
+                for reference, wording in (("reference", "correct"), ("correct", "reference")):
+                    segment = Segment(row[wording], row["source"], (row[reference],), key)
                     yield _rating(segment, is_same=True)
                     yield replace(wrong, segment=replace(wrong.segment, references=segment.references))
 
@@ -193,13 +193,13 @@ def paragraphs(ratings: Sequence[Rating], *, n_paragraphs: int, seed: int) -> It
     The texts are joined by spaces, without any in Chinese and Japanese. Only texts with a source are used, for which
     there are, for one reference, a right and a wrong one.
     """
-    found: dict[str, dict[tuple[str, str], dict[bool, Rating]]] = defaultdict(lambda: defaultdict(dict))
+    by_pair: dict[str, dict[tuple[str, str], dict[bool, Rating]]] = defaultdict(lambda: defaultdict(dict))
     for rating in ratings:
         segment = rating.segment
         if segment.key is not None and segment.key.lang_pair is not None and segment.source and segment.references:
             is_right = not rating.all_errors
-            found[segment.key.lang_pair][segment.source, segment.references[0]].setdefault(is_right, rating)
-    usable = {pair: [both for both in texts.values() if len(both) == 2] for pair, texts in found.items()}
+            by_pair[segment.key.lang_pair][segment.source, segment.references[0]].setdefault(is_right, rating)
+    usable = {pair: [both for both in texts.values() if len(both) == 2] for pair, texts in by_pair.items()}
     pairs = [pair for pair, texts in usable.items() if len(texts) >= max(_IN_PARAGRAPH)]
     rng = random.Random(f"paragraphs|{seed}")
     for index in range(n_paragraphs if pairs else 0):
@@ -218,7 +218,7 @@ def _joined(ratings: Sequence[Rating], key: SegmentKey) -> Rating:
     errors: list[ErrorSpan] = []
     start = 0
     for rating in ratings:
-        errors += [replace(one, start=one.start + start, end=one.end + start) for one in rating.errors or ()]
+        errors += [replace(span, start=span.start + start, end=span.end + start) for span in rating.errors or ()]
         start += len(rating.segment.hypothesis) + len(space)
     segment = Segment(
         space.join(rating.segment.hypothesis for rating in ratings),
@@ -226,7 +226,7 @@ def _joined(ratings: Sequence[Rating], key: SegmentKey) -> Rating:
         (space.join(rating.segment.references[0] for rating in ratings),),
         key,
     )
-    unplaced = tuple(one for rating in ratings for one in rating.unplaced)
+    unplaced = tuple(error for rating in ratings for error in rating.unplaced)
     return Rating(segment, RATER, tuple(errors), unplaced=unplaced)
 
 
@@ -270,5 +270,5 @@ def likeness(text: str, other: str) -> float:
 
 
 def _matcher(text: str, other: str) -> SequenceMatcher[str]:
-    words, others = ([one[start:end] for start, end in words_of(one)] for one in (text, other))
-    return SequenceMatcher(None, words, others, autojunk=False)
+    words, other_words = ([each[start:end] for start, end in words_of(each)] for each in (text, other))
+    return SequenceMatcher(None, words, other_words, autojunk=False)

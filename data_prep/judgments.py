@@ -60,15 +60,15 @@ def _judged(
     """Yields the ratings of a language pair, given the scores of each system's segments."""
     for item in items(store, TEST_SET, lang_pairs=(pair,)):
         for system, text in item.hypotheses.items():
-            known = scores.get(system)
-            if known is None:
+            values = scores.get(system)
+            if values is None:
                 continue
-            if item.index >= len(known):
-                raise InputError(f"{rater}: {pair} {system} has {len(known)} scores; it needs one per source")
+            if item.index >= len(values):
+                raise InputError(f"{rater}: {pair} {system} has {len(values)} scores; it needs one per source")
             segment = Segment(text, item.source, item.references, SegmentKey(TEST_SET, pair, system, None, item.index))
             texts = (text, item.source, *item.references)
-            is_usable = all(other.strip() and len(other) <= _MAX_CHARACTERS for other in texts)
-            value = known[item.index]
+            is_usable = all(each.strip() and len(each) <= _MAX_CHARACTERS for each in texts)
+            value = values[item.index]
             if value is not None and is_usable and splits.committed().covers(segment) is held_out:
                 yield Rating(segment, rater, None, estimate=Estimate(round(value, 4), "0-1"))
 

@@ -45,8 +45,8 @@ class Options:
         _check_names("--test-sets", self.test_sets, [data_set.test_set for data_set in DATA_SETS])
         if not any(map(self.selects, DATA_SETS)):
             wanted = f"--lang-pairs {' '.join(self.lang_pairs)} --test-sets {' '.join(self.test_sets)}"
-            known = one_of([data_set.name for data_set in DATA_SETS])
-            raise UsageError(f"{wanted} select no data set; the data sets are {known}")
+            names = one_of([data_set.name for data_set in DATA_SETS])
+            raise UsageError(f"{wanted} select no data set; the data sets are {names}")
 
     def selects(self, data_set: DataSet) -> bool:
         """Whether a data set is written."""
@@ -139,7 +139,7 @@ def write_all(output: Path, files: Mapping[str, Iterable[str]]) -> None:
                 file.writelines(f"{line}\n" for line in lines)
 
 
-def _check_names(option: str, names: Sequence[str], known: Sequence[str]) -> None:
+def _check_names(option: str, names: Sequence[str], allowed: Sequence[str]) -> None:
     for name in names:
-        if name not in known:
-            raise UsageError(f"{option} {name}: must be {one_of(list(dict.fromkeys(known)))}")
+        if name not in allowed:
+            raise UsageError(f"{option} {name}: must be {one_of(list(dict.fromkeys(allowed)))}")

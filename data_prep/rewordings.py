@@ -85,14 +85,16 @@ def pairs(correct: Correct, languages: Mapping[str, Pool], rng: random.Random) -
         return
     setting = synthesis.setting_of(pair, correct.source, languages)
     for reference in rng.sample(list(correct.texts), min(_N_REFERENCES, len(correct.texts))):
-        chosen = _rewordings(reference, list(correct.texts))
-        clean = [_clean(text, correct.source, reference, replace(key, system=correct.texts[text])) for text in chosen]
+        rewordings = _rewordings(reference, list(correct.texts))
+        clean = [
+            _clean(text, correct.source, reference, replace(key, system=correct.texts[text])) for text in rewordings
+        ]
         if not clean:
             continue
         copied = _clean(reference, correct.source, reference, replace(key, system=f"{RATER}-copy"))
         damaged = [synthesis.inject(rating, setting, rng, 1, kinds=synthesis.MEANING) for rating in (*clean, copied)]
         yield from clean
-        yield from (one.rating for one in damaged if one is not None)
+        yield from (case.rating for case in damaged if case is not None)
 
 
 def _rewordings(reference: str, texts: Sequence[str]) -> list[str]:
@@ -121,10 +123,10 @@ def foreign(ratings: Iterable[Rating], *, seed: int) -> Iterator[Rating]:
     for number, (source, references) in enumerate(texts.items()):
         rng = random.Random(f"foreign|{seed}|{number}")
         for key, reference in references.items():
-            others = [text for other, text in references.items() if other.lang_pair != key.lang_pair]
-            if others:
+            foreign_texts = [text for text_key, text in references.items() if text_key.lang_pair != key.lang_pair]
+            if foreign_texts:
                 # Without a reference, the target language would be unknown.
-                yield _wrong(rng.choice(others), None, reference, replace(key, system=f"{RATER}-foreign"))
+                yield _wrong(rng.choice(foreign_texts), None, reference, replace(key, system=f"{RATER}-foreign"))
             if source not in (reference, "") and rng.random() < _COPIES:
                 yield _wrong(source, source, reference, replace(key, system=f"{RATER}-source"))
 

@@ -142,11 +142,11 @@ def _ratings(place: _Place, translations: Mapping[str, tuple[str, float]], sourc
     ranked = sorted(translations.items(), key=lambda item: -item[1][1])
     usable = source is None or 0 < len(source.strip()) <= MAX_CHARACTERS
     for system, (text, value) in translations.items():
-        others = [other for _, (other, _) in ranked if other != text]
+        references = [reference for _, (reference, _) in ranked if reference != text]
         key = SegmentKey("wmt25", place.lang_pair, system, f"{place.domain} {place.document}", place.paragraph)
-        segment = Segment(text, source if usable else None, tuple(others[:1]), key)
+        segment = Segment(text, source if usable else None, tuple(references[:1]), key)
         texts = (text, *segment.references)
-        is_readable = bool(others) and all(other.strip() and len(other) <= MAX_CHARACTERS for other in texts)
+        is_readable = bool(references) and all(each.strip() and len(each) <= MAX_CHARACTERS for each in texts)
         if is_readable and not splits.committed().covers(segment):
             yield Rating(segment, METRICS, None, estimate=Estimate(round(value, 4), "0-1"))
 

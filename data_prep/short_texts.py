@@ -247,8 +247,8 @@ def mined(parallel: Sequence[Parallel], pairs: Iterable[MinimalPair], held_out: 
             by_source[row.lang_pair, row.source].append(row.target)
     for index, ((lang_pair, _), targets) in enumerate(by_source.items()):
         key = SegmentKey("short", lang_pair, None, None, index)
-        for target, other in itertools.permutations(dict.fromkeys(targets), 2):
-            yield Rating(Segment(target, None, (other,), key), RATER, ())
+        for target, reference in itertools.permutations(dict.fromkeys(targets), 2):
+            yield Rating(Segment(target, None, (reference,), key), RATER, ())
     for index, pair in enumerate(pairs):
         if not held_out.allows(*pair.texts):
             continue
@@ -296,7 +296,7 @@ def place_of(pair: MinimalPair) -> tuple[int, int] | None:
 def _n_equal(text: str, other: str) -> int:
     """Returns how many first characters of two texts are equal."""
     pairs = enumerate(zip(text, other, strict=False))
-    return next((place for place, (one, two) in pairs if one != two), min(len(text), len(other)))
+    return next((place for place, (left, right) in pairs if left != right), min(len(text), len(other)))
 
 
 def lexicon(
@@ -306,20 +306,20 @@ def lexicon(
 
     They are the stretches of minimal pairs, less those that two translations of one source have: synonyms.
     """
-    found: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    replacements: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for pair in pairs:
         if pair.old and pair.new and held_out.allows(*pair.texts):
-            found[pair.lang_pair.partition("-")[2]][pair.old, pair.new] += 1
+            replacements[pair.lang_pair.partition("-")[2]][pair.old, pair.new] += 1
     synonyms: dict[str, set[tuple[str, str]]] = defaultdict(set)
     by_source: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in parallel:
         by_source[row.lang_pair, row.source.lower()].append(row.target)
     for (lang_pair, _), targets in by_source.items():
-        for target, other in itertools.permutations(dict.fromkeys(targets), 2):
-            one, two = stretches(_tokens(target), _tokens(other))
-            synonyms[lang_pair.partition("-")[2]].add((" ".join(one).lower(), " ".join(two).lower()))
+        for target, synonym in itertools.permutations(dict.fromkeys(targets), 2):
+            in_target, in_synonym = stretches(_tokens(target), _tokens(synonym))
+            synonyms[lang_pair.partition("-")[2]].add((" ".join(in_target).lower(), " ".join(in_synonym).lower()))
     words: dict[str, dict[str, list[str]]] = {}
-    for language, counts in found.items():
+    for language, counts in replacements.items():
         of_language = words.setdefault(language, {})
         for old, new in counts:
             if (old.lower(), new.lower()) not in synonyms[language]:
@@ -381,17 +381,17 @@ def _pair(row: Parallel, other: Parallel) -> MinimalPair | None:
     return MinimalPair(row.lang_pair, *texts, " ".join(old), " ".join(new))
 
 
-def stretches(words: Sequence[str], others: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def stretches(words: Sequence[str], other_words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Returns the stretches outside of which two texts are equal.
 
     >>> stretches("a red car".split(), "a big blue car".split())
     (['red'], ['big', 'blue'])
     """
-    shorter = min(len(words), len(others))
-    start = next((place for place in range(shorter) if words[place] != others[place]), shorter)
+    shorter = min(len(words), len(other_words))
+    start = next((place for place in range(shorter) if words[place] != other_words[place]), shorter)
     most = shorter - start
-    after = next((place for place in range(most) if words[-1 - place] != others[-1 - place]), most)
-    return words[start : len(words) - after], others[start : len(others) - after]
+    after = next((place for place in range(most) if words[-1 - place] != other_words[-1 - place]), most)
+    return words[start : len(words) - after], other_words[start : len(other_words) - after]
 
 
 def _tokens(text: str) -> list[str]:

@@ -94,7 +94,7 @@ def synthesise(
         _made(rating, languages, share, random.Random(f"synthesis|{seed}|{number}"), counts)
         for number, rating in enumerate(ratings)
     )
-    files.write_lines(output, (jsonl.dumps(one.rating) for one in itertools.chain.from_iterable(synthetic)))
+    files.write_lines(output, (jsonl.dumps(case.rating) for case in itertools.chain.from_iterable(synthetic)))
     return counts
 
 
@@ -232,10 +232,10 @@ def _wrong_text(case: str, segment: Segment, setting: Setting, rng: random.Rando
     if case == "other":
         # Similar texts may be translations of the same source, which are not wrong.
         text = rng.choice(setting.pool.texts)
-        words, others = (
+        words, other_words = (
             {each[slice(*place)] for place in words_in(each, setting.pool)} for each in (segment.hypothesis, text)
         )
-        return text if len(words & others) <= len(others) / 2 else None
+        return text if len(words & other_words) <= len(other_words) / 2 else None
     if case == "remnant":
         places = words_in(segment.hypothesis, setting.pool)
         if not places:

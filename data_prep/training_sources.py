@@ -24,11 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("model", type=Path, help="the directory")
     parser.add_argument("files", nargs="+", help="ratings that the model has learned from")
     options = parser.parse_args(arguments)
-    known = checkpoint.read_training_data(options.model).sources
+    earlier_sources = checkpoint.read_training_data(options.model).sources
     sources = {rating.segment.source for rating in read(options.files)} - {None}
     path = options.model / checkpoint.TRAINING_DATA
     values = checkpoint.read_json(path) if path.is_file() else {}
-    values["sources"] = hashed(filter(None, sources), known)
+    values["sources"] = hashed(filter(None, sources), earlier_sources)
     with files.replacing(path) as temporary:
         temporary.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

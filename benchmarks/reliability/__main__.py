@@ -32,12 +32,12 @@ def _main() -> None:
     subparser.add_argument("--seconds", type=int, default=86_400, help="then Ctrl-C ends it; default: %(default)s")
     subparser.add_argument("--checks", action="store_true", help="rule-based checks only, without a model")
     options = parser.parse_args()
-    chosen: dict[str, Callable[[], None]] = {
+    actions: dict[str, Callable[[], None]] = {
         "kill": lambda: kills.run(range(options.first, options.first + options.times), options.only),
         "flood": lambda: load.flood(options.clients, options.seconds, half_open=options.half_open, pause=options.pause),
         "many": lambda: load.tag_many(options.segments, options.seconds, checks_only=options.checks),
     }
-    chosen[options.command]()
+    actions[options.command]()
 
 
 if __name__ == "__main__":

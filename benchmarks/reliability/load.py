@@ -82,10 +82,10 @@ class _Clients:
         """Sends one request after the other until the time is over."""
         drawn = random.Random(number)
         while time.monotonic() < self._end:
-            chosen = drawn.randrange(len(self._requests))
-            code, retry, body = _post(address, self._requests[chosen])
+            place = drawn.randrange(len(self._requests))
+            code, retry, body = _post(address, self._requests[place])
             if code == 200:
-                is_right = [_comparable(rating) for rating in json.loads(body)["ratings"]] == self._expected[chosen]
+                is_right = [_comparable(rating) for rating in json.loads(body)["ratings"]] == self._expected[place]
             else:
                 is_right = code in (429, 503) and retry is not None
             with self._lock:

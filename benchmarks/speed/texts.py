@@ -85,10 +85,10 @@ def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1
 
 def systems(segments: Iterable[Text], n_systems: int, *, seed: int = 1) -> Iterator[Text]:
     """Yields the segments of each system in turn; hypotheses of a segment differ in one word."""
-    held = list(segments)
+    listed = list(segments)
     draw = random.Random(seed)
     for _ in range(n_systems):
-        for segment in held:
+        for segment in listed:
             words = segment["hypothesis"].split(" ")
             place = draw.randrange(len(words))
             words[place] = words[draw.randrange(len(words))] + str(draw.randrange(10))

@@ -194,10 +194,12 @@ def described(kind: Any) -> str | None:  # noqa: ANN401
     )
 
 
-@cache
-def options_of(kind: Any) -> tuple[OptionField, ...]:  # noqa: ANN401
-    """Returns the options of a dataclass."""
+def _options(kind: Any) -> tuple[OptionField, ...]:  # noqa: ANN401
     return tuple(_option(kind, field) for field in dataclasses.fields(kind))
+
+
+options_of: Callable[[Any], tuple[OptionField, ...]] = cache(_options)
+"""Returns the options of a dataclass."""
 
 
 def _option(kind: type, field: dataclasses.Field[Any]) -> OptionField:
