@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from matese.annotation import Rating, Segment
-
-
-class KnowsReadable(Protocol):
-    """What knows which segments it can mark."""
-
-    def can_read(self, segment: Segment) -> bool:
-        """Whether it can."""
 
 
 def is_unmarked(systems: Mapping[str, Sequence[Rating]]) -> bool:
@@ -33,17 +25,17 @@ def of_file(systems: Mapping[str, Sequence[Rating]], file: str) -> dict[str, lis
     }
 
 
-def readable(systems: Mapping[str, Sequence[Rating]], marker: KnowsReadable) -> list[Rating]:
+def readable(systems: Mapping[str, Sequence[Rating]], can_read: Callable[[Segment], bool]) -> list[Rating]:
     """Returns the ratings whose texts the model can read, in their order."""
-    return [rating for ratings in systems.values() for rating in ratings if marker.can_read(rating.segment)]
+    return [rating for ratings in systems.values() for rating in ratings if can_read(rating.segment)]
 
 
 def with_marks(
-    systems: Mapping[str, Sequence[Rating]], marked: Iterable[Rating], marker: KnowsReadable
+    systems: Mapping[str, Sequence[Rating]], marked: Iterable[Rating], can_read: Callable[[Segment], bool]
 ) -> dict[str, list[Rating]]:
     """Returns the file with marks in place of the ratings that `readable` returned; the others stay as they are."""
     marks = iter(marked)
     return {
-        name: [next(marks) if marker.can_read(rating.segment) else rating for rating in ratings]
+        name: [next(marks) if can_read(rating.segment) else rating for rating in ratings]
         for name, ratings in systems.items()
     }

@@ -76,10 +76,7 @@ def run(request: Request, stream: TextIO | None = None) -> SystemComparison:
         from matese.tasks import baselines
 
         # Before the model works for an hour.
-        filters = [
-            segment_filters.parse(name_or_filter) if isinstance(name_or_filter, str) else name_or_filter
-            for name_or_filter in request.filter
-        ]
+        filters = [segment_filters.parse(each) if isinstance(each, str) else each for each in request.filter]
         rated_systems = rated.find(request, command="compare")
         with annotators.scoring([metric for metric in request.metrics if isinstance(metric, str)]):
             compared = comparison.compare(

@@ -21,7 +21,7 @@ from matese.tasks.weights import Weighted
 from matese.validation.options import File, Options, group, option
 
 if TYPE_CHECKING:
-    from matese.formats.format import Format, ReadOptions
+    from matese.formats.format import ReadOptions
     from matese.formats.person_review import Reviewed
     from matese.tasks.texts import RatingsOrFile
 
@@ -153,7 +153,6 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     Raises:
         InputError: if the ratings cannot be read, or cannot be written in this format or to this place.
     """
-    from matese.formats import detection
     from matese.formats.format import TableStyle, WriteOptions
     from matese.formats.registry import ENDINGS, WRITTEN
 
@@ -169,15 +168,11 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     form = sinks.format_of(output, to, ENDINGS, option="--to")
     require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
     with texts.counting_issues(request.read_options(), is_strict=request.strict) as read_options:
-        ratings: Iterable[Rating]
-        if path is None:
-            ratings = texts.named(request.input, "input").ratings
-        else:
-            ratings = detection.read(path, read_options, name=request.from_)
+        ratings = _read(request.input, "input", read_options, form=request.from_)
         reviewed = None if writing.as_rater is None else _reviewed(request, read_options)
         ratings = _of_raters(request, texts.with_texts(ratings, request.joined, reading.lang_pair), reviewed)
         if reading.before is not None:
-            ratings = _with_edits(ratings, reading.before, read_options, form=request.form)
+            ratings = _with_edits(ratings, request, read_options)
         table = TableStyle()
         if path is not None:
             table = sinks.table_style(path, request.from_, form or "", reading.columns)
@@ -253,16 +248,10 @@ def _each_once(ratings: Iterable[Rating]) -> Iterator[Rating]:
 def _reviewed(request: Request, options: ReadOptions) -> Reviewed:
     """Returns what makes the ratings those of `--as-rater`."""
     from matese.formats.person_review import Reviewed
-    from matese.formats.registry import BY_NAME
 
-    ratings_before: dict[tuple[SegmentKey | None, str | None], Rating] = {}
-    before = request.reading.before
-    if before is not None:
-        ratings_before = {_place(rating): rating for rating in _reduced(before, options, BY_NAME[request.form])}
+    earlier = {_place(rating): rating for rating in _marks_before(request, options)}
     writing = request.writing
-    return Reviewed(
-        writing.as_rater or "", lambda rating: ratings_before.get(_place(rating)), is_all=writing.all_reviewed
-    )
+    return Reviewed(writing.as_rater or "", lambda rating: earlier.get(_place(rating)), is_all=writing.all_reviewed)
 
 
 def _place(rating: Rating) -> tuple[SegmentKey | None, str | None]:
@@ -271,28 +260,35 @@ def _place(rating: Rating) -> tuple[SegmentKey | None, str | None]:
     return segment.key, segment.hypothesis if segment.key is None or segment.key.index is None else None
 
 
-def _reduced(before: RatingsOrFile, options: ReadOptions, form: Format) -> Iterator[Rating]:
-    """Yields ratings, or those of a file, as far as a format can hold them."""
+def _read(ratings: RatingsOrFile, name: str, options: ReadOptions, *, form: str | None = None) -> Iterable[Rating]:
+    """Returns ratings, or those of a file in a format; `name` is that of ratings in memory."""
     from matese.formats import detection
+
+    if isinstance(ratings, str):
+        return detection.read(ratings, options, name=form)
+    return texts.named(ratings, name).ratings
+
+
+def _marks_before(request: Request, options: ReadOptions) -> Iterator[Rating]:
+    """Yields the ratings of `--before`, as far as the format of the input can hold them; nothing without the option."""
     from matese.formats.capabilities import Reducer
-
-    reducer = Reducer(form.capabilities, adapt=form.adapt)
-    ratings: Iterable[Rating]
-    if isinstance(before, str):
-        ratings = detection.read(before, replace(options, columns={}, first_segment=None))
-    else:
-        ratings = texts.named(before, "before").ratings
-    yield from (reduced for rating in ratings if (reduced := reducer.reduce(rating)) is not None)
-
-
-def _with_edits(
-    ratings: Iterable[Rating], before: RatingsOrFile, options: ReadOptions, *, form: str
-) -> Iterator[Rating]:
-    """Yields the ratings; tells at the end how they differ from those before, as their format can hold these."""
-    from matese.evaluation.spans import annotation_changes
     from matese.formats.registry import BY_NAME
 
+    if request.reading.before is None:
+        return
+    form = BY_NAME[request.form]
+    reducer = Reducer(form.capabilities, adapt=form.adapt)
+    for rating in _read(request.reading.before, "before", replace(options, columns={}, first_segment=None)):
+        reduced = reducer.reduce(rating)
+        if reduced is not None:
+            yield reduced
+
+
+def _with_edits(ratings: Iterable[Rating], request: Request, options: ReadOptions) -> Iterator[Rating]:
+    """Yields the ratings; tells at the end how they differ from those before, as their format can hold these."""
+    from matese.evaluation.spans import annotation_changes
+
     after = list(ratings)
-    changes = annotation_changes.measure(_reduced(before, options, BY_NAME[form]), after)
+    changes = annotation_changes.measure(_marks_before(request, options), after)
     yield from after
     notices.info(str(changes))

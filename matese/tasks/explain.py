@@ -82,9 +82,8 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[Explanation, ..
             from matese.explanation import explainer
 
             skip = request.texts.skip_incomplete
-            segments = texts.readable(segments, annotator, skip_incomplete=skip, limit=request.limit).first(
-                request.limit
-            )
+            segments = texts.readable(segments, annotator, skip_incomplete=skip, limit=request.limit)
+            segments = segments.first(request.limit)
             explained = explainer.explain_segments(segments.by_system(), annotator, methods[0])
             if results is None:
                 return tuple(explained)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TextIO, TypeVar
@@ -133,8 +134,7 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
     paths_by_option = {"--junit": output.junit, "--sarif": output.sarif}
     for name, path in paths_by_option.items():
         sinks.check_apart(path, files, name)
-        sinks.check_distinct(output.json, path, name)
-    sinks.check_distinct(output.junit, output.sarif, "--sarif")
+    sinks.check_distinct({"--json": output.json, **paths_by_option})
     # Nothing else is written beside a result on standard output.
     rest = None if "-" in paths_by_option.values() else stream
     with contextlib.ExitStack() as stack:
@@ -259,15 +259,13 @@ def _with_inconsistencies(ratings: Sequence[Rating], every: Sequence[Segment]) -
     """Returns the ratings with an error, which costs nothing, for each text that stands beside several in the set."""
     from matese.annotation import Severity
 
-    errors_of: dict[int, list[UnplacedError]] = {}
+    errors_of: dict[int, list[UnplacedError]] = defaultdict(list)
     for inconsistency in consistency.find(dict.fromkeys(every)):
         words = f"{inconsistency.text}: {', '.join(inconsistency.counterparts)}"
         error = UnplacedError(Severity.NEUTRAL, "Accuracy/Inconsistency", words, rule="consistency")
         for segment in inconsistency.segments:
-            errors_of.setdefault(hash(segment), []).append(error)
-    return [
-        replace(rating, unplaced=(*rating.unplaced, *errors_of.get(hash(rating.segment), ()))) for rating in ratings
-    ]
+            errors_of[hash(segment)].append(error)
+    return [replace(rating, unplaced=(*rating.unplaced, *errors_of[hash(rating.segment)])) for rating in ratings]
 
 
 def _parsed_maximum(limit: Maximum | str) -> Maximum:

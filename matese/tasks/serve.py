@@ -106,7 +106,7 @@ def _marked(systems: _Systems, request: Request, file: str) -> _Systems:
     systems = marking.of_file(systems, file)
     forms = {file: detection.detect(file)}
     with annotators.opened(request.marking, n_given, forms, weights=request.weights) as marker:
-        wanted = marking.readable(systems, marker.needs)
+        wanted = marking.readable(systems, marker.needs.can_read)
         who = "--checks only" if request.marking.is_only_checks else request.marking.model
         again = f"to keep the marks, write them with matese tag --input {file} --output FILE.jsonl"
         n_wanted = counted(len(wanted), "translation")
@@ -116,7 +116,7 @@ def _marked(systems: _Systems, request: Request, file: str) -> _Systems:
             notices.info(f"{left}, {marker.needs.needed}: not marked")
         ratings = marker.annotate(rating.segment for rating in wanted)
         marked = [rating for rating, _ in notices.progress(ratings, len(wanted))]
-        return marking.with_marks(systems, marked, marker.needs)
+        return marking.with_marks(systems, marked, marker.needs.can_read)
 
 
 def _listening(host: str, port: int) -> socket.socket:

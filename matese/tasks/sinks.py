@@ -147,14 +147,15 @@ def results(
     Raises:
         UsageError: if an output is one of the inputs or the other output, or cannot be created.
     """
-    check_distinct(json_path, html_path, "--html")
-    has_file = any(path is not None and path not in _STDOUT for path in (json_path, html_path))
+    paths = {"--json": json_path, "--html": html_path}
+    check_distinct(paths)
+    has_file = any(path is not None and path not in _STDOUT for path in paths.values())
     with contextlib.ExitStack() as stack:
         outputs = []
-        for option, path in (("--json", json_path), ("--html", html_path)):
+        for option, path in paths.items():
             check_apart(path, inputs, option)
             outputs.append(None if path is None else stack.enter_context(opened(path, stream, option)))
-        is_text = stream is not None and "-" not in (json_path, html_path)
+        is_text = stream is not None and "-" not in paths.values()
         text = stack.enter_context(opened(None, stream)) if is_text else None
         opened_outputs = [
             replace(output, waiting=[]) if output is not None and output.is_stdout and has_file else output
@@ -182,12 +183,9 @@ def format_of(
         return name
     # Any text may be in a file named .txt.
     by_ending = {ending: names for ending, names in by_ending.items() if ending not in TEXT or name is None}
-    if name is not None and registry.ending_of(path) in by_ending:
-        from matese.formats.registry import BY_NAME
-
-        if name in BY_NAME and BY_NAME[name].is_folder:
-            folder = os.path.splitext(path)[0]
-            raise UsageError(f"{path}: {name} writes a folder: give a name without an ending, such as {folder}")
+    if name in registry.BY_NAME and registry.BY_NAME[name].is_folder and registry.ending_of(path) in by_ending:
+        folder = os.path.splitext(path)[0]
+        raise UsageError(f"{path}: {name} writes a folder: give a name without an ending, such as {folder}")
     return registry.format_of(path, name, by_ending, option=option)
 
 
@@ -259,12 +257,14 @@ def check_apart(path: str | None, inputs: Iterable[str], option: str = "--output
             raise UsageError(f"{option} {path} is the input {name}; choose another file")
 
 
-def check_distinct(json_path: str | None, path: str | None, option: str) -> None:
-    """Raises a UsageError if the outputs of `--json` and of another option are one file, or both standard output."""
-    if json_path is None or path is None or is_device(path):
-        return
-    if os.path.realpath(json_path) == os.path.realpath(path):
-        raise UsageError(f"--json and {option} are both {path}; only one can be")
+def check_distinct(paths: Mapping[str, str | None]) -> None:
+    """Raises a UsageError if the outputs of two options are one file, or both standard output."""
+    options: dict[str, str] = {}
+    for option, path in paths.items():
+        if path is not None and not is_device(path):
+            first = options.setdefault(os.path.realpath(path), option)
+            if first != option:
+                raise UsageError(f"{first} and {option} are both {path}; only one can be")
 
 
 def _check_target(path: str, option: str) -> None:

@@ -47,7 +47,7 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[KindResult, ...
 
     kinds = stress.check_kinds(request.kinds)
     sinks.check_apart(request.output, request.texts.files)
-    sinks.check_distinct(request.json, request.output, "--output")
+    sinks.check_distinct({"--json": request.json, "--output": request.output})
     sinks.format_of(request.output, "jsonl", registry.ENDINGS)
     with sinks.results(request.json, request.texts.files, stream=stream) as outputs:
         segments = list(texts.segments(request.texts).first(request.limit).by_system())

@@ -313,11 +313,9 @@ def _is_copy(form: str | None) -> bool:
 
 
 def _is_for_people(form: str) -> bool:
-    if form in OWN_FORMATS:
-        return False
     from matese.formats.registry import BY_NAME
 
-    return BY_NAME[form].is_for_people
+    return form not in OWN_FORMATS and BY_NAME[form].is_for_people
 
 
 def _format(request: Request) -> str:

@@ -189,9 +189,8 @@ def read_options(reading: FileReading, *, untranslated: bool = False) -> ReadOpt
     from matese.formats.format import ReadOptions
     from matese.formats.tables import columns
 
-    options = ReadOptions(
-        lang_pair=reading.lang_pair, columns=columns.parse(reading.columns), untranslated=untranslated
-    )
+    by_role = columns.parse(reading.columns)
+    options = ReadOptions(lang_pair=reading.lang_pair, columns=by_role, untranslated=untranslated)
     if isinstance(reading, TextFiles):
         options = replace(options, test_set=reading.test_set, system=reading.system)
     return options

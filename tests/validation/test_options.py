@@ -23,7 +23,7 @@ from matese.validation.options import (
     Share,
     group,
     leaves,
-    made,
+    make,
     option,
     share,
 )
@@ -77,8 +77,8 @@ class Outer(Options):
     ],
 )
 def test_values(name: str, given: object, taken: object) -> None:
-    assert getattr(made(Outer, {name: given}), name) == taken
-    assert getattr(made(Outer, {name: taken}), name) == taken
+    assert getattr(make(Outer, {name: given}), name) == taken
+    assert getattr(make(Outer, {name: taken}), name) == taken
 
 
 @pytest.mark.parametrize(
@@ -111,19 +111,19 @@ def test_values(name: str, given: object, taken: object) -> None:
 )
 def test_values_that_are_not_allowed(name: str, given: object) -> None:
     with pytest.raises(UsageError, match=f"^{name}: "):
-        made(Outer, {name: given})
+        make(Outer, {name: given})
 
 
 def test_a_near_miss_is_named() -> None:
     with pytest.raises(UsageError, match=r"^lazy: unknown lazy 'jsnol', did you mean 'jsonl'. must be jsonl or csv$"):
         Inner(lazy="jsnol")
     with pytest.raises(UsageError, match=r"^order: unknown order 'wrost', did you mean 'worst'"):
-        made(Inner, {"order": "wrost"})
+        make(Inner, {"order": "wrost"})
 
 
 def test_options_of_groups_are_made_and_given_by_name() -> None:
     values = {"count": 2, "order": "worst", "counts": (1,), "of nobody": 1}
-    options = made(Outer, values)
+    options = make(Outer, values)
     assert options == Outer(count=2, inner=Inner(order="worst", counts=[1]))
     assert options.given() == {"count": 2, "order": "worst", "counts": (1,)}
     assert Outer().given() == {}
