@@ -7,6 +7,8 @@ No text of `data_prep.short_texts` that is held out, or shares a text with one, 
 - sentences, app strings, paragraphs: written contrasts. The reference is another right wording than the one that a
   wrong text starts from, the least alike;
 - minor: written contrasts with a Minor error;
+- missing: written texts that lack something. What is found is an omission: by the source, of the missing words; by the
+  reference, in which their place is not known, of any;
 - mined: minimal pairs of human translations, by the source alone;
 - numbers: one changed digit in 1, 4, 8 or 16 sentences that are joined;
 - joined 4, joined 10: one wrong sentence among 4 or 10 reworded ones;
@@ -74,6 +76,7 @@ class Case:
         right: the right text.
         wrong: the wrong one; None if there is only a right one.
         spans: where the wrong text is wrong; empty if that is not measured.
+        missing: where the source has the words that the wrong text lacks; None for another kind of error.
     """
 
     name: str
@@ -81,15 +84,22 @@ class Case:
     right: Segment
     wrong: Segment | None = None
     spans: tuple[tuple[int, int], ...] = ()
+    missing: tuple[int, int] | None = None
 
     def can_be_read(self, inputs: InputKind) -> bool:
         """Whether it has the texts of a kind of input."""
         has = {"source": self.right.source is not None, "reference": bool(self.right.references)}
         return all(has[text] for text in inputs.split("+"))
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether it is known where the wrong text is wrong."""
+        return bool(self.spans) or self.missing is not None
+
     def is_hit(self, start: int, end: int) -> bool:
-        """Whether a mark in the wrong text overlaps the error."""
-        return any(start < last and first < end for first, last in self.spans)
+        """Whether a mark in the wrong text, or in the source, overlaps the error."""
+        places = self.spans if self.missing is None else (self.missing,)
+        return any(start < last and first < end for first, last in places)
 
 
 @dataclass(frozen=True)
@@ -103,8 +113,16 @@ class Judged:
     @property
     def is_found(self) -> bool:
         """Whether a mark overlaps the error."""
-        marks = () if self.wrong is None else self.wrong.errors or ()
-        return any(self.case.is_hit(mark.start, mark.end) for mark in marks)
+        return any(self.hits)
+
+    @property
+    def hits(self) -> list[bool]:
+        """Whether each mark that can overlap the error does; an omission from the reference always does."""
+        if self.wrong is None or not self.case.is_placed:
+            return []
+        if self.case.missing is None:
+            return [self.case.is_hit(mark.start, mark.end) for mark in self.wrong.errors or ()]
+        return [mark.text == "reference" or self.case.is_hit(mark.start, mark.end) for mark in self.wrong.omissions]
 
 
 def main() -> None:
@@ -207,14 +225,13 @@ def judge(annotator: Annotator, cases: Sequence[Case], inputs: InputKind) -> Ite
 
 def figures_of(part: Sequence[Judged]) -> dict[str, float | int | None]:
     """Returns the columns of a set."""
-    placed = [rated for rated in part if rated.wrong is not None and rated.case.spans]
-    marks = [(rated.case, mark) for rated in placed if rated.wrong is not None for mark in rated.wrong.errors or ()]
+    placed = [rated for rated in part if rated.wrong is not None and rated.case.is_placed]
     right = {rated.right.segment: rated.right for rated in part}.values()
     scores = [rating.estimate.value for rating in right if rating.estimate is not None]
     return {
         "n": len(placed) or len(part),
         "found": _share([rated.is_found for rated in placed]),
-        "right": _share([case.is_hit(mark.start, mark.end) for case, mark in marks]),
+        "right": _share([is_hit for rated in placed for is_hit in rated.hits]),
         "unmarked": _share([not rating.all_errors for rating in right]),
         "above": _share(
             [
@@ -256,6 +273,13 @@ def _written(blocks: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
                 name = "minor" if kind == "minor" else names[block["text"]]
                 spans = tuple((start, end) for start, end in entry["spans"])
                 yield Case(name, entry["kind"], segment, replace(segment, hypothesis=wrong), spans)
+        for entry in block["missing"]:
+            nearest = max(wordings, key=lambda text: _likeness(text, entry["text"]))
+            others = [text for text in wordings if text != nearest] or [nearest]
+            segment = _segment(block, nearest, others[0])
+            start = block["source"].index(entry["words"])
+            place = (start, start + len(entry["words"]))
+            yield Case("missing", "missing", segment, replace(segment, hypothesis=entry["text"]), missing=place)
 
 
 def _joined(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Case]:
