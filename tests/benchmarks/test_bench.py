@@ -24,7 +24,7 @@ def test_made_texts_have_the_lengths_that_are_asked_for() -> None:
     assert lengths[-1] <= 308
     assert 30 <= lengths[200] <= 42
     (text,) = texts.generate(TOKENIZER, 1, length=500)
-    assert {len(own.split()) for own in text.values()} == {500}
+    assert {len(words.split()) for words in text.values()} == {500}
 
 
 def test_texts_of_ratings(tmp_path: Path) -> None:
@@ -43,12 +43,12 @@ def test_a_contestant_runs_and_one_that_cannot_is_told_of(tmp_path: Path) -> Non
     good = Entry("mini", "TER", "ter", str(written))
     bad = replace(good, maker="nobody")
     absent = replace(good, python=str(tmp_path / "python"))
-    first, other, third, last = runs.run_all([good, bad, absent], 2)
+    first, second, third, last = runs.run_all([good, bad, absent], 2)
     assert (first.n_segments, len(first.seconds), first.problem) == (3, 1, "")
     assert last.seconds[:1] == first.seconds
     assert len(last.seconds) == 2
     assert last.peak_bytes > 1_000_000
-    assert other.problem.startswith("exit code 1: KeyError: 'nobody'")
+    assert second.problem.startswith("exit code 1: KeyError: 'nobody'")
     assert "No such file or directory" in third.problem
 
 

@@ -39,9 +39,9 @@ def test_a_slip_of_the_translator_is_no_false_alarm() -> None:
     category = "Accuracy/Mistranslation/Number"
     for slips, alarms, n_slips in (((), 1, 0), ({("deu", 7, category)}, 0, 1), ({("deu", -1, category)}, 0, 1)):
         counts = bench.Counts()
-        found = bench.measure(text, counts, has_faults=False, slips=slips)
+        false_alarms = bench.measure(text, counts, has_faults=False, slips=slips)
         assert (counts.alarms, counts.slips) == (Counter(numbers=alarms), Counter(numbers=n_slips))
-        assert found == ({("numbers", category): "18"} if alarms else {})
+        assert false_alarms == ({("numbers", category): "18"} if alarms else {})
 
 
 def test_few_texts_may_have_two_alarms() -> None:

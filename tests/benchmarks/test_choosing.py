@@ -15,7 +15,7 @@ from tests.benchmarks.test_quality import GOLD, rating
 def test_human_translations_are_no_candidates() -> None:
     human = replace(rating("A", 0, 0).segment, key=SegmentKey("newstest", "en-de", "refA", None, 0))
     groups = choosing.by_source([*GOLD, replace(GOLD[0], segment=human)])
-    assert [len(own) for own in groups] == [3, 3, 3]
+    assert [len(of_source) for of_source in groups] == [3, 3, 3]
 
 
 def test_ways_and_judges() -> None:

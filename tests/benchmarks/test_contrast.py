@@ -87,7 +87,7 @@ def test_an_item_counts_in_the_columns_it_has() -> None:
     second = contrast.judge(harmless, rating(harmless), None)
     assert second == {"unmarked": 1}
     pairs = [(rating(pair, "430"), rating(pair)), (rating(harmless, "Montag"), None)]
-    points = [contrast.judge(item, *own) for item, own in zip([pair, harmless], pairs, strict=True)]
+    points = [contrast.judge(item, *judgements) for item, judgements in zip([pair, harmless], pairs, strict=True)]
     shown = "\n".join(contrast.misses([pair, harmless], pairs, points))
     assert "en-de-number-1: not marked: Als die Maschine versagte" in shown
     assert "en-de-paraphrase-1: not unmarked: Bis [[Montag]] ist" in shown
@@ -100,7 +100,7 @@ def test_an_item_counts_in_the_columns_it_has() -> None:
 def test_languages_without_ratings_are_apart() -> None:
     items = [ITEMS[name] for name in ("en-ko-number-1", "en-de-number-1", "en-th-number-1")]
     means = contrast.means(items, [{"marked": 1.0}, {"marked": 0.0}, {"marked": 0.0}])
-    assert {part: own["marked"] for part, own in means.items()} == {
+    assert {part: columns["marked"] for part, columns in means.items()} == {
         "all": 0,
         "number": 0,
         "en-de": 0,

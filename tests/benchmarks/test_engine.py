@@ -39,11 +39,11 @@ def test_products_in_8_bits_are_nearly_those_in_float32(kind: type[nn.Module]) -
 
 def test_agreement_of_marks_and_scores() -> None:
     rating = many_rows.rating(0, host_path.segments(None, 1)[0])
-    other = replace(rating, errors=(rating.errors or ())[:1])
-    assert eight_bits.agreement([rating, rating], [rating, other]) == ["50.0 %", "0.000", "0.00"]
+    with_fewer_marks = replace(rating, errors=(rating.errors or ())[:1])
+    assert eight_bits.agreement([rating, rating], [rating, with_fewer_marks]) == ["50.0 %", "0.000", "0.00"]
 
 
 def test_rows_are_ratings_as_we_write_them() -> None:
     made: list[Rating] = [many_rows.rating(*each) for each in enumerate(host_path.segments(None, 3))]
-    assert [jsonl.complete(jsonl.dumps(one).encode()) for one in made] == made
-    assert len({one.segment.key for one in made}) == len(made)
+    assert [jsonl.complete(jsonl.dumps(rating).encode()) for rating in made] == made
+    assert len({rating.segment.key for rating in made}) == len(made)

@@ -30,16 +30,16 @@ WITHOUT_SPACES = ("zh", "ja")
 
 def words(text: str, lang: str) -> list[str]:
     """Returns the words of a text in lower case; its characters in languages without spaces."""
-    found: list[str] = re.findall(r"\w+", text.lower())
-    return list("".join(found)) if lang in WITHOUT_SPACES else found
+    all_words: list[str] = re.findall(r"\w+", text.lower())
+    return list("".join(all_words)) if lang in WITHOUT_SPACES else all_words
 
 
 def overlap(pair: dict[str, Any], field: str) -> float:
     """Returns the share of words that a translation and the reference have in common, from 0 to 1 (Dice)."""
     lang = pair["lang_pair"][-2:]
-    own = Counter(words(pair[field], lang))
+    counts = Counter(words(pair[field], lang))
     reference = Counter(words(pair["reference"], lang))
-    return 2 * (own & reference).total() / (own.total() + reference.total())
+    return 2 * (counts & reference).total() / (counts.total() + reference.total())
 
 
 def test_directions_kinds_and_domains_are_spread_evenly() -> None:
@@ -72,7 +72,7 @@ def test_pairs_are_well_formed() -> None:
 def test_an_omission_only_lacks_text() -> None:
     for pair in PAIRS:
         rest = iter(words(pair["reference"], "zh"))
-        assert pair["span"] is not None or all(one in rest for one in words(pair["wrong"], "zh")), pair
+        assert pair["span"] is not None or all(word in rest for word in words(pair["wrong"], "zh")), pair
 
 
 def test_wrong_is_the_reference_outside_its_span() -> None:

@@ -15,8 +15,8 @@ from tests.benchmarks.test_quality import GOLD, PREDICTED
 
 def of(ratings: list[Rating], **changes: Any) -> list[Rating]:
     return [
-        replace(one, segment=replace(one.segment, key=replace(one.segment.key or SegmentKey(), **changes)))
-        for one in ratings
+        replace(rating, segment=replace(rating.segment, key=replace(rating.segment.key or SegmentKey(), **changes)))
+        for rating in ratings
     ]
 
 
@@ -27,10 +27,10 @@ def cells(lines: list[str], name: str) -> list[str]:
 
 def test_the_model_stands_beside_the_published_rows() -> None:
     golds = GOLD
-    found = {"mini, reference": PREDICTED}
+    predictions = {"mini, reference": PREDICTED}
     units = {"mini, reference": "mini"}
     for title, published in paper.PUBLISHED_SPANS.items():
-        lines = paper.of_spans(title, published, golds, found, units)
+        lines = paper.of_spans(title, published, golds, predictions, units)
         assert len(lines) == 2 + len(published) + (not title.endswith("zh-en"))
         assert {line.count("|") for line in lines} == {7}
     assert cells(lines, "published: RoBERTa") == ["51.49", "37.91", "42.41", "64.33", "42.81 |"]
@@ -39,8 +39,8 @@ def test_the_model_stands_beside_the_published_rows() -> None:
 def test_human_translations_count_in_one_column() -> None:
     golds = [*of(GOLD, test_set="newstest2021"), *of(GOLD, test_set="ted2021")]
     golds += of(GOLD[:3], test_set="newstest2021", system="ref-A")
-    golds = [replace(one, errors=None) for one in golds]
-    values = [one.overall.value if one.overall is not None else 0.0 for one in golds]
+    golds = [replace(rating, errors=None) for rating in golds]
+    values = [rating.overall.value if rating.overall is not None else 0.0 for rating in golds]
     columns = paper.columns_of_scores(golds, {"of systems": [*values[: 2 * len(GOLD)], 0.0, 0.0, 0.0]})
     lines = paper.of_scores("segment.kendall_b", columns, ["of systems"])
     without, with_human, ted, *zh = cells(lines, "of systems")
@@ -51,7 +51,7 @@ def test_human_translations_count_in_one_column() -> None:
 
 @pytest.mark.parametrize("figure_name", paper.OF_SCORES)
 def test_a_model_that_marks_nothing_has_no_figure(figure_name: str) -> None:
-    golds = [replace(one, errors=None) for one in of(GOLD, test_set="ted2021")]
+    golds = [replace(rating, errors=None) for rating in of(GOLD, test_set="ted2021")]
     columns = paper.columns_of_scores(golds, {"marks nothing": [0.0] * len(golds)})
     lines = paper.of_scores(figure_name, columns, ["marks nothing"])
     assert cells(lines, "marks nothing") == [*"-----", "- |"]

@@ -73,9 +73,9 @@ def test_one_rating_of_each_segment_with_all_systems_of_a_source() -> None:
     assert quality.choose(iter(GOLD + extra))[:9] == GOLD
     (last,) = quality.choose(iter(GOLD + extra))[9:]
     assert last.segment.key == SegmentKey(system="D", index=10**6 + 12)
-    chosen = quality.choose(iter(GOLD), every=2)
-    assert {one.segment.source for one in chosen} == {"It rains.", "The dog sleeps."}
-    assert len(chosen) == 6
+    ratings = quality.choose(iter(GOLD), every=2)
+    assert {rating.segment.source for rating in ratings} == {"It rains.", "The dog sleeps."}
+    assert len(ratings) == 6
 
 
 def test_tables_of_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,9 +95,9 @@ def test_tables_of_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     columns = {"n": 9, "found": 0.5, "right": None, "unmarked": 0.5, "above": 0.5, "below -1": 0.5}
     by_input = {inputs: columns | {"right": 0.5} for inputs in ("reference", "source")}
     held_out = {**by_input, "baselines": {"chrF": 0.4, "length": 0.5}}
-    found = OfInput({"number": Found.of(60, 30)}, {"de": Found.of(60, 30)})
+    of_input = OfInput({"number": Found.of(60, 30)}, {"de": Found.of(60, 30)})
     file = tmp_path / "matese/models/mini" / recall.FILE
-    file.write_bytes(msgspec.json.encode(Recall(card.embedded(), {"reference": found, "source": found})))
+    file.write_bytes(msgspec.json.encode(Recall(card.embedded(), {"reference": of_input, "source": of_input})))
     results: dict[str, dict[str, object]] = {
         "quality": {"tests": tests},
         "contrast": {"inputs": {"reference": marks, "source": marks}},

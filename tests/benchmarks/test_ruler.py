@@ -82,7 +82,7 @@ def tiny_ruler(*parts: Part) -> Ruler:
         Similar(row, "en", Segment(second, None, (first,)), similarity)
         for row, (first, second, similarity) in enumerate(rows)
     ]
-    cross = [replace(one, lang_pair="en-de", segment=Segment("x" * one.row, "It rains.")) for one in sts]
+    cross = [replace(pair, lang_pair="en-de", segment=Segment("x" * pair.row, "It rains.")) for pair in sts]
     anchor = Anchor((Segment("It is dry.", None, ("Dry.",)),), (Segment("It is wet.", None, ("Dry.",)),))
     return Ruler(parts, (PAIR, replace_pair(span=None)), (ITEM,), tuple(sts), tuple(cross), (anchor,), CASES)
 
@@ -98,7 +98,9 @@ def metric(values: Mapping[str, float], inputs: InputKind = "reference") -> Metr
         scores = [values.get(segment.hypothesis, 0.0) for segment in segments]
         return [Judgement(score, score, ((0, 2, "major"),) if score < 0 else (), score < 0) for score in scores]
 
-    return Metric("hand", inputs, lambda segments: np.array([one.expected for one in judge(segments)]), judge)
+    return Metric(
+        "hand", inputs, lambda segments: np.array([judgement.expected for judgement in judge(segments)]), judge
+    )
 
 
 @pytest.mark.parametrize("inputs", ruler.INPUTS)
@@ -124,13 +126,13 @@ def test_weights_add_up_to_one(inputs: InputKind) -> None:
 def test_agreement_within_sources_and_of_systems(
     factor: float, acc_eq: float, kendall: float, pearson: float, systems: float
 ) -> None:
-    one = part()
-    values = factor * np.array(one.golds)
-    drawn = ruler.resample(one.n_sources, one.name)
-    figures = ruler.within_sources(one, values, drawn)
+    translations = part()
+    values = factor * np.array(translations.golds)
+    drawn = ruler.resample(translations.n_sources, translations.name)
+    figures = ruler.within_sources(translations, values, drawn)
     assert figures["acc*eq"].value == pytest.approx(acc_eq)
     assert [figures["Kendall"].value, figures["Pearson"].value] == pytest.approx([kendall, pearson], nan_ok=True)
-    order = ruler.share([ruler.order_systems(one, values, drawn)])
+    order = ruler.share([ruler.order_systems(translations, values, drawn)])
     assert [order.value, order.n] == pytest.approx([systems, 3])
 
 
@@ -140,11 +142,11 @@ def test_systems_are_compared_on_the_sources_they_share_or_with_official_scores(
         human(system, number) for system in SYSTEMS for number in range(N) if system != "Poor" or number >= N - 6
     )
     golds = tuple(0.0 if rating.segment.key and rating.segment.key.system == "Poor" else -1.0 for rating in ratings)
-    one = Part("mqm", "x", ratings, golds, None, N)
-    drawn = ruler.resample(one.n_sources, one.name)
+    translations = Part("mqm", "x", ratings, golds, None, N)
+    drawn = ruler.resample(translations.n_sources, translations.name)
     values = np.array([float(number) for number, _ in enumerate(ratings)])
     # Good and Fair are equal for people, and do not count.
-    assert ruler.share([ruler.order_systems(one, values, drawn)]).n == 2
+    assert ruler.share([ruler.order_systems(translations, values, drawn)]).n == 2
     short = Part("mqm", "x", ratings[: 2 * N] + ratings[-4:], golds[: 2 * N] + golds[-4:], None, N)
     assert ruler.share([ruler.order_systems(short, values[: 2 * N + 4], drawn)]).n == 0
     official = part("da", {"Good": 0.2, "Fair": 0.3, "Poor": -1.0})
@@ -154,14 +156,14 @@ def test_systems_are_compared_on_the_sources_they_share_or_with_official_scores(
 
 
 def test_spans() -> None:
-    one = part()
-    drawn = ruler.resample(one.n_sources, one.name)
-    right = [Judgement.of(rating) for rating in one.ratings]
-    figures = ruler.spans_of(one, right, drawn)
+    translations = part()
+    drawn = ruler.resample(translations.n_sources, translations.name)
+    right = [Judgement.of(rating) for rating in translations.ratings]
+    figures = ruler.spans_of(translations, right, drawn)
     names = ("spans MPP", "spans characters", "spans balance", "spans found and confirmed")
     assert {figures[name].value for name in names} == {1}
-    minor = [Judgement(0.0, 0.0, tuple((0, 2, "minor") for _ in own.spans or ()), True) for own in right]
-    figures = ruler.spans_of(one, minor, drawn)
+    minor = [Judgement(0.0, 0.0, tuple((0, 2, "minor") for _ in judgement.spans or ()), True) for judgement in right]
+    figures = ruler.spans_of(translations, minor, drawn)
     assert figures["spans MPP"].value == 0
     assert [figures[f"spans {name}"].value for name in ("Major", "Major of raters", "balance")] == [0, 1, 0]
 
@@ -205,7 +207,10 @@ def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:
     # The second line was not written to its end.
     path.write_bytes(changed + lines[1][:-5])
     again = ruler_scores.predict(annotator, "reference", segments, cache=tmp_path)
-    assert [one.expected for one in again.values()] == [7, *(one.expected for one in list(made.values())[1:])]
+    assert [judgement.expected for judgement in again.values()] == [
+        7,
+        *(judgement.expected for judgement in list(made.values())[1:]),
+    ]
     assert ruler_scores.predict(annotator, "reference", segments, cache=tmp_path) == again
     chrf = ruler.chrf(tmp_path)
     scores = chrf.score([*segments, segments[0]])
@@ -249,8 +254,8 @@ def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         start = f"wmt/{test_set}/txt"
         for pair in ("zh-en", "cs-en"):
             source, _ = pair.split("-")
-            own = SOURCES if pair == "zh-en" else [f"{text} {text}" for text in SOURCES]
-            files[f"{start}/sources/{test_set}.{pair}.src.{source}"] = own
+            sources = SOURCES if pair == "zh-en" else [f"{text} {text}" for text in SOURCES]
+            files[f"{start}/sources/{test_set}.{pair}.src.{source}"] = sources
             files[f"{start}/references/{test_set}.{pair}.ref.A.en"] = REFERENCES
             for system in SYSTEMS:
                 name = f"{start}/system-outputs/{test_set}.{pair}.hyp.{system}.en"

@@ -9,11 +9,11 @@ from benchmarks import sanity
 
 def test_texts_and_pairs() -> None:
     texts = sanity.read()
-    assert len({own.id for own in texts}) == len({own.source for own in texts}) == len(texts) == 20
-    for own in texts:
-        translations = (own.reference, own.human, own.paraphrase, own.contradiction, own.other_language)
-        assert len({own.source, *translations}) == 6
-        assert all(unicodedata.normalize("NFC", text.strip()) == text for text in (own.source, *translations))
+    assert len({item.id for item in texts}) == len({item.source for item in texts}) == len(texts) == 20
+    for item in texts:
+        translations = (item.reference, item.human, item.paraphrase, item.contradiction, item.other_language)
+        assert len({item.source, *translations}) == 6
+        assert all(unicodedata.normalize("NFC", text.strip()) == text for text in (item.source, *translations))
     pairs = list(sanity.pairs(texts))
     assert len(pairs) == 20 * len({pair.kind for pair in pairs}) == 20 * 9
     by_name = {pair.id: pair for pair in pairs}

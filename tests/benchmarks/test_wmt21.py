@@ -26,22 +26,22 @@ def store(tmp_path: Path) -> Store:
 
 
 def data_set(name: str) -> DataSet:
-    return next(one for one in DATA_SETS if one.name == name)
+    return next(each for each in DATA_SETS if each.name == name)
 
 
 def test_the_official_score_and_the_standard_reference_are_read(store: Store) -> None:
     of_set = data_set("newstest2021 en-de")
     golds = wmt21.with_scores(of_set, store, wmt21.official_scores(of_set, store))
-    found = {
+    read_scores = {
         (rating.segment.key.system, rating.segment.key.index): (rating.overall.value, rating.segment.references)
         for rating in golds.ratings
         if rating.segment.key is not None and rating.overall is not None
     }
     folder = store.root / "wmt/newstest2021/txt/references"
     of_c = (folder / "newstest2021.en-de.ref.C.de").read_text(encoding="utf-8").splitlines()
-    assert found["Alpha", 0] == (-0.1, (of_c[0],))
-    assert found["Alpha", 1] == (-1.1, (of_c[1],))
-    assert {system for system, _ in found} == {"Alpha", "ref-A", "ref-B"}
+    assert read_scores["Alpha", 0] == (-0.1, (of_c[0],))
+    assert read_scores["Alpha", 1] == (-1.1, (of_c[1],))
+    assert {system for system, _ in read_scores} == {"Alpha", "ref-A", "ref-B"}
     assert golds.n_without_text == 1
 
 

@@ -39,9 +39,9 @@ def files(folder: Path) -> None:
 def test_bad_input_is_told_in_one_line(
     run: Run, tiny_model_dir: Path, folder: Path, arguments: tuple[str, ...], told: str
 ) -> None:
-    chosen = [str(tiny_model_dir) if argument == "MODEL" else argument for argument in arguments]
+    resolved = [str(tiny_model_dir) if argument == "MODEL" else argument for argument in arguments]
     before = sorted(path.name for path in folder.rglob("*"))
-    result = run("calibrate", *chosen)
+    result = run("calibrate", *resolved)
     assert result.code == 2
     assert told in result.err
     assert result.err.count("\n") == 1
@@ -58,7 +58,9 @@ def test_faulty_rows_are_counted(run: Run, tiny_model_dir: Path, folder: Path) -
 
 
 def test_what_was_fitted_is_printed(run: Run, tiny_model_dir: Path, folder: Path) -> None:
-    keyed = (replace(one, segment=replace(one.segment, key=SegmentKey(lang_pair="en-de"))) for one in RATINGS * 20)
+    keyed = (
+        replace(rating, segment=replace(rating.segment, key=SegmentKey(lang_pair="en-de"))) for rating in RATINGS * 20
+    )
     write_ratings(folder / "mqm.jsonl", tuple(keyed))
     write_ratings(folder / "esa.jsonl", RATINGS * 20)
     result = run("calibrate", str(tiny_model_dir), "mqm.jsonl", "--error-free", "esa.jsonl", "--output", "out")

@@ -21,9 +21,9 @@ def files(folder: Path) -> None:
 def test_rerank_is_that_of_python(run: Run, tiny_model_dir: Path) -> None:
     ran = run("rerank", "--nbest", "nbest", "--src", "src", *TINY)
     texts = [["Das ist gut.", "Das ist nicht gut.", "Das ist gut"], ["etwas", "irgendetwas"]]
-    chosen = matese.rerank(texts, ["That is good.", "something"], model=tiny_model_dir)
+    choices = matese.rerank(texts, ["That is good.", "something"], model=tiny_model_dir)
     assert ran.code == 0
-    assert ran.out.splitlines() == [choice.text for choice in chosen]
+    assert ran.out.splitlines() == [choice.text for choice in choices]
     assert ran.err.startswith("matese: chosen for 2 sources: ")
 
 

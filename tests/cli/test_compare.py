@@ -55,8 +55,8 @@ def test_systems_of_one_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     """What `matese tag --format jsonl` says of two systems is compared without a file between."""
     tagged = run("tag", "--hyp", "mt.txt", "ref.txt", "--ref", "ref.txt", "--model", "{tiny}", "--format", "jsonl").out
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(tagged.encode()), encoding="utf-8"))
-    found = json.loads(run("compare", "-", "--bootstrap", "0", "--json", "-").out)
-    assert (list(found["versus"]["mt"]), found["segments"]) == (["ref"], 3)
+    report = json.loads(run("compare", "-", "--bootstrap", "0", "--json", "-").out)
+    assert (list(report["versus"]["mt"]), report["segments"]) == (["ref"], 3)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_systems_of_one_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
     save(folder / "short.jsonl", ratings(OLD[:3], OLD_ERRORS[:3], "short", SOURCES[:3]))
     save(folder / "else.jsonl", ratings(OLD, OLD_ERRORS, "else", (SOURCES[0], "It snows.", *SOURCES[2:])))
-    save(folder / "da.jsonl", [Rating(one.segment, "da", None) for one in ratings(OLD, OLD_ERRORS, "da")])
+    save(folder / "da.jsonl", [Rating(rating.segment, "da", None) for rating in ratings(OLD, OLD_ERRORS, "da")])
     # What is written is written whole or not at all.
     written = ("--json", "f.json") if "--json" not in arguments else ()
     assert run("compare", *arguments, *written).refused().startswith(problem)

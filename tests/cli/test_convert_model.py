@@ -84,9 +84,9 @@ def test_models_without_spans_are_compared_and_gated_by_their_score(run: Run, fo
     assert "nan" not in ran.out
     page = Path("page.html").read_text(encoding="utf-8")
     assert not re.search(r">nan|[:,\[]NaN", page)
-    found = json.loads(run("compare", "mt.jsonl", "other.jsonl", "--json", "-").out)
-    assert (found["ranked_by"], found["versus"]["mt"]["other"]["changes"]) == ("expected", None)
-    assert found["differences"][0]["scores"] == {"mt": None, "other": None}
+    report = json.loads(run("compare", "mt.jsonl", "other.jsonl", "--json", "-").out)
+    assert (report["ranked_by"], report["versus"]["mt"]["other"]["changes"]) == ("expected", None)
+    assert report["differences"][0]["scores"] == {"mt": None, "other": None}
     assert run("compare", "mt.jsonl", "other.jsonl", "--by", "spans").refused().endswith(", or give ratings of spans")
     ran = run("gate", "mt.jsonl", "--min-score", "0.1", "--baseline", "other.jsonl", "--max-blank", "1")
     assert ran.code == 0, ran.err

@@ -20,15 +20,15 @@ def files(folder: Path) -> None:
 def test_table_and_file(run: Run, folder: Path) -> None:
     ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--all", "--json", "figures.json")
     assert ran.code == 0
-    found = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
-    assert set(found) == KEYS | {"calibration"}
+    report = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    assert set(report) == KEYS | {"calibration"}
     lines = {line.split()[0]: line.split()[1:] for line in ran.out.splitlines() if line.strip()}
-    assert lines["mpp.micro"] == [f"{found['mpp']['micro'][rate]:.4f}" for rate in ("precision", "recall", "f1")]
-    assert lines["hsh"] == [f"{found['hsh']:.4f}"]
+    assert lines["mpp.micro"] == [f"{report['mpp']['micro'][rate]:.4f}" for rate in ("precision", "recall", "f1")]
+    assert lines["hsh"] == [f"{report['hsh']:.4f}"]
     assert ran.out.startswith("4 segments, 4 gold spans in gold.jsonl, 3 predicted in pred.jsonl; tags by word\n")
-    assert found["tags"]["confusion"]["tags"] == ["O", "B-Minor", "I-Minor", "B-Major", "I-Major"]
-    assert sum(map(sum, found["tags"]["confusion"]["gold_by_predicted"])) == 6 + 7 + 0 + 6 + 1
-    assert [one["n"] for one in found["calibration"]["bins"]] == [0, 0, 0, 1, 0, 1, 0, 0, 1, 0]
+    assert report["tags"]["confusion"]["tags"] == ["O", "B-Minor", "I-Minor", "B-Major", "I-Major"]
+    assert sum(map(sum, report["tags"]["confusion"]["gold_by_predicted"])) == 6 + 7 + 0 + 6 + 1
+    assert [a_bin["n"] for a_bin in report["calibration"]["bins"]] == [0, 0, 0, 1, 0, 1, 0, 0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     write(folder / "empty")
     put(folder / "short.jsonl", ratings(PREDICTED)[:3])
     put(folder / "other.jsonl", ratings(([], [], [], []), texts=(SENTENCES[0], "Es regnete", "x", "y")))
-    put(folder / "scores.jsonl", [Rating(one.segment, "m", None) for one in ratings(PREDICTED)])
+    put(folder / "scores.jsonl", [Rating(rating.segment, "m", None) for rating in ratings(PREDICTED)])
     tokens = [TokenScores(((0, 99),), ((1.0, 0.0, 0.0, 0.0, 0.0),))] * 4
     put(folder / "tokens.jsonl", ratings(PREDICTED), tokens)
     assert run("evaluate", *arguments).refused().startswith(problem)

@@ -44,8 +44,8 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     assert "matese: segments that have both words in errors and others: 2\n" in ran.err
     words_of = fitting.words_of
 
-    def interrupted(*given: Any) -> Any:
-        yield from islice(words_of(*given), 2)
+    def interrupted(*arguments: Any) -> Any:
+        yield from islice(words_of(*arguments), 2)
         raise KeyboardInterrupt
 
     again = ("explain", "--fit", "gold.jsonl", "--by", "embed-align", "lime", "--output", "fit.jsonl")

@@ -139,7 +139,7 @@ def test_the_worst_of_equals_is_blank_or_scores_less(run: Run, folder: Path) -> 
     write(folder / "ties.jsonl", *map(jsonl.dumps, lines))
     ran = run("gate", "ties.jsonl", "--max-major-per-1k", "1", "--max-blank", "9", "--json", "-")
     (check,) = json.loads(ran.out)["checks"]
-    assert [one["number"] for one in check["segments"]] == [2, 1, 0]
+    assert [segment["number"] for segment in check["segments"]] == [2, 1, 0]
 
 
 def test_several_files_of_one_system_and_their_lines(run: Run, folder: Path) -> None:
@@ -203,12 +203,12 @@ def test_only_what_has_changed_counts(run: Run, repository: Path) -> None:
     ran = run(*APPS, "--json", "g.json", "--sarif", "g.sarif", "--junit", "g.xml")
     assert ran.code == 1
     assert ran.out.splitlines()[1].split() == ["de/app.po", "2", "1", "1", "FAIL", "max-findings"]
-    found = json.loads((repository / "g.json").read_text(encoding="utf-8"))
-    assert [(one["ratings"], one["segments"], one["passed"]) for one in found["systems"]] == [
+    report = json.loads((repository / "g.json").read_text(encoding="utf-8"))
+    assert [(system["ratings"], system["segments"], system["passed"]) for system in report["systems"]] == [
         ("de/app.po", 2, False),
         ("fr/app.po", 0, True),
     ]
-    assert not found["passed"]
+    assert not report["passed"]
     (result,) = json.loads((repository / "g.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
     place = result["locations"][0]["physicalLocation"]
     assert (result["ruleId"], place["artifactLocation"]["uri"], place["region"]["startLine"]) == (
@@ -263,8 +263,8 @@ def test_what_the_file_says_is_right_is_accepted(run: Run, repository: Path, com
 
 def test_a_review_in_which_nothing_is_wrong_accepts(run: Run, folder: Path) -> None:
     segment = Segment("15 Dateien", "17 files", key=SegmentKey(index=0))
-    found = checker.check(segment)
-    write(folder / "found.jsonl", jsonl.dumps(found))
+    findings = checker.check(segment)
+    write(folder / "found.jsonl", jsonl.dumps(findings))
     write(folder / "anna.jsonl", jsonl.dumps(Rating(segment, "anna", ())))
     write(folder / "ben.jsonl", jsonl.dumps(Rating(segment, "ben", (major(0, 2),))))
     command = ("gate", "found.jsonl", "--max-findings", "0", "--accepted")
@@ -314,8 +314,8 @@ def test_what_is_translated_in_two_ways_in_the_set(run: Run, repository: Path) -
     assert run(*command).code == 0
     for limit, code, level in ((99, 0, "note"), (0, 1, "error")):
         assert run(*command, "--system", "app", "--max", f"consistency={limit}", "--sarif", "g.sarif").code == code
-        (found,) = json.loads((repository / "g.sarif").read_text(encoding="utf-8"))["runs"]
-        shown = [(result["ruleId"], result["level"]) for result in found["results"]]
+        (sarif_run,) = json.loads((repository / "g.sarif").read_text(encoding="utf-8"))["runs"]
+        shown = [(result["ruleId"], result["level"]) for result in sarif_run["results"]]
         assert shown == 2 * [("consistency", level)]
     ran = run(*command, "--system", "app", "--max", "consistency=0", "--github")
     assert ran.code == 1

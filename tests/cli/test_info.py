@@ -9,7 +9,7 @@ from tests.tasks.material.info import RATINGS
 
 def test_what_is_in_a_file(run: Run, folder: Path) -> None:
     path = folder / "spans.jsonl"
-    path.write_text("".join(f"{jsonl.dumps(one)}\n" for one in RATINGS), encoding="utf-8")
+    path.write_text("".join(f"{jsonl.dumps(rating)}\n" for rating in RATINGS), encoding="utf-8")
     ran = run("info", "spans.jsonl")
     assert (ran.code, ran.err) == (0, "")
     assert [line.split("  ", 1)[1].strip() for line in ran.out.splitlines()] == [

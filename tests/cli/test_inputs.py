@@ -49,9 +49,9 @@ def test_files_of_a_folder_are_systems(folder: Path) -> None:
     for name in ("b.txt", "a.txt", ".hidden"):
         (folder / "systems" / name).write_bytes((folder / "mt.txt").read_bytes())
     command = ("-t", "systems", "mt.txt", "-r", "ref.txt", "--lang-pair", "english-german")
-    given = texts.segments(request(*command))
-    assert list(given.counts) == ["a", "b", "mt"]
-    keys = [segment.key for segment in given]
+    segments = texts.segments(request(*command))
+    assert list(segments.counts) == ["a", "b", "mt"]
+    keys = [segment.key for segment in segments]
     assert {(key.lang_pair, key.system) for key in keys if key} == {("en-de", "a"), ("en-de", "b"), ("en-de", "mt")}
 
 
@@ -110,9 +110,9 @@ def test_text_files_among_others(
     write(folder / "two.txt", "eins", "zwei")
     write(folder / "src2.txt", "one", "two")
     (folder / "c.po").write_text(PO)
-    given = texts.segments(request("--input", *arguments))
-    assert [(system_of(segment), segment.label) for segment in given] == expected
-    assert all(segment.source is not None or segment.references for segment in given)
+    segments = texts.segments(request("--input", *arguments))
+    assert [(system_of(segment), segment.label) for segment in segments] == expected
+    assert all(segment.source is not None or segment.references for segment in segments)
     assert run("tag", "--model", "{tiny}", "--input", *arguments).code == 0
 
 

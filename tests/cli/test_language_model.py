@@ -55,6 +55,6 @@ def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest
 )
 def test_bad_usage(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
     write(folder / "out.jsonl", "old")
-    given = () if "--base-url" in arguments[:1] else ("--cache", "answers")
-    assert run(*TAG, *arguments, *given, "--output", "out.jsonl").refused().startswith(problem)
+    cache = () if "--base-url" in arguments[:1] else ("--cache", "answers")
+    assert run(*TAG, *arguments, *cache, "--output", "out.jsonl").refused().startswith(problem)
     assert (folder / "out.jsonl").read_text() == "old\n"

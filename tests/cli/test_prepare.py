@@ -41,8 +41,8 @@ def write(path: Path, rows: list[tuple[int, str, str, str, str, str]] = ROWS) ->
 
 
 def prepared(folder: Path) -> dict[int, matese.Rating]:
-    ratings = [one for name in ("train", "dev") for one in matese.read(folder / f"{name}.jsonl")]
-    return {(one.segment.key.index or 0) + 1: one for one in ratings if one.segment.key is not None}
+    ratings = [rating for name in ("train", "dev") for rating in matese.read(folder / f"{name}.jsonl")]
+    return {(rating.segment.key.index or 0) + 1: rating for rating in ratings if rating.segment.key is not None}
 
 
 def test_the_example_worked_by_hand(run: Run, folder: Path) -> None:

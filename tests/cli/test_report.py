@@ -20,11 +20,15 @@ def test_page(run: Run, folder: Path) -> None:
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert "<title>Zwei &amp; mehr</title>" in page
     assert '<tr><th scope="row" dir="auto">A</th><td>3</td><td>1</td><td>2</td><td>2</td><td>1</td>' in page
-    found = data(page)
-    assert found["systems"] == ["A", "b"]
+    page_data = data(page)
+    assert page_data["systems"] == ["A", "b"]
     # The translations of both systems stand together.
-    assert [[text["score"] for text in row["translations"]] for row in found["rows"]] == [[-6, -6], [0, 0], [-1, -1]]
-    assert [[text["system"] for text in row["translations"]] for row in found["rows"]] == [[0, 1]] * 3
+    assert [[text["score"] for text in row["translations"]] for row in page_data["rows"]] == [
+        [-6, -6],
+        [0, 0],
+        [-1, -1],
+    ]
+    assert [[text["system"] for text in row["translations"]] for row in page_data["rows"]] == [[0, 1]] * 3
 
 
 @pytest.mark.parametrize(

@@ -72,5 +72,9 @@ def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
         assert made.format("google") in run("score", "model.jsonl", "--weights", "google", *more).out
     texts = ("--hyp", "mt.txt", "--ref", "ref.txt")
     write(folder / "da.jsonl", jsonl.dumps(Rating(Segment("Das"), "anna", None)))
-    for given, place in (("spans.jsonl", *texts), "RATINGS "), ((), "no translations"), (("da.jsonl",), "da.jsonl "):
-        assert run("score", *given).refused().startswith(place)
+    for arguments, place in (
+        (("spans.jsonl", *texts), "RATINGS "),
+        ((), "no translations"),
+        (("da.jsonl",), "da.jsonl "),
+    ):
+        assert run("score", *arguments).refused().startswith(place)

@@ -26,15 +26,15 @@ SEGMENT = {"hypothesis": "Das ist gut.", "references": ["Das ist schlecht."]}
 def address(tiny_model_dir: Path) -> Iterator[str]:
     settings = ["--timeout", "1", "--max-characters", "5000"]
     # In bf16 the other segments of the command line's batch could change the last digits.
-    with started("--model", str(tiny_model_dir), "--precision", "float32", *settings) as (_, one):
-        yield one
+    with started("--model", str(tiny_model_dir), "--precision", "float32", *settings) as (_, url):
+        yield url
 
 
 def test_answers_are_those_of_the_command_line(address: str, run: Run) -> None:
     answer = httpx.post(f"{address}annotate", json={"segments": [SEGMENT]})
     (rating,) = answer.json()["ratings"]
-    given = ["--model", "{tiny}", "--hyp", "mt.txt", "--ref", "ref.txt", "--precision", "float32"]
-    ran = run("tag", *given, "--format", "jsonl", "--limit", "1")
+    options = ["--model", "{tiny}", "--hyp", "mt.txt", "--ref", "ref.txt", "--precision", "float32"]
+    ran = run("tag", *options, "--format", "jsonl", "--limit", "1")
     assert {**rating, "system": "mt"} == json.loads(ran.out)
     assert httpx.get(address).text.startswith("<!doctype html>")
     assert httpx.get(f"{address}openapi.json").json()["info"]["title"] == "matese"
@@ -47,8 +47,8 @@ def test_concurrent_requests_get_their_own_answers(address: str) -> None:
         return [rating["hypothesis"] for rating in answer.json()["ratings"]]
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(ask, range(24)))
-    assert found == [[f"{number} {index}" for index in range(number % 4)] for number in range(24)]
+        answers = list(pool.map(ask, range(24)))
+    assert answers == [[f"{number} {index}" for index in range(number % 4)] for number in range(24)]
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_ctrl_c_answers_what_has_been_accepted(tiny_model_dir: Path) -> None:
         assert process.returncode == 130
         with pytest.raises(httpx.ConnectError):
             httpx.get(address)
-    answered = [one.result().json()["ratings"] for one in asked if one.exception() is None]
+    answered = [future.result().json()["ratings"] for future in asked if future.exception() is None]
     assert len(answered) > 1
-    assert all(found == answered[0] and len(found) == 60 for found in answered)
+    assert all(ratings == answered[0] and len(ratings) == 60 for ratings in answered)
 
 
 def test_busy_port(run: Run) -> None:

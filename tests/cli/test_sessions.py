@@ -229,7 +229,9 @@ def files(folder: Path) -> None:
     write(folder / "unfinished.json", f'[{haus}, "predictions": {model}}}]')
     minor = '"errors": [{"start": 0, "end": 3, "severity": "minor"}, {"start": 4, "end": 8, "severity": "minor"}]'
     none = '"errors": []'
-    write(folder / "anna.jsonl", *(f'{{"hypothesis": "Das Haus", "rater": "anna", {own}}}' for own in (minor, none)))
+    write(
+        folder / "anna.jsonl", *(f'{{"hypothesis": "Das Haus", "rater": "anna", {errors}}}' for errors in (minor, none))
+    )
     write(folder / "short.txt", "one")
     write(folder / "thai.txt", *["บ้านหลังนี้สวยมาก"] * 3)
     texts = '"translation": {"en": "The house", "de": "Das Haus"}'

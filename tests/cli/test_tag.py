@@ -36,8 +36,8 @@ def test_jsonl(run: Run) -> None:
 
 
 def test_quiet_prints_the_score_of_each_segment(run: Run) -> None:
-    found = [float(line) for line in run(*TAG, *FILES, "--quiet").out.splitlines()]
-    assert found == pytest.approx([one["expected_score"] for one in objects(run(*JSONL, *FILES).out)])
+    scores = [float(line) for line in run(*TAG, *FILES, "--quiet").out.splitlines()]
+    assert scores == pytest.approx([row["expected_score"] for row in objects(run(*JSONL, *FILES).out)])
     assert "calibration" not in run("score", *FILES, "--min-confidence", "0.33", "--quiet").err
 
 
@@ -71,9 +71,9 @@ def test_a_limit_ends_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 
     def observed(self: Annotator, segments: Iterable[Segment], **how: Any) -> Iterator[tuple[Rating, Any]]:
         def counted() -> Iterator[Segment]:
-            for one in segments:
-                annotated.append(one)
-                yield one
+            for segment in segments:
+                annotated.append(segment)
+                yield segment
 
         return annotate(self, counted(), **how)
 

@@ -115,15 +115,15 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     matese.write(rated, folder / "t.tsv", format="mqm-tsv")
     with (folder / "t.tsv").open("a", encoding="utf-8") as file:
         file.write("one field\n")
-    given = ("--train", "t.tsv", "--dev", "t.tsv", "--output", "out", *BRIEF)
-    made = run("train", "--config", "c.yaml", *given, "--set", "model.texts.inputs=[source]")
+    options = ("--train", "t.tsv", "--dev", "t.tsv", "--output", "out", *BRIEF)
+    made = run("train", "--config", "c.yaml", *options, "--set", "model.texts.inputs=[source]")
     assert made.code == 0, made.err
     assert "t.tsv: prepared 32 ratings" in made.err
     n_rated = sum(one.segment.source is not None for one in RATINGS)
     assert f"train: {n_rated} ratings" in made.err
     assert made.err.count("t.tsv: 1 row skipped") == 1
     assert f"{folder / 't.tsv'} is in data.train and in data.dev" in made.err
-    unknown = run("train", "--config", "c.yaml", *given[:5], "other", "--set", "data.rater=eva").refused()
+    unknown = run("train", "--config", "c.yaml", *options[:5], "other", "--set", "data.rater=eva").refused()
     assert "t.tsv: no rating of rater 'eva' (--rater): must be anna or ben" in unknown
 
 
@@ -140,11 +140,11 @@ def test_raters_in_several_files_are_merged(run: Run, folder: Path) -> None:
     done = "12 ratings with 14 error spans by 3 raters: 4 ratings with 8 error spans, 4 segments merged"
     assert told[0] == f"matese: anna.tsv, ben.tsv, carl.tsv: prepared {done}, each score the mean of the raters'"
     assert "anna.tsv, ben.tsv, carl.tsv: left out: 1 " in told[1]
-    one = run("train", "raw.tsv", *how, "--output", "one", "--set", "data.held_out=0.3")
-    assert several.out.replace("several", "one") == one.out
+    joined = run("train", "raw.tsv", *how, "--output", "one", "--set", "data.held_out=0.3")
+    assert several.out.replace("several", "one") == joined.out
     # Files with settings of their own are prepared apart.
-    own = json.dumps([*files[:2], {"file": files[2], "raters": "carl"}])
-    apart = run("train", *how, "--set", f"data.train={own}", "--dev", "raw.tsv", "--output", "apart")
+    with_settings = json.dumps([*files[:2], {"file": files[2], "raters": "carl"}])
+    apart = run("train", *how, "--set", f"data.train={with_settings}", "--dev", "raw.tsv", "--output", "apart")
     assert "anna.tsv, ben.tsv: prepared 8 ratings" in apart.err
     assert "carl.tsv: prepared 4 ratings" in apart.err
 
@@ -159,9 +159,9 @@ def test_ratings_are_used_as_they_are_without_preparation(run: Run, folder: Path
 
 
 def test_references_of_files_are_trained_on(run: Run, folder: Path) -> None:
-    bare = [replace(one, segment=replace(one.segment, references=())) for one in RATINGS]
+    bare = [replace(rating, segment=replace(rating.segment, references=())) for rating in RATINGS]
     write_ratings(folder / "bare.jsonl", tuple(bare))
-    texts = {one.segment.source: one.segment.references[0] for one in RATINGS[4:]}
+    texts = {rating.segment.source: rating.segment.references[0] for rating in RATINGS[4:]}
     (folder / "src").write_text("".join(f"{source}\n" for source in texts), encoding="utf-8")
     (folder / "ref").write_text("".join(f"{reference}\n" for reference in texts.values()), encoding="utf-8")
     refused = run("train", "--config", "c.yaml", *GOOD, "--train", "bare.jsonl").refused()

@@ -75,9 +75,9 @@ def test_the_help_fits_one_screen_and_hides_nothing(run: Run, monkeypatch: pytes
         assert max(map(len, every.splitlines())) <= 120
         _, commands = options.make_parsers([name])
         usual = commands[name].usual
-        known = {option for action in commands[name]._actions for option in action.option_strings}
-        assert {f"--{one}" for one in usual} <= known
-        assert all(option in every for option in known - {"--help-all"})
+        options_of_command = {option for action in commands[name]._actions for option in action.option_strings}
+        assert {f"--{name_of_option}" for name_of_option in usual} <= options_of_command
+        assert all(option in every for option in options_of_command - {"--help-all"})
         assert ("--help-all" in "".join(lines)) == bool(usual)
 
 

@@ -178,12 +178,12 @@ def test_folder_of_results_belongs_to_one_run(tmp_path: Path, worker: Worker) ->
     assert pipeline.unfinished(targets, output, replace(worker, options={**worker.options, "threads": 3})) == targets
     (tmp_path / "out" / "a.jsonl").touch()
     assert pipeline.unfinished(targets, output, worker) == {}
-    other = replace(worker, options={**worker.options, "precision": "bf16"}, columns={})
+    changed = replace(worker, options={**worker.options, "precision": "bf16"}, columns={})
     with pytest.raises(InputError, match="was begun with another precision, columns; resume with the same se"):
-        pipeline.unfinished(targets, output, other)
-    other = replace(worker, options={**worker.options, "choice": DecodingChoice(error_free=True)})
+        pipeline.unfinished(targets, output, changed)
+    changed = replace(worker, options={**worker.options, "choice": DecodingChoice(error_free=True)})
     with pytest.raises(InputError, match="was begun with another error_free; resume with the same se"):
-        pipeline.unfinished(targets, output, other)
+        pipeline.unfinished(targets, output, changed)
     path.write_text("{}\n")
     with pytest.raises(InputError, match="was begun with another input; resume with the same settings, or choose"):
         pipeline.unfinished(targets, output, worker)

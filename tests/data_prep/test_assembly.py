@@ -37,9 +37,9 @@ def test_each_segment_has_its_own_choice_which_follows_from_the_seed(store: Stor
     ratings = load(store)
     assert ratings == load(store)
     assert ratings != load(store, seed=1)
-    chosen = [[(error.start, error.end) for error in rating.errors or ()] for rating in ratings]
-    assert len(chosen) == N_SYSTEMS
-    assert {tuple(places) for places in chosen} == {((0, 8),), ((4, 13),)}
+    places_of_ratings = [[(error.start, error.end) for error in rating.errors or ()] for rating in ratings]
+    assert len(places_of_ratings) == N_SYSTEMS
+    assert {tuple(places) for places in places_of_ratings} == {((0, 8),), ((4, 13),)}
 
 
 def test_one_place_with_two_sources_is_two_segments(store: Store) -> None:

@@ -50,8 +50,8 @@ def test_offsets_that_count_doubled_marks_are_moved() -> None:
     plain = cleaning.with_plain_quotes(doubled, count)
     assert plain == rating('"Eis" ist gutt', ErrorSpan(10, 14, MINOR), source='"x"')
     assert counts == {"doubled quotation marks undone": 1}
-    given = rating('"Eis" gut', ErrorSpan(0, 2, MINOR))
-    assert cleaning.with_plain_quotes(given, count) is given
+    raw = rating('"Eis" gut', ErrorSpan(0, 2, MINOR))
+    assert cleaning.with_plain_quotes(raw, count) is raw
     assert counts.total() == 1
 
 
@@ -59,11 +59,11 @@ def test_offsets_that_count_doubled_marks_are_moved() -> None:
 def test_an_error_of_no_translation_leaves_the_score_alone(category: str) -> None:
     dropped, drop = counter()
     _, count = counter()
-    given = [rating("a b", ErrorSpan(0, 3, MAJOR, category)), rating("a b", ErrorSpan(0, 1, MINOR), rater="s")]
-    (merged,) = cleaning.prepare(given, drop, count, seed=lambda _: "")
+    raw = [rating("a b", ErrorSpan(0, 3, MAJOR, category)), rating("a b", ErrorSpan(0, 1, MINOR), rater="s")]
+    (merged,) = cleaning.prepare(raw, drop, count, seed=lambda _: "")
     assert merged == Rating(Segment("a b"), "r+s", None, overall=Overall(-13.0, "mqm"))
-    alone, other = cleaning.prepare(given, drop, count, seed=lambda _: "", merge="none")
+    alone, minor = cleaning.prepare(raw, drop, count, seed=lambda _: "", merge="none")
     assert (alone.errors, alone.overall) == (None, Overall(-25.0, "mqm"))
-    assert other.errors == given[1].errors
+    assert minor.errors == raw[1].errors
     assert dropped["error: Non-translation"] == 2
     assert dropped["error: in a segment with an error of Non-translation"] == 1

@@ -106,8 +106,8 @@ def test_some_short_texts_are_kept_for_calibration(own: list[Rating]) -> None:
     kept = [rating for rating in own if contrasts.is_kept_for_calibration(rating)]
     trained = [rating for rating in own if not contrasts.is_kept_for_calibration(rating)]
     assert 0.05 < len(kept) / len(own) < 0.125
-    sources, others = ({rating.segment.source for rating in ratings} for ratings in (kept, trained))
-    assert not sources & others, "drawn by the source"
+    sources, other_sources = ({rating.segment.source for rating in ratings} for ratings in (kept, trained))
+    assert not sources & other_sources, "drawn by the source"
 
 
 def contrast(number: int, pair: str, hypothesis: str, errors: tuple[ErrorSpan, ...] = ()) -> Rating:
@@ -131,7 +131,7 @@ def test_paragraphs_have_one_wrong_text_at_most(pair: str, space: str) -> None:
         assert right.segment.hypothesis == (right.segment.references[0].replace("Right", "Good"))
         assert str(right.segment.source).count(" Source") == n_texts - 1, "the source is English"
         assert right.segment.hypothesis.count(f".{space}Good") == n_texts - 1
-        assert [wrong.segment.hypothesis[one.start : one.end] for one in wrong.errors or ()] == ["Bad"]
+        assert [wrong.segment.hypothesis[span.start : span.end] for span in wrong.errors or ()] == ["Bad"]
         assert "Good 5" not in right.segment.hypothesis, "it has no wrong wording"
 
 

@@ -49,7 +49,7 @@ def ratings() -> list[Rating]:
 def test_the_removed_words_are_the_omissions_of_the_contexts(encoder: Path) -> None:
     pool = pools.build_all(rating.segment for rating in ratings())["en"]
     aligner = omissions.Aligner(encoder, layer=0)
-    found = set()
+    removed = set()
     for number, rating in enumerate(ratings() * 2):
         made = omissions.remove(rating, pool, aligner, random.Random(number))
         if made is None:
@@ -58,15 +58,15 @@ def test_the_removed_words_are_the_omissions_of_the_contexts(encoder: Path) -> N
         assert gone
         for omission in made.omissions:
             word = omission.words(made.segment)
-            found.add((omission.text, word))
+            removed.add((omission.text, word))
             assert word not in made.segment.hypothesis
             assert omission.text == "source" or word in rating.segment.hypothesis
         assert made.errors == rating.errors
         assert made.overall == Overall(-6.0, "mqm")
         assert made.segment.key is not None
         assert made.segment.key.system == "A+missing"
-    assert {("reference", "not"), ("reference", "bridge")} <= found
-    assert ("reference", "three") not in found, "the reference lacks it"
+    assert {("reference", "not"), ("reference", "bridge")} <= removed
+    assert ("reference", "three") not in removed, "the reference lacks it"
 
 
 def test_words_are_aligned_to_the_words_most_like_them(encoder: Path) -> None:
@@ -88,10 +88,10 @@ def test_nothing_is_removed_from_a_short_text(text: str, encoder: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, encoder: Path) -> None:
-    given = tmp_path / "in.jsonl"
+    source = tmp_path / "in.jsonl"
     output = tmp_path / "out.jsonl"
-    write_lines(given, map(jsonl.dumps, ratings()))
-    assert main(["omissions", str(given), "--encoder", str(encoder), "--share", "1", "--output", str(output)]) == 0
+    write_lines(source, map(jsonl.dumps, ratings()))
+    assert main(["omissions", str(source), "--encoder", str(encoder), "--share", "1", "--output", str(output)]) == 0
     made = list(jsonl.read(output))
     assert len(made) > 20
     assert all(rating.omissions and rating.rater == omissions.RATER for rating in made)

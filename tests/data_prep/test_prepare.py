@@ -34,7 +34,7 @@ def marks(rating: Rating) -> list[tuple[str, str]]:
 def test_a_part_of_the_data_and_its_report(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(raw, tmp_path / "part", "--test-sets", "newstest2020", "ted2021", "--lang-pairs", "zh-en") == 0
     assert sorted(os.listdir(tmp_path / "part")) == ["dev.jsonl", "held_out_sources.txt", "report.json", "train.jsonl"]
-    keys = {one.segment.key for one in read(tmp_path / "part", "train")}
+    keys = {rating.segment.key for rating in read(tmp_path / "part", "train")}
     assert {(key.test_set, key.lang_pair) for key in keys if key} == {("newstest2020", "zh-en"), ("ted2021", "zh-en")}
     capsys.readouterr()
     assert run(raw, tmp_path / "new" / "out", "--test-sets", "wmt22-dev") == 0
@@ -71,9 +71,11 @@ RATERS = {
 def test_merging(raw: Path, tmp_path: Path, merge: str, expected: object, n: int) -> None:
     assert run(raw, tmp_path / "out", *NEWS, "--merge", merge) == 0
     ratings = read(tmp_path / "out")
-    keys = [one.segment.key for one in ratings]
-    first = [one for one, key in zip(ratings, keys, strict=True) if key and (key.system, key.index) == ("Alpha.1", 0)]
-    assert {one.rater: marks(one) for one in first} == expected
+    keys = [rating.segment.key for rating in ratings]
+    first = [
+        rating for rating, key in zip(ratings, keys, strict=True) if key and (key.system, key.index) == ("Alpha.1", 0)
+    ]
+    assert {rating.rater: marks(rating) for rating in first} == expected
     assert len(ratings) == n
 
 
@@ -84,7 +86,9 @@ def test_the_seed_of_one_segment_does_not_depend_on_the_others(raw: Path, tmp_pa
     (cut / "mqm" / "mqm_newstest2020_ende.tsv").write_text("".join([lines[0], *lines[1:5][::-1], *lines[8:]]))
     assert run(raw, tmp_path / "all", *NEWS) == 0
     assert run(cut, tmp_path / "some", *NEWS) == 0
-    whole, some = ({one.segment.key: one.errors for one in read(tmp_path / folder)} for folder in ("all", "some"))
+    whole, some = (
+        {rating.segment.key: rating.errors for rating in read(tmp_path / folder)} for folder in ("all", "some")
+    )
     assert len(some) < len(whole)
     assert some.items() <= whole.items()
 

@@ -13,7 +13,7 @@ from matese.preparation import normalise
 
 
 def data_set(name: str) -> DataSet:
-    return next(one for one in DATA_SETS if one.name == name)
+    return next(each for each in DATA_SETS if each.name == name)
 
 
 def segment(system: str, hypothesis: str, source: str = "s", index: int = 1) -> Segment:
@@ -62,8 +62,8 @@ TWICE = [segment("Human-A.0", "one", index=1), segment("Human-A.0", "two", index
 )
 def test_references_among_the_rated(rated: list[Segment], asked: Segment, expected: tuple[str, ...]) -> None:
     ratings = [Rating(one, "r", ()) for one in rated]
-    found = references.collect(data_set("newstest2020 en-de"), ratings, Store(Path("nowhere")))
-    assert found.of(asked) == expected
+    references_found = references.collect(data_set("newstest2020 en-de"), ratings, Store(Path("nowhere")))
+    assert references_found.of(asked) == expected
     assert References().of(asked) == ()
 
 
@@ -71,11 +71,11 @@ def test_files_precede_ratings_and_are_found_by_their_source(raw: Path) -> None:
     rated = segment("ref-A", "Rated, not filed.", "Children ran to the swings.")
     withdrawn = segment("ref-B", "Post-edited.", "Unfiled.", index=9)
     ratings = [Rating(rated, "r", ()), Rating(withdrawn, "r", ())]
-    found = references.collect(data_set("newstest2021 en-de"), ratings, Store(raw))
+    references_found = references.collect(data_set("newstest2021 en-de"), ratings, Store(raw))
     wanted = ("Kinder rannten zu den Schaukeln.", "Die Kinder stürmten auf die Schaukeln zu.")
-    assert found.of(segment("Nemo", "n", "“Children ran to the swings”")) == wanted
-    assert found.of(rated) == (wanted[1], wanted[0])  # by C and by D, whose words are those of A
-    assert found.of(segment("Nemo", "n", "Unfiled.", index=9)) == ()
+    assert references_found.of(segment("Nemo", "n", "“Children ran to the swings”")) == wanted
+    assert references_found.of(rated) == (wanted[1], wanted[0])  # by C and by D, whose words are those of A
+    assert references_found.of(segment("Nemo", "n", "Unfiled.", index=9)) == ()
     russian = references.collect(data_set("newstest2021 en-ru"), [], Store(raw)).from_files
     assert {len(texts) for texts in russian.values()} == {2}
     assert normalise("The mayor opened a new park.") in russian

@@ -33,41 +33,43 @@ def test_correct_are_references_and_translations_without_errors() -> None:
 
 
 def test_rewordings_are_free_of_errors_and_damaged_texts_are_not(tmp_path: Path) -> None:
-    given = tmp_path / "in.jsonl"
+    source = tmp_path / "in.jsonl"
     output = tmp_path / "out.jsonl"
-    write_lines(given, map(jsonl.dumps, ratings() * 3))
-    assert main(["rewordings", str(given), "--output", str(output)]) == 0
+    write_lines(source, map(jsonl.dumps, ratings() * 3))
+    assert main(["rewordings", str(source), "--output", str(output)]) == 0
     made = list(jsonl.read(output))
-    clean, damaged = ([one for one in made if bool(one.all_errors) is has_error] for has_error in (False, True))
-    assert {(one.segment.hypothesis, one.segment.references) for one in clean} == {
+    clean, damaged = (
+        [rating for rating in made if bool(rating.all_errors) is has_error] for has_error in (False, True)
+    )
+    assert {(rating.segment.hypothesis, rating.segment.references) for rating in clean} == {
         (REFERENCE, (CORRECT,)),
         (CORRECT, (REFERENCE,)),
     }
     # Of each reference, the rewording and the copy.
     assert len(damaged) == 2 * len(clean)
-    names = {error.category for one in damaged for error in one.all_errors}
+    names = {error.category for rating in damaged for error in rating.all_errors}
     assert names <= {"Accuracy/Omission", *(f"Synthetic/{kind}" for kind in synthesis.MEANING)}
-    for one in damaged:
-        assert one.segment.hypothesis not in (REFERENCE, CORRECT)
-        assert one.overall is not None
-        assert one.overall.value < 0
-        assert one.segment.source == SOURCE
+    for rating in damaged:
+        assert rating.segment.hypothesis not in (REFERENCE, CORRECT)
+        assert rating.overall is not None
+        assert rating.overall.value < 0
+        assert rating.segment.source == SOURCE
 
 
 def test_another_language_and_a_copy_of_the_source_are_wrong() -> None:
     texts = {"de-en": REFERENCE, "de-fr": "Le vieux pont n'est plus ouvert depuis 1950."}
-    given = [
+    clean = [
         Rating(Segment(text, f"{SOURCE} {number}", (), SegmentKey("set", pair, "human", index=number)), "human", ())
         for number in range(20)
         for pair, text in texts.items()
     ]
-    made = list(rewordings.foreign(given, seed=1))
-    others = [one for one in made if one.segment.source is None]
-    copies = [one for one in made if one.segment.source is not None]
-    assert others
+    made = list(rewordings.foreign(clean, seed=1))
+    foreign = [rating for rating in made if rating.segment.source is None]
+    copies = [rating for rating in made if rating.segment.source is not None]
+    assert foreign
     assert copies
-    assert all({one.segment.hypothesis, *one.segment.references} == set(texts.values()) for one in others)
-    assert all(one.segment.hypothesis == one.segment.source for one in copies)
-    for one in made:
-        assert one.overall == Overall(-25.0, "mqm")
-        assert one.errors == (ErrorSpan(0, len(one.segment.hypothesis), Severity.MAJOR),)
+    assert all({rating.segment.hypothesis, *rating.segment.references} == set(texts.values()) for rating in foreign)
+    assert all(rating.segment.hypothesis == rating.segment.source for rating in copies)
+    for rating in made:
+        assert rating.overall == Overall(-25.0, "mqm")
+        assert rating.errors == (ErrorSpan(0, len(rating.segment.hypothesis), Severity.MAJOR),)

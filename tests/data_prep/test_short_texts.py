@@ -130,8 +130,8 @@ def test_what_is_no_minimal_pair(first: tuple[str, str], second: tuple[str, str]
     ],
 )
 def test_the_place_of_a_pair_is_whole_words(reference: str, wrong: str, new: str, place: str | None) -> None:
-    found = short_texts.place_of(MinimalPair("en-de", "", reference, wrong, "", "x", new))
-    assert (found and wrong[slice(*found)]) == place
+    span = short_texts.place_of(MinimalPair("en-de", "", reference, wrong, "", "x", new))
+    assert (span and wrong[slice(*span)]) == place
 
 
 def test_synonyms_are_not_in_the_lexicon() -> None:

@@ -46,7 +46,7 @@ def test_a_hash_stays_what_it_was() -> None:
 
 def test_a_tenth_of_the_sources_is_held_out() -> None:
     held_out = splits.draw(MANY, seed=0)
-    assert sum(held_out.covers(one) for one in MANY) == 20
+    assert sum(held_out.covers(each) for each in MANY) == 20
     assert len(held_out.hashes) == 40
 
 
@@ -57,25 +57,25 @@ def test_seed_and_number_give_other_splits_and_the_same_ones_again() -> None:
 
 
 def test_each_test_set_gives_its_share() -> None:
-    other = [segment(f"quelle {number}", test_set="u", lang_pair="de-en") for number in range(50)]
-    held_out = splits.draw([*MANY, *other], seed=0)
-    assert sum(held_out.covers(one) for one in other) == 5
+    second_set = [segment(f"quelle {number}", test_set="u", lang_pair="de-en") for number in range(50)]
+    held_out = splits.draw([*MANY, *second_set], seed=0)
+    assert sum(held_out.covers(each) for each in second_set) == 5
     assert splits.draw(MANY, seed=0).hashes <= held_out.hashes, "what is held out stays when other data come"
 
 
 def test_translations_of_one_another_are_on_one_side() -> None:
     # The talks of zh-en are those of en-de translated, and en-ru shares their English too.
     talks = [
-        one
+        each
         for number in range(40)
-        for one in (
+        for each in (
             segment(f"english {number}", f"deutsch {number}"),
             segment(f"中文 {number}", f"English {number}!", f"other english {number}", lang_pair="zh-en"),
             segment(f"english {number}", lang_pair="en-ru"),
         )
     ]
     held_out = splits.draw(talks, seed=0)
-    sides = [[held_out.covers(one) for one in talks[first : first + 3]] for first in range(0, len(talks), 3)]
+    sides = [[held_out.covers(each) for each in talks[first : first + 3]] for first in range(0, len(talks), 3)]
     assert sorted(sides) == [[False] * 3] * 36 + [[True] * 3] * 4
     assert all((f"other english {number}" in held_out) == side[0] for number, side in enumerate(sides))
 
@@ -83,7 +83,7 @@ def test_translations_of_one_another_are_on_one_side() -> None:
 def test_test_sets_are_held_out_with_what_they_share_a_text_with() -> None:
     shared = segment("source 7", "another reference", test_set="test")
     held_out = splits.draw(MANY, always=[shared], seed=0, share=0)
-    assert [one for one in MANY if held_out.covers(one)] == [MANY[7]]
+    assert [each for each in MANY if held_out.covers(each)] == [MANY[7]]
     assert "reference 7" in held_out
     assert "another reference" in held_out
 
@@ -96,7 +96,7 @@ def test_no_text_is_on_two_sides(pairs: list[tuple[str, list[str]]], share: floa
     segments = [segment(source, *references) for source, references in pairs]
     held_out = splits.draw(segments, seed=1, share=share)
     sides = [
-        {text for one in segments if held_out.covers(one) is side for text in splits.texts_of(one)}
+        {text for each in segments if held_out.covers(each) is side for text in splits.texts_of(each)}
         for side in (True, False)
     ]
     assert sides[0].isdisjoint(sides[1])
@@ -105,7 +105,7 @@ def test_no_text_is_on_two_sides(pairs: list[tuple[str, list[str]]], share: floa
 def test_blank_texts_hold_nothing_out() -> None:
     blank = [segment(" ", ""), Segment("h", None, ("",))]
     assert splits.draw(blank, seed=0, share=1).hashes == frozenset()
-    assert not any(splits.draw(MANY, seed=0, share=1).covers(one) for one in blank)
+    assert not any(splits.draw(MANY, seed=0, share=1).covers(each) for each in blank)
 
 
 def test_a_list_is_written_and_read(tmp_path: Path) -> None:

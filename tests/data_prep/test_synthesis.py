@@ -72,7 +72,7 @@ def test_injected_errors_stand_beside_those_of_the_human() -> None:
 def test_only_wanted_kinds_are_injected() -> None:
     for kinds in (synthesis.MEANING, ("number", "typo")):
         made = [inject(rating, SETTING, random.Random(n), 2, kinds=kinds) for n, rating in enumerate(RATINGS * 4)]
-        assert {kind for one in made if one for kind in one.kinds} == set(kinds)
+        assert {kind for case in made if case for kind in case.kinds} == set(kinds)
     assert not {"typo", "punctuation", "casing", "order"} & set(synthesis.MEANING)
 
 
@@ -95,7 +95,9 @@ def test_whole_segments(scale: str, best: float, worst: float) -> None:
     assert (copy.errors, copy.unplaced, copy.overall.value, copy.overall.scale) == ((), (), best, scale)
     assert copy.segment.references == (copy.segment.hypothesis,) == rating.segment.references
     for case in ("source", "other", "shuffled", "remnant"):
-        made = next(one for seed in range(9) if (one := whole(case, rating, SETTING, random.Random(seed)))).rating
+        made = next(
+            synthetic for seed in range(9) if (synthetic := whole(case, rating, SETTING, random.Random(seed)))
+        ).rating
         text = made.segment.hypothesis
         assert made.errors == (ErrorSpan(0, len(text), Severity.MAJOR, f"Synthetic/{case}"),)
         assert made.overall == replace(copy.overall, value=worst)

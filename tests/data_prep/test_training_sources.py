@@ -11,11 +11,11 @@ from tests.training.material import RATINGS, write_ratings
 
 
 def test_sources_are_added_and_the_rest_stays(tmp_path: Path) -> None:
-    known = {"test_sets": [{"names": ["ours"]}]}
-    (tmp_path / checkpoint.TRAINING_DATA).write_text(json.dumps(known))
-    sources = list(dict.fromkeys(one.segment.source or "" for one in RATINGS))
+    content = {"test_sets": [{"names": ["ours"]}]}
+    (tmp_path / checkpoint.TRAINING_DATA).write_text(json.dumps(content))
+    sources = list(dict.fromkeys(rating.segment.source or "" for rating in RATINGS))
     for number in (0, 1):
-        ratings = [one for one in RATINGS if one.segment.source == sources[number]]
+        ratings = [rating for rating in RATINGS if rating.segment.source == sources[number]]
         training_sources.main([str(tmp_path), str(write_ratings(tmp_path / "ratings.jsonl", tuple(ratings)))])
     data = checkpoint.read_training_data(tmp_path)
     assert data.test_sets[0].names == ("ours",)

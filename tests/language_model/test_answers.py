@@ -124,8 +124,8 @@ def test_severities_and_categories_of_a_scheme() -> None:
     severities = (NamedSeverity("Blocker", Severity.CRITICAL), NamedSeverity("slip", Severity.MINOR))
     question = Question(own_scheme=Scheme({"Names": "", "Brand voice": "too formal"}, severities))
     error = {"quote": "Berlin", "severity": "blocker", "category": "brand VOICE"}
-    (found,) = read(json.dumps({"errors": [error]}), SEGMENT, question).all_errors
-    assert found == ErrorSpan(8, 14, Severity.CRITICAL, "Brand voice")
+    (span,) = read(json.dumps({"errors": [error]}), SEGMENT, question).all_errors
+    assert span == ErrorSpan(8, 14, Severity.CRITICAL, "Brand voice")
     assert prompts.schema(question, "source")["properties"]["errors"]["items"]["properties"]["severity"] == {
         "type": "string", "enum": ["Blocker", "slip"]
     }  # fmt: skip

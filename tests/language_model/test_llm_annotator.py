@@ -356,7 +356,7 @@ def test_neighbours_of_the_document_are_shown(tmp_path: Path) -> None:
         endless.close()
     shown = [json.loads(body["messages"][-1]["content"]) for body in endpoint.bodies[:3]]
     neighbour = {"source": SOURCES[1], "translation": TEXTS[1]}
-    assert [(one.get("before"), one.get("after")) for one in shown] == [
+    assert [(passage.get("before"), passage.get("after")) for passage in shown] == [
         (None, [neighbour]),
         ([{"source": SOURCES[0], "translation": TEXTS[0]}], None),
         (None, None),
@@ -445,10 +445,10 @@ def test_the_better_of_two_translations_in_both_orders(tmp_path: Path) -> None:
     pairs = [("gut", "schlecht"), ("schlecht", "gut"), ("x", "y"), ("a", "b"), ("same", "same"), ("odd", "a")]
     with serving(behave) as endpoint:
         annotator = model(endpoint, tmp_path)
-        found = list(annotator.preferences([(Segment(a, "s"), Segment(b, "s")) for a, b in pairs]))
-    assert [(one.better, one.is_steady) for one in found] == [
+        judged = list(annotator.preferences([(Segment(a, "s"), Segment(b, "s")) for a, b in pairs]))
+    assert [(one.better, one.is_steady) for one in judged] == [
         ("first", True), ("second", True), ("tie", False), ("tie", True), ("tie", True), (None, True),
     ]  # fmt: skip
-    assert found[0].reason == "says it"
-    assert found[-1].problem is not None
+    assert judged[0].reason == "says it"
+    assert judged[-1].problem is not None
     assert len(endpoint.bodies) == 6 + 3, "equal translations are not asked about; what is no answer, three times"

@@ -45,8 +45,8 @@ def ask(client: TestClient, *segments: object) -> Any:
 
 
 def test_ratings_are_those_of_the_command_line(client: TestClient, annotator: matese.Annotator) -> None:
-    other = {"hypothesis": "", "source": "x"}
-    answer = ask(client, TEXT, other)
+    blank = {"hypothesis": "", "source": "x"}
+    answer = ask(client, TEXT, blank)
     assert answer.status_code == 200
     segments = [
         Segment("Das ist 😀 gut.", "That is good.", ("Das ist schlecht.",), SegmentKey(index=0)),
@@ -62,8 +62,8 @@ def test_texts_may_have_the_names_that_tables_have(client: TestClient) -> None:
 
 
 def test_a_language_that_the_model_does_not_know_is_said(tiny_model_factory: TinyModelFactory) -> None:
-    known = matese.load(tiny_model_factory("pairs", lang_pairs=("en-de",)), precision="float32")
-    with Client(app.make_app(known, LIMITS)) as server:
+    annotator = matese.load(tiny_model_factory("pairs", lang_pairs=("en-de",)), precision="float32")
+    with Client(app.make_app(annotator, LIMITS)) as server:
         texts = {"hypothesis": "가게는", "references": ["가게는"]}
         assert ask(server, texts).json()["warning"].startswith("the model was not trained on the Hangul script")
         assert "warning" not in ask(server, TEXT).json()
@@ -307,9 +307,9 @@ def test_metrics_count_requests_segments_and_refusals(annotator: matese.Annotato
         client.get("/health")
         answer = client.get("/metrics")
     samples = {
-        (one.name, *one.labels.values()): one.value
+        (sample.name, *sample.labels.values()): sample.value
         for family in text_string_to_metric_families(answer.text)
-        for one in family.samples
+        for sample in family.samples
     }
     assert answer.headers["content-type"].startswith("text/plain")
     counts = {key: value for key, value in samples.items() if key[0].endswith("_total")}

@@ -38,10 +38,10 @@ def run(*texts: tuple[str, ...], enough: int = 100, cancel: int | None = None) -
 
     async def ask() -> list[object]:
         running = asyncio.create_task(batcher.run())
-        first, *others = texts
+        first, *later = texts
         asked = [asyncio.create_task(batcher.annotate([Segment(text) for text in first]))]
         await until_busy(worker)
-        asked += [asyncio.create_task(batcher.annotate([Segment(text) for text in texts])) for texts in others]
+        asked += [asyncio.create_task(batcher.annotate([Segment(text) for text in texts])) for texts in later]
         await asyncio.sleep(0)  # each is in the queue
         if cancel is not None:
             asked[cancel].cancel()

@@ -30,7 +30,7 @@ def test_what_is_too_large(segments: list[Segment], too_large: str | None) -> No
 
 
 def test_each_option_sets_its_limit() -> None:
-    given = ["--max-segments", "1", "--max-characters", "2", "--max-text-characters", "1", "--timeout", "3"]
+    arguments = ["--max-segments", "1", "--max-characters", "2", "--max-text-characters", "1", "--timeout", "3"]
     assert fields.request(serve.Request, {}).limits == Limits()
-    asked = fields.request(serve.Request, vars(options.parse(["serve", *given])))
+    asked = fields.request(serve.Request, vars(options.parse(["serve", *arguments])))
     assert asked.limits == Limits(segments=1, characters=2, text_characters=1, seconds=3)

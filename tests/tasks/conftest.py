@@ -34,7 +34,7 @@ def _known(request: pytest.FixtureRequest, folder: Path) -> Iterator[None]:
 def _resolved(value: object) -> object:
     if isinstance(value, str) and TINY in value:
         return value.replace(TINY, str(_current[-1].getfixturevalue("tiny_model_dir")))
-    return [_resolved(one) for one in value] if isinstance(value, list) else value
+    return [_resolved(item) for item in value] if isinstance(value, list) else value
 
 
 def _request(task: ModuleType, fields: Mapping[str, object]) -> object:

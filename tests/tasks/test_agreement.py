@@ -31,18 +31,18 @@ def test_tables() -> None:
 
 
 def test_json() -> None:
-    found = json.loads(do(agreement, json="-", bootstrap=20, ratings="ratings.jsonl").out)
-    assert set(found) == {"ratings", "settings", "segments", "ratings_alone", "pooled", "alpha", "raters", "pairs"}
-    assert set(found["alpha"]) == {"severity", "severity_interval", "marked", "marked_interval"}
-    assert (found["segments"], found["ratings_alone"]) == (2, 1)
+    report = json.loads(do(agreement, json="-", bootstrap=20, ratings="ratings.jsonl").out)
+    assert set(report) == {"ratings", "settings", "segments", "ratings_alone", "pooled", "alpha", "raters", "pairs"}
+    assert set(report["alpha"]) == {"severity", "severity_interval", "marked", "marked_interval"}
+    assert (report["segments"], report["ratings_alone"]) == (2, 1)
     # In both directions: anna's 2 (one hit by ben), ben's 1 (hit) and twice 1 (hit by cleo), cleo's twice 2 (one hit).
-    assert found["pooled"]["hsh"] == found["pooled"]["tsh"] == pytest.approx(4 / 9)
-    low, high = found["pooled"]["mpp"]["micro"]["f1_interval"]
-    assert low <= found["pooled"]["mpp"]["micro"]["f1"] <= high
-    assert found["raters"]["cleo"]["errors_per_segment"] == 1.0
-    assert found["raters"]["cleo"]["with_others"]["hsh"] == 0.25
-    assert [one["raters"] for one in found["pairs"]] == [["anna", "ben"], ["anna", "cleo"], ["ben", "cleo"]]
-    assert found["pairs"][0]["severity"]["agreement"] == 1.0
+    assert report["pooled"]["hsh"] == report["pooled"]["tsh"] == pytest.approx(4 / 9)
+    low, high = report["pooled"]["mpp"]["micro"]["f1_interval"]
+    assert low <= report["pooled"]["mpp"]["micro"]["f1"] <= high
+    assert report["raters"]["cleo"]["errors_per_segment"] == 1.0
+    assert report["raters"]["cleo"]["with_others"]["hsh"] == 0.25
+    assert [pair["raters"] for pair in report["pairs"]] == [["anna", "ben"], ["anna", "cleo"], ["ben", "cleo"]]
+    assert report["pairs"][0]["severity"]["agreement"] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -21,18 +21,18 @@ def files(folder: Path) -> None:
 
 def test_fixed_weights_and_jsonl(folder: Path) -> None:
     command = {"nbest": "nbest", "src": ["src"], "format": "jsonl", **TINY}
-    one, two = lines(do(rerank, **command, feature_weights=["length=1", "model_score=-0.1"]).out)
-    assert (one["index"], one["choice"], one["text"], one["system"]) == (0, 1, "Das ist nicht gut.", None)
-    assert (two["source"], two["text"]) == ("something", "irgendetwas")
-    found = one["candidates"]
-    assert isinstance(found, list)
-    assert [own["model_score"] for own in found] == [-1, -2, -3]
-    assert [own["score"] for own in found] == pytest.approx([3.1, 4.2, 3.3])
-    assert set(found[0]["features"]) == {"expected_score", "minor", "major", "model_score", "length"}
-    assert str(one["signature"]).endswith("|choice:rerank|features:model_score*-0.1+length*1")
-    assert "inputs:source|" in str(one["signature"])
+    first, second = lines(do(rerank, **command, feature_weights=["length=1", "model_score=-0.1"]).out)
+    assert (first["index"], first["choice"], first["text"], first["system"]) == (0, 1, "Das ist nicht gut.", None)
+    assert (second["source"], second["text"]) == ("something", "irgendetwas")
+    candidates = first["candidates"]
+    assert isinstance(candidates, list)
+    assert [candidate["model_score"] for candidate in candidates] == [-1, -2, -3]
+    assert [candidate["score"] for candidate in candidates] == pytest.approx([3.1, 4.2, 3.3])
+    assert set(candidates[0]["features"]) == {"expected_score", "minor", "major", "model_score", "length"}
+    assert str(first["signature"]).endswith("|choice:rerank|features:model_score*-0.1+length*1")
+    assert "inputs:source|" in str(first["signature"])
     write(folder / "w.yaml", "length: 1", "model_score: -0.1")
-    assert lines(do(rerank, **command, feature_weights=["w.yaml"]).out) == [one, two]
+    assert lines(do(rerank, **command, feature_weights=["w.yaml"]).out) == [first, second]
 
 
 def test_ratings_are_used_as_they_are() -> None:
@@ -65,11 +65,11 @@ def test_tune(folder: Path) -> None:
 def test_further_models(folder: Path) -> None:
     command = {"nbest": "nbest", "src": ["src"], "more_models": ["{tiny}"], **TINY}
     do(rerank, **command, ref=["ref"], tune="w.yaml", feature_weights=["major_2=-1"])
-    (one, _) = lines(do(rerank, **command, format="jsonl", feature_weights=["expected_score_2=2"]).out)
-    candidates = one["candidates"]
+    (first, _) = lines(do(rerank, **command, format="jsonl", feature_weights=["expected_score_2=2"]).out)
+    candidates = first["candidates"]
     assert isinstance(candidates, list)
     assert candidates[0]["score"] == pytest.approx(2 * candidates[0]["features"]["expected_score"])
-    assert "|with:" in str(one["signature"])
+    assert "|with:" in str(first["signature"])
 
 
 def test_mbr_is_that_of_python(tiny_model_dir: Path) -> None:
@@ -77,18 +77,18 @@ def test_mbr_is_that_of_python(tiny_model_dir: Path) -> None:
     texts = [["Das ist gut.", "Das ist schlecht.", "Das ist gut."], ["etwas", "irgendetwas", "irgendetwas"]]
     assert ran.out.splitlines() == [choice.text for choice in matese.mbr(texts)] == ["Das ist gut.", "irgendetwas"]
     assert ran.told == "chosen for 2 sources: a 1, b 1\n"
-    found = lines(do(mbr, hyp=["a", "b", "ref"], src=["src"], utility="model", format="jsonl", **TINY).out)
+    rows = lines(do(mbr, hyp=["a", "b", "ref"], src=["src"], utility="model", format="jsonl", **TINY).out)
     sources = ["That is good.", "something"]
-    for one, choice in zip(found, matese.mbr(texts, sources, utility=tiny_model_dir), strict=True):
-        assert one["choice"] == choice.index
+    for row, choice in zip(rows, matese.mbr(texts, sources, utility=tiny_model_dir), strict=True):
+        assert row["choice"] == choice.index
 
 
 def test_mbr_in_two_stages() -> None:
     command = {"nbest": "nbest", "src": ["src"], "prune": 2, "prune_model": "{tiny}", "aggregate": True}
-    one, two = lines(do(mbr, format="jsonl", **command).out)
-    counts = [[own["score"] is None for own in found["candidates"]].count(True) for found in (one, two)]  # type: ignore[attr-defined]
+    first, second = lines(do(mbr, format="jsonl", **command).out)
+    counts = [[candidate["score"] is None for candidate in row["candidates"]].count(True) for row in (first, second)]  # type: ignore[attr-defined]
     assert counts == [1, 0]
-    assert str(one["signature"]).startswith("matese|choice:mbr|utility:chrF2+aggregated|prune:2|by:tiny@")
+    assert str(first["signature"]).startswith("matese|choice:mbr|utility:chrF2+aggregated|prune:2|by:tiny@")
 
 
 def test_some_sources_with_a_single_candidate(folder: Path) -> None:

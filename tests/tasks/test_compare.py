@@ -38,34 +38,36 @@ def compared(**options: object) -> Any:
 
 
 def test_figures() -> None:
-    found = compared()
-    old = found["systems"]["old"]
-    new = found["systems"]["new"]
+    report = compared()
+    old = report["systems"]["old"]
+    new = report["systems"]["new"]
     assert (old["score"], new["score"]) == ((-1 - 10 - 1) / 4, -10 / 4)
     shares = {name: value for name, value in old["share"].items() if not name.endswith("_interval")}
     assert shares == {"no_error": 0.25, "only_minor": 0.5, "one_major": 0.0, "several_major": 0.25}
     assert set(old["share"]) == {*shares, *(f"{name}_interval" for name in shares)}
-    versus = found["versus"]["old"]["new"]
+    versus = report["versus"]["old"]["new"]
     assert versus["score"]["difference"] == 0.5
     assert versus["changes"] == {"fixed": 2, "introduced": 0, "softened": 0, "worsened": 1, "kept": 1}
-    assert [one["number"] for one in found["differences"]] == [2, 3, 0, 1]
-    assert found["differences"][0]["scores"] == {"old": -10, "new": -5}
-    listed = found["differences"][1]["changes"]["old"]["new"]
+    assert [difference["number"] for difference in report["differences"]] == [2, 3, 0, 1]
+    assert report["differences"][0]["scores"] == {"old": -10, "new": -5}
+    listed = report["differences"][1]["changes"]["old"]["new"]
     assert listed["worsened"] == [{"start": 0, "end": 5, "text": "Regen", "severity": "major"}]
     assert not any(errors for fate, errors in listed.items() if fate != "worsened")
 
 
 def test_other_metrics(folder: Path) -> None:
-    own = [
-        dataclasses.replace(one, segment=dataclasses.replace(one.segment, references=(one.segment.hypothesis,)))
-        for one in ratings(NEW, NEW_ERRORS, "new")
+    copies = [
+        dataclasses.replace(
+            rating, segment=dataclasses.replace(rating.segment, references=(rating.segment.hypothesis,))
+        )
+        for rating in ratings(NEW, NEW_ERRORS, "new")
     ]
-    save(folder / "new.jsonl", own)  # the references of the other file are those of this one
-    found = compared(metrics=["chrf", "ter", "mini"], html="page.html")["metrics"]
-    assert list(found) == ["chrF", "TER", "mini", "mini.expected"]
-    assert found["chrF"]["signature"].startswith("nrefs:1|case:mixed|")
-    assert found["chrF"]["systems"]["new"] == {"score": 100, "score_interval": [100, 100]}
-    assert set(found["chrF"]["versus"]["old"]["new"]) == {"difference", "interval", "p", "p_permutation"}
+    save(folder / "new.jsonl", copies)  # the references of the other file are those of this one
+    metrics = compared(metrics=["chrf", "ter", "mini"], html="page.html")["metrics"]
+    assert list(metrics) == ["chrF", "TER", "mini", "mini.expected"]
+    assert metrics["chrF"]["signature"].startswith("nrefs:1|case:mixed|")
+    assert metrics["chrF"]["systems"]["new"] == {"score": 100, "score_interval": [100, 100]}
+    assert set(metrics["chrF"]["versus"]["old"]["new"]) == {"difference", "interval", "p", "p_permutation"}
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "new: mini.expected" in page
     assert "chrF nrefs:1|case:mixed|" in page
@@ -81,7 +83,7 @@ def test_published_scores_are_a_metric(folder: Path) -> None:
     path = folder / "ReMedy.seg.score"
     path.write_text("".join(f"{system}\t{score}\n" for system in ("old", "new") for score in (1, 2, 3, len(system))))
     (scores,) = compared(metrics=[str(path)])["metrics"].values()
-    assert {name: found["score"] for name, found in scores["systems"].items()} == {"old": 2.25, "new": 2.25}
+    assert {name: figures["score"] for name, figures in scores["systems"].items()} == {"old": 2.25, "new": 2.25}
     (some,) = compared(metrics=[str(path)], filter=["errors=1:"])["metrics"].values()
     assert some["systems"]["old"]["score"] > 2.25
     path.write_text("old\t1\nold\t2\n")
@@ -107,12 +109,12 @@ def test_published_scores_are_a_metric(folder: Path) -> None:
     ],
 )
 def test_filters_tell_what_remains(option: str, name: str, n: int) -> None:
-    found = compared(filter=[option], bootstrap=0)
-    whole, part = found["filters"]
+    report = compared(filter=[option], bootstrap=0)
+    whole, part = report["filters"]
     assert (whole["filter"], whole["segments"], whole["share"]) == ("all", 4, 1)
     assert (part["filter"], part["segments"], part["share"]) == (name, n, n / 4)
-    assert found["segments"] == n
-    assert found["systems"]["old"]["score"] == part["scores"]["old"]
+    assert report["segments"] == n
+    assert report["systems"]["old"]["score"] == part["scores"]["old"]
 
 
 def test_errors_outside_the_hypothesis_are_listed(folder: Path) -> None:
@@ -130,9 +132,9 @@ def test_errors_outside_the_hypothesis_are_listed(folder: Path) -> None:
     assert blamed == '      segment 2: -6.00; Minor "rains" in the source, Major Omission (no place)'
 
 
-def expecting(own: list[Rating], *values: float, rater: str = "matese|model:a@1|precision:bf16") -> list[Rating]:
-    pairs = zip(own, values, strict=True)
-    return [dataclasses.replace(one, estimate=Estimate(value, "mqm"), rater=rater) for one, value in pairs]
+def expecting(rated: list[Rating], *values: float, rater: str = "matese|model:a@1|precision:bf16") -> list[Rating]:
+    pairs = zip(rated, values, strict=True)
+    return [dataclasses.replace(rating, estimate=Estimate(value, "mqm"), rater=rater) for rating, value in pairs]
 
 
 def test_the_verdict_comes_first(folder: Path) -> None:
@@ -164,10 +166,10 @@ def test_the_expected_score_decides_if_there_is_one(folder: Path) -> None:
     assert first.startswith("No significant difference between b and a: b -1.00 points (95 % -1 to -1, p = ")
     assert [line.split(":")[0] for line in explained] == ["score", "expected score"]
     assert ran.told == f"signatures differ in model (a: a@1; b: b@2): the scores may not be comparable\n{FEW}"
-    found = json.loads((folder / "c.json").read_text())
-    assert (found["ranked_by"], found["verdict"][0]) == ("expected", first)
-    assert (found["versus"]["a"]["b"]["losses"], found["differences"][0]["difference"]) == (1, -1)
-    assert found["differences"][0]["expected_scores"] == {"a": -1, "b": -2}
+    report = json.loads((folder / "c.json").read_text())
+    assert (report["ranked_by"], report["verdict"][0]) == ("expected", first)
+    assert (report["versus"]["a"]["b"]["losses"], report["differences"][0]["difference"]) == (1, -1)
+    assert report["differences"][0]["expected_scores"] == {"a": -1, "b": -2}
     ran = do(compare, by="spans", ratings=["a.jsonl", "b.jsonl"])
     assert "+0.50 points" in ran.out.splitlines()[0]
     assert "opposite" not in ran.out
@@ -176,11 +178,14 @@ def test_the_expected_score_decides_if_there_is_one(folder: Path) -> None:
 
 def test_the_other_score_says_the_opposite_only_if_its_difference_is_significant(folder: Path) -> None:
     old = [Rating(Segment("Das Haus", f"{n}"), "m", (major(4, 8),)) for n in range(12)]
-    for name, own, value in (("a", old, -1.0), ("b", [dataclasses.replace(one, errors=()) for one in old], -2.0)):
-        save(folder / f"{name}.jsonl", expecting(own, *[value] * 12))
+    for name, rated, value in (
+        ("a", old, -1.0),
+        ("b", [dataclasses.replace(rating, errors=()) for rating in old], -2.0),
+    ):
+        save(folder / f"{name}.jsonl", expecting(rated, *[value] * 12))
     opposing = do(compare, ratings=["a.jsonl", "b.jsonl"]).out.splitlines()[1]
     assert opposing.startswith("The score says the opposite: b is better, +5.00 points (95 % 5 to 5, p < .001)")
-    few = [dataclasses.replace(one, errors=()) if n < 3 else one for n, one in enumerate(old)]
+    few = [dataclasses.replace(rating, errors=()) if n < 3 else rating for n, rating in enumerate(old)]
     save(folder / "b.jsonl", expecting(few, *[-2.0] * 12))
     assert "opposite" not in do(compare, ratings=["a.jsonl", "b.jsonl"]).out
 
@@ -193,23 +198,23 @@ def test_score_and_compare_agree(folder: Path, lang_pairs: tuple[str | None, ...
     ):
         placed = [
             dataclasses.replace(
-                one, segment=dataclasses.replace(one.segment, key=SegmentKey(None, lang_pair, name, index=index))
+                rating, segment=dataclasses.replace(rating.segment, key=SegmentKey(None, lang_pair, name, index=index))
             )
-            for index, (one, lang_pair) in enumerate(zip(rated, lang_pairs, strict=True))
+            for index, (rating, lang_pair) in enumerate(zip(rated, lang_pairs, strict=True))
         ]
         save(folder / f"{name}.jsonl", placed)
     compared = json.loads(do(compare, json="-", ratings=["a.jsonl", "b.jsonl"]).out)
     scored = json.loads(do(score, json="-", ratings=["a.jsonl", "b.jsonl"]).out)
     assert scored["ranking"] == ["b", "a"]
-    for own in scored["systems"]:
-        other = compared["systems"][own["system"]]
+    for by_score in scored["systems"]:
+        by_compare = compared["systems"][by_score["system"]]
         for key in ("score", "score_interval", "expected_score", "expected_score_interval"):
-            assert own[key] == pytest.approx(other[key])
+            assert by_score[key] == pytest.approx(by_compare[key])
     by_spans = json.loads(do(score, json="-", by="spans", ratings=["a.jsonl", "b.jsonl"]).out)
     assert by_spans["systems"][1]["p"] == compared["versus"]["a"]["b"]["score"]["p_permutation"]
     refused = refusal(score, json="-", by="expected", ratings=["a.jsonl", "new.jsonl"])
     assert refused.endswith("has no expected score; rank by spans instead")
-    assert [own["p"] for own in scored["systems"]] == [
+    assert [by_score["p"] for by_score in scored["systems"]] == [
         None,
         compared["versus"]["a"]["b"]["expected_score"]["p_permutation"],
     ]
@@ -218,25 +223,25 @@ def test_score_and_compare_agree(folder: Path, lang_pairs: tuple[str | None, ...
 def test_three_systems_in_one_file(folder: Path) -> None:
     write(
         folder / "all.jsonl",
-        *(jsonl.dumps(one) for texts, errors, name in THREE for one in ratings(texts, errors, name)),
+        *(jsonl.dumps(rating) for texts, errors, name in THREE for rating in ratings(texts, errors, name)),
     )  # fmt: skip
     do(compare, bootstrap=50, json="f.json", html="f.html", ratings=["all.jsonl"])
-    found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
-    assert {first: list(own) for first, own in found["versus"].items()} == {"a": ["b", "c"], "b": ["c"]}
+    report = json.loads((folder / "f.json").read_text(encoding="utf-8"))
+    assert {first: list(versus) for first, versus in report["versus"].items()} == {"a": ["b", "c"], "b": ["c"]}
     page = (folder / "f.html").read_text(encoding="utf-8")
     third = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"][2]["translations"]
     # A page shows what became of errors where there is one other system; here there are two answers.
-    assert ["change" in error for one in third for error in one["errors"]] == [False] * 4
+    assert ["change" in error for rating in third for error in rating["errors"]] == [False] * 4
 
 
 def test_people_s_judgements_of_whole_segments_are_no_estimates(folder: Path) -> None:
     old = [Rating(Segment("Das Haus", f"{n}"), "anna", (major(4, 8),), overall=Overall(-1, "mqm")) for n in range(12)]
-    new = [dataclasses.replace(one, errors=(minor(4, 8),), overall=Overall(-2, "mqm")) for one in old]
+    new = [dataclasses.replace(rating, errors=(minor(4, 8),), overall=Overall(-2, "mqm")) for rating in old]
     save(folder / "a.jsonl", old)
     save(folder / "b.jsonl", new)
-    found = json.loads(do(compare, json="-", ratings=["a.jsonl", "b.jsonl"]).out)
-    assert (found["ranked_by"], found["versus"]["a"]["b"]["score"]["difference"]) == ("spans", 4)
-    assert "expected_score" not in found["versus"]["a"]["b"]
+    report = json.loads(do(compare, json="-", ratings=["a.jsonl", "b.jsonl"]).out)
+    assert (report["ranked_by"], report["versus"]["a"]["b"]["score"]["difference"]) == ("spans", 4)
+    assert "expected_score" not in report["versus"]["a"]["b"]
 
 
 def test_equal_scores_are_told(folder: Path) -> None:

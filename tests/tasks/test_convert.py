@@ -135,9 +135,9 @@ CSV = "\ufeffNr;src;MT\n1;Remove it;Lösche es\n2;Save;Sparen\n3;Quit;Beenden\n"
     ],
 )
 def test_what_a_reviewer_has_saved_goes_back(folder: Path, name: str, content: str) -> None:
-    given = name.replace(".xlsx", ".csv")
-    (folder / given).write_text(content, encoding="utf-8")
-    do(tag, checks="only", input=[given], output="given.jsonl")
+    source = name.replace(".xlsx", ".csv")
+    (folder / source).write_text(content, encoding="utf-8")
+    do(tag, checks="only", input=[source], output="given.jsonl")
     # As the page writes it: two of three are reviewed, with comments.
     rows = [json.loads(line) for line in (folder / "given.jsonl").read_text(encoding="utf-8").splitlines()]
     change = {"start": 0, "end": 6, "text": "Sparen", "severity": "major", "category": "Accuracy", "confidence": None}
@@ -172,8 +172,8 @@ def test_a_csv_keeps_its_separator_mark_and_headings(folder: Path) -> None:
 def test_segments_keep_the_names_of_the_file_that_they_come_from(folder: Path, form: str) -> None:
     (folder / "app.po").write_text(PO, encoding="utf-8")
     write(folder / "ids.csv", "ID,source,target", "17,Save,Sparen", "18,Quit,Beenden")
-    for given, name in (("app.po", "unit 'Save' (line 7)"), ("ids.csv", "ID 18")):
-        do(tag, checks="only", input=[given], output=f"marked.{form}")
+    for source, name in (("app.po", "unit 'Save' (line 7)"), ("ids.csv", "ID 18")):
+        do(tag, checks="only", input=[source], output=f"marked.{form}")
         do(convert, input=f"marked.{form}", output="back.jsonl")
         labels = [rating.segment.label for rating in jsonl.read(folder / "back.jsonl")]
         assert name in labels
@@ -210,8 +210,8 @@ def test_raters_are_selected_or_merged(
     scores = {"union": "score -6.00", "majority": "score -5.00"}
     assert ("the raters -3.67" in told) == ("merge" in options)
     assert scores.get(str(options.get("merge")), "") in told
-    found = [(rating.rater, len(rating.errors or ())) for rating in matese.read(folder / "gold.jsonl")]
-    assert found == expected
+    raters = [(rating.rater, len(rating.errors or ())) for rating in matese.read(folder / "gold.jsonl")]
+    assert raters == expected
     unknown = refusal(convert, rater="dan", input="three.jsonl", output="gold.jsonl")
     assert unknown.startswith("no rating of rater 'dan' (--rater): must be anna, ben or cleo; --as-rater dan gives")
     matese.convert("three.jsonl", "merged.jsonl", raters=matese.Raters(merge="union"))

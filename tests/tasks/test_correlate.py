@@ -31,14 +31,14 @@ def wmt(folder: Path) -> str:
 
 def figures(**arguments: object) -> dict[str, Any]:
     ran = do(correlate, samples=50, json="-", **arguments)
-    found: dict[str, Any] = json.loads(ran.out)
-    return found
+    report: dict[str, Any] = json.loads(ran.out)
+    return report
 
 
 def test_the_keys_of_the_json(wmt: str) -> None:
-    found = figures(test_set=wmt)
-    assert list(found) == ["version", "settings", "lang_pairs", "metrics", "rankings"]
-    about = found["lang_pairs"]["en-de"]
+    report = figures(test_set=wmt)
+    assert list(report) == ["version", "settings", "lang_pairs", "metrics", "rankings"]
+    about = report["lang_pairs"]["en-de"]
     assert about == {
         "gold": "mqm",
         "domain": None,
@@ -48,26 +48,26 @@ def test_the_keys_of_the_json(wmt: str) -> None:
         "left_out": {"refB": "is a human translation"},
         "pairs": None,
     }
-    node = found["metrics"]["BLEU"]["en-de"]
+    node = report["metrics"]["BLEU"]["en-de"]
     assert [f"system.{key}" for key in node["system"]] == list(SYSTEM_FIGURES)
     assert [f"segment.{key}" for key in node["segment"]] == list(SEGMENT_FIGURES)
     assert (node["name"], node["signature"]) == ("BLEU-refA", None)
     assert {tuple(of_top) for of_top in node["top_n"].values()} == {("4", "3")}
     assert node["segment"]["darr"] is None
     assert node["problems"]["segment"]["darr"].startswith("no two translations of a segment differ")
-    pooled = found["metrics"]["BLEU"]["pooled"]
+    pooled = report["metrics"]["BLEU"]["pooled"]
     assert set(pooled["average"]) == {"wmt23", "wmt24"}
     assert pooled["system"]["accuracy"] == node["system"]["accuracy"]
-    ranking = found["rankings"]["en-de"]
+    ranking = report["rankings"]["en-de"]
     assert (ranking["figure"], ranking["test"]) == ("system.pearson", "permutation")
     assert len(ranking["p_values"]) == len(ranking["clusters"]) == 3
 
 
 def test_every_key_is_documented(wmt: str) -> None:
     text = (Path(__file__).parents[2] / "docs" / "research" / "correlate.md").read_text(encoding="utf-8")
-    found = figures(bootstrap=5, test_set=wmt)
-    nodes = [*found["metrics"]["BLEU"]["en-de"].items(), *found["metrics"]["BLEU"]["pooled"].items()]
-    keys = {*found, *found["lang_pairs"]["en-de"], *found["rankings"]["en-de"], *(name for name, _ in nodes)}
+    report = figures(bootstrap=5, test_set=wmt)
+    nodes = [*report["metrics"]["BLEU"]["en-de"].items(), *report["metrics"]["BLEU"]["pooled"].items()]
+    keys = {*report, *report["lang_pairs"]["en-de"], *report["rankings"]["en-de"], *(name for name, _ in nodes)}
     figure_names = {key for name, node in nodes if name in ("system", "segment") for key in node}
     averages_of = {f"average.{key}" for name, node in nodes if name == "average" for key in node}
     lacking = {key for key in keys | figure_names | averages_of if f"`{key}`" not in text}
@@ -75,12 +75,12 @@ def test_every_key_is_documented(wmt: str) -> None:
 
 
 def test_human_translations_and_another_reference(wmt: str) -> None:
-    found = figures(with_human=True, test_set=wmt)
-    assert found["lang_pairs"]["en-de"]["systems"] == ["A", "B", "C", "D", "refB"]
-    found = figures(ref="refB", without=["D"], test_set=wmt)
-    assert found["metrics"]["BLEU"]["en-de"]["name"] == "BLEU-refB"
-    assert set(found["metrics"]) == {"BLEU", "Kiwi"}
-    assert found["lang_pairs"]["en-de"]["left_out"] == {"refB": "is the reference", "D": "was left out by --without"}
+    report = figures(with_human=True, test_set=wmt)
+    assert report["lang_pairs"]["en-de"]["systems"] == ["A", "B", "C", "D", "refB"]
+    report = figures(ref="refB", without=["D"], test_set=wmt)
+    assert report["metrics"]["BLEU"]["en-de"]["name"] == "BLEU-refB"
+    assert set(report["metrics"]) == {"BLEU", "Kiwi"}
+    assert report["lang_pairs"]["en-de"]["left_out"] == {"refB": "is the reference", "D": "was left out by --without"}
 
 
 def test_what_is_standard_comes_from_mt_metrics_eval(folder: Path) -> None:
@@ -91,9 +91,9 @@ def test_what_is_standard_comes_from_mt_metrics_eval(folder: Path) -> None:
         rows = [line.replace("refA", "refB") for line in path.read_text().splitlines() if not line.startswith("refB")]
         write(path.with_name(path.name.replace("refB", "refC")), *rows)
     (folder / "wmt21.news" / "references" / "en-de.refC.txt").write_text("eins\nzwei\ndrei\n")
-    found = figures(test_set="wmt21.news")
-    assert found["lang_pairs"]["en-de"]["reference"] == "refC"
-    assert found["metrics"]["BLEU"]["en-de"]["name"] == "BLEU-refC"
+    report = figures(test_set="wmt21.news")
+    assert report["lang_pairs"]["en-de"]["reference"] == "refC"
+    assert report["metrics"]["BLEU"]["en-de"]["name"] == "BLEU-refC"
     assert set(figures(metrics=["primary"], test_set="wmt21.news")["metrics"]) == {"BLEU", "chrF"}
     (folder / "wmt21.news").rename(folder / "mine")
     assert "equally many metrics used refA, refB, refC" in refusal(correlate, test_set="mine")
@@ -159,16 +159,16 @@ def test_the_human_scores_of_wmt25(folder: Path, lang_pair: str, name: str, gold
     for level in ("sys", "seg"):
         scores = root / "human-scores" / f"en-de.mqm.{level}.score"
         scores.with_name(f"en-de.{name}.{level}.score").write_text(scores.read_text())
-    found = figures(metrics=["primary"], test_set=renamed(root, lang_pair))
-    assert (found["lang_pairs"][lang_pair]["gold"], set(found["metrics"])) == (gold, {"BLEU", "chrF"})
+    report = figures(metrics=["primary"], test_set=renamed(root, lang_pair))
+    assert (report["lang_pairs"][lang_pair]["gold"], set(report["metrics"])) == (gold, {"BLEU", "chrF"})
 
 
 def test_outliers_are_left_out(wmt: str) -> None:
     scores = {"A": 0, "B": -0.1, "C": -0.2, "D": -9}
     path = Path(wmt) / "human-scores" / "en-de.far.sys.score"
     write(path, *(f"{name} {score}" for name, score in scores.items()))
-    found = figures(gold="far", without_outliers=True, test_set=wmt)
-    assert found["lang_pairs"]["en-de"]["left_out"] == {"D": "is an outlier"}
+    report = figures(gold="far", without_outliers=True, test_set=wmt)
+    assert report["lang_pairs"]["en-de"]["left_out"] == {"D": "is an outlier"}
 
 
 def test_figures_by_domain_are_those_of_its_segments_alone(folder: Path) -> None:
@@ -191,8 +191,8 @@ def test_figures_by_domain_are_those_of_its_segments_alone(folder: Path) -> None
     for name, of_metric in of_half.items():
         for level in ("system", "segment"):
             expected = {key: value for key, value in of_metric["en-de"][level].items() if key != "spa"}  # random flips
-            found = by_domain["metrics"][name]["en-de.social"][level]
-            assert {key: found[key] for key in expected} == pytest.approx(expected)
+            of_domain = by_domain["metrics"][name]["en-de.social"][level]
+            assert {key: of_domain[key] for key in expected} == pytest.approx(expected)
     assert by_domain["metrics"]["BLEU"]["pooled"] == figures(test_set="whole")["metrics"]["BLEU"]["pooled"]
     assert "en-de.news" not in by_domain["metrics"]["Old"]
     assert "no figures by domain of Old" in do(correlate, by="domain", test_set="whole").told
@@ -214,9 +214,9 @@ def test_figures_by_domain_of_ratings(folder: Path) -> None:
 
     write(folder / "gold.jsonl", *ratings('"news"', "null"))
     write(folder / "none.jsonl", *ratings("null", "null"))
-    found = figures(gold="gold.jsonl", metric=["none.jsonl"], by="domain")["metrics"]["none"]
-    assert set(found) == {"all", "all.news", "all.none", "pooled"}
-    assert found["all.news"]["system"]["pearson"] == pytest.approx(1)
+    of_domains = figures(gold="gold.jsonl", metric=["none.jsonl"], by="domain")["metrics"]["none"]
+    assert set(of_domains) == {"all", "all.news", "all.none", "pooled"}
+    assert of_domains["all.news"]["system"]["pearson"] == pytest.approx(1)
     refused = refusal(correlate, gold="none.jsonl", metric=["gold.jsonl"], by="domain")
     assert refused.startswith("all: segments have no domain")
 
@@ -225,15 +225,15 @@ def test_other_human_scores_of_a_test_set_are_a_metric(wmt: str) -> None:
     """On the translations that both have: all systems but D, whose second scores are missing."""
     second = {"A": (-1, 0, -1), "B": (0, -2, "None"), "C": (-5, -5, -4), "D": ("None",) * 3, "refB": (0, 0, 0)}
     path = Path(wmt) / "human-scores" / "en-de.esa.seg.score"
-    write(path, *(f"{system} {score}" for system, own in second.items() for score in own))
-    found = figures(human_metric=["esa"], rank_by="segment.pearson", test_set=wmt)
-    assert found["lang_pairs"]["en-de"]["systems"] == ["A", "B", "C"]
-    node = found["metrics"]["human:esa"]["en-de"]
+    write(path, *(f"{system} {score}" for system, scores in second.items() for score in scores))
+    report = figures(human_metric=["esa"], rank_by="segment.pearson", test_set=wmt)
+    assert report["lang_pairs"]["en-de"]["systems"] == ["A", "B", "C"]
+    node = report["metrics"]["human:esa"]["en-de"]
     gold = (0, -1, -1, -5, -2)
     human = (-1, -1, 0, -5, -4)
     assert node["n"]["segment"]["pearson"] == 5
     assert node["segment"]["pearson"] == pytest.approx(np.corrcoef(gold, human)[0, 1])
-    assert found["metrics"]["BLEU"]["en-de"]["n"]["segment"]["pearson"] == 5
+    assert report["metrics"]["BLEU"]["en-de"]["n"]["segment"]["pearson"] == 5
     refused = refusal(correlate, human_metric=["asa"], test_set=wmt)
     assert refused.endswith("did you mean 'esa'? must be esa, mqm or wmt.z")
 
@@ -255,10 +255,10 @@ def rated(raters: Mapping[str, tuple[int, ...]]) -> list[str]:
 def test_a_rater_is_a_metric_beside_the_others(folder: Path) -> None:
     write(folder / "gold.jsonl", *rated(RATED))
     write(folder / "mine.jsonl", *rated({"model": (0, 2, 2)}))
-    found = figures(gold="gold.jsonl", metric=["mine.jsonl"], human_metric=["eve"])["metrics"]
-    others = [-0.5, -1.5, -3.5]
-    for name, own in (("human:eve", (0, -2, -5)), ("mine", (0, -2, -2))):
-        assert found[name]["all"]["system"]["pearson"] == pytest.approx(np.corrcoef(others, own)[0, 1])
+    metrics = figures(gold="gold.jsonl", metric=["mine.jsonl"], human_metric=["eve"])["metrics"]
+    other_raters = [-0.5, -1.5, -3.5]
+    for name, scores in (("human:eve", (0, -2, -5)), ("mine", (0, -2, -2))):
+        assert metrics[name]["all"]["system"]["pearson"] == pytest.approx(np.corrcoef(other_raters, scores)[0, 1])
     alone = figures(gold="gold.jsonl", human_metric=["any"])["metrics"]
     assert list(alone) == ["human:any"]
     for arguments, problem in (
@@ -275,19 +275,19 @@ def test_a_rater_is_a_metric_beside_the_others(folder: Path) -> None:
 
 
 def test_averages_rank_what_is_pooled(wmt: str) -> None:
-    found = figures(rank_by="average.wmt24", test_set=wmt)
-    assert list(found["rankings"]) == ["pooled"]
-    assert found["rankings"]["pooled"]["metrics"][-1] == "chrF"
+    report = figures(rank_by="average.wmt24", test_set=wmt)
+    assert list(report["rankings"]) == ["pooled"]
+    assert report["rankings"]["pooled"]["metrics"][-1] == "chrF"
     assert "language pairs pooled" in do(correlate, rank_by="average.wmt24", test_set=wmt).out
     both = figures(rank_by="system.accuracy", significance="none", test_set=wmt)["rankings"]
     assert (list(both), both["pooled"]["clusters"]) == (["en-de", "pooled"], None)
 
 
 def test_baselines(wmt: str) -> None:
-    given = {"baseline": ["bleu", "ter", "chrf:beta=3", "bleu:tok=intl,lc"]}
-    found = figures(metrics=["BLEU"], test_set=wmt, **given)["metrics"]
-    assert set(found) == {"BLEU", "BLEU.sacrebleu", "TER", "chrF:beta=3", "BLEU:tok=intl,lc"}
-    signatures = {name: found[name]["en-de"]["signature"] or "" for name in found}
+    options = {"baseline": ["bleu", "ter", "chrf:beta=3", "bleu:tok=intl,lc"]}
+    metrics = figures(metrics=["BLEU"], test_set=wmt, **options)["metrics"]
+    assert set(metrics) == {"BLEU", "BLEU.sacrebleu", "TER", "chrF:beta=3", "BLEU:tok=intl,lc"}
+    signatures = {name: metrics[name]["en-de"]["signature"] or "" for name in metrics}
     assert signatures["BLEU.sacrebleu"].startswith("nrefs:1|case:mixed")
     assert "|beta:3" in signatures["chrF:beta=3"]
     assert {"case:lc", "tok:intl"} <= set(signatures["BLEU:tok=intl,lc"].split("|"))
@@ -296,7 +296,7 @@ def test_baselines(wmt: str) -> None:
 def test_scores_of_ratings_name_their_weights_and_models(folder: Path) -> None:
     def ratings(rater: str) -> list[Rating]:
         segments = [Segment("Das Haus", key=SegmentKey(system=name, index=0)) for name in "ABC"]
-        return [Rating(one, rater, (ErrorSpan(0, 3, Severity.MINOR),) * n) for n, one in enumerate(segments)]
+        return [Rating(segment, rater, (ErrorSpan(0, 3, Severity.MINOR),) * n) for n, segment in enumerate(segments)]
 
     matese.write(ratings("matese|model:x@1|weights:matese"), folder / "mine.jsonl")
     people = [*ratings("anna"), *ratings("ben")]
@@ -307,12 +307,12 @@ def test_scores_of_ratings_name_their_weights_and_models(folder: Path) -> None:
 
 def test_bertscore(wmt: str, folder: Path) -> None:
     bertscore_golden.make_encoder(folder / "tiny")
-    found = figures(baseline=["bertscore", "bertscore-idf", "yisi"], encoder="tiny", layer=2, test_set=wmt)["metrics"]
-    assert {"BERTScore (tiny)", "BERTScore-idf (tiny)", "YiSi-like (tiny)"} < set(found)
-    assert found["BERTScore-idf (tiny)"]["en-de"]["signature"].endswith("|layer:2|idf:yes")
-    assert isinstance(found["BERTScore (tiny)"]["en-de"]["system"]["pearson"], float)
-    found = figures(baseline=["yisi"], test_set=wmt)["metrics"]
-    assert found["YiSi-like (mini)"]["en-de"]["signature"].startswith("yisi|model:mini@")
+    metrics = figures(baseline=["bertscore", "bertscore-idf", "yisi"], encoder="tiny", layer=2, test_set=wmt)["metrics"]
+    assert {"BERTScore (tiny)", "BERTScore-idf (tiny)", "YiSi-like (tiny)"} < set(metrics)
+    assert metrics["BERTScore-idf (tiny)"]["en-de"]["signature"].endswith("|layer:2|idf:yes")
+    assert isinstance(metrics["BERTScore (tiny)"]["en-de"]["system"]["pearson"], float)
+    metrics = figures(baseline=["yisi"], test_set=wmt)["metrics"]
+    assert metrics["YiSi-like (mini)"]["en-de"]["signature"].startswith("yisi|model:mini@")
     for arguments, place in (
         ({"baseline": ["bluu"]}, "unknown metric 'bluu', did you mean 'bleu'?"),
         ({"baseline": ["no/such/model"]}, "no model no/such/model: "),
@@ -326,10 +326,10 @@ def test_bertscore(wmt: str, folder: Path) -> None:
 def test_fitted_sentinels(folder: Path, wmt: str) -> None:
     (folder / wmt / "sources").mkdir(exist_ok=True)
     write(folder / wmt / "sources" / "en-de.txt", "One", "Two", "Three")
-    found = figures(baseline=["sentinel-src-fit", "sentinel-mt-fit"], layer=1, test_set=wmt)["metrics"]
-    assert found["sentinel-mt-fit"]["en-de"]["signature"].endswith("|layer:1|folds:5")
+    metrics = figures(baseline=["sentinel-src-fit", "sentinel-mt-fit"], layer=1, test_set=wmt)["metrics"]
+    assert metrics["sentinel-mt-fit"]["en-de"]["signature"].endswith("|layer:1|folds:5")
     # All systems translate the same sources, so that a metric of the source cannot tell them apart.
-    of_source = found["sentinel-src-fit"]["en-de"]
+    of_source = metrics["sentinel-src-fit"]["en-de"]
     assert [of_source["system"]["pearson"], of_source["segment"]["pearson_by_item"]] == [None, None]
     write(folder / "a.jsonl", *rated({"ann": (0, 1, 3)}))
     assert "correlate" in refusal(compare, metrics=["sentinel-mt-fit"], ratings=["a.jsonl"])
@@ -338,15 +338,15 @@ def test_fitted_sentinels(folder: Path, wmt: str) -> None:
 def test_models_and_ratings_with_texts(folder: Path, wmt: str) -> None:
     (folder / wmt / "sources").mkdir(exist_ok=True)
     write(folder / wmt / "sources" / "en-de.txt", "One", "Two", "Three")
-    found = figures(baseline=["mini"], test_set=wmt)["metrics"]
-    assert {"mini", "mini.expected"} < set(found)
-    assert "|inputs:reference|" in found["mini"]["en-de"]["signature"]
+    metrics = figures(baseline=["mini"], test_set=wmt)["metrics"]
+    assert {"mini", "mini.expected"} < set(metrics)
+    assert "|inputs:reference|" in metrics["mini"]["en-de"]["signature"]
     line = '{{"hypothesis": "{}", "references": ["It rains."], "system": "{}", "index": 0, "errors": []}}'
     texts = {"A": "It rains.", "B": "It rain.", "C": "Rain."}
     for name in ("gold", "other"):
         write(folder / f"{name}.jsonl", *(line.format(text, system) for system, text in texts.items()))
-    given = {"metric": ["other.jsonl"], "baseline": ["chrf"], "rank_by": "system.spa"}
-    assert list(figures(gold="gold.jsonl", **given)["metrics"]) == ["other", "chrF"]
+    options = {"metric": ["other.jsonl"], "baseline": ["chrf"], "rank_by": "system.spa"}
+    assert list(figures(gold="gold.jsonl", **options)["metrics"]) == ["other", "chrF"]
     for more in ({"baseline": ["chrf"]}, {"metric": ["other.jsonl"]}):
         refused = refusal(correlate, gold="-", **more)
         assert refused == "standard input: scores are read twice: give a regular file, not a pipe"
@@ -433,12 +433,12 @@ def test_files_are_never_joined_one_off(
         write(folder / name, "system mqm_avg_score seg_id", *(f"{s}\t{score} {n}" for s, n, score in rows))
     write(folder / "rest-from-1.csv", *number_in_csv(1, leave_out=1))
     write(folder / "mm.seg.score", *(f"{system} {score}" for system, own in NUMBERED.items() for score in own))
-    given = {"gold": gold, "metric": [metric], "rank_by": "segment.pearson", **options}
+    command = {"gold": gold, "metric": [metric], "rank_by": "segment.pearson", **options}
     if is_joined:
-        (found,) = figures(**given)["metrics"].values()
-        assert found["all"]["segment"]["pearson"] == pytest.approx(1)
+        (figures_of_metric,) = figures(**command)["metrics"].values()
+        assert figures_of_metric["all"]["segment"]["pearson"] == pytest.approx(1)
     else:
-        assert "--first-segment" in refusal(correlate, **given)
+        assert "--first-segment" in refusal(correlate, **command)
 
 
 def test_segments_of_one_number_have_one_text(folder: Path) -> None:
@@ -480,18 +480,18 @@ def test_a_baseline_without_references(folder: Path, wmt: str) -> None:
 @pytest.mark.parametrize(("ties", "darr"), [("discordant", 0.2), ("neither", 0.4), ("excluded", 0.5)])
 def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) -> None:
     page = (ROOT / "docs" / "research" / "correlate.md").read_text(encoding="utf-8")
-    (block,) = (one for one in blocks(page, "text") if one.text.startswith("system,"))
+    (block,) = (code_block for code_block in blocks(page, "text") if code_block.text.startswith("system,"))
     rows = [line.split(",") for line in block.text.splitlines()]
     for place, name in ((2, "human.csv"), (3, "metric.csv")):
         scores = [[*row[:2], row[place] if number else "score"] for number, row in enumerate(rows)]
         write(folder / name, *map(",".join, scores))
-    found = matese.correlate(
+    evaluation = matese.correlate(
         gold="human.csv",
         metric=["metric.csv"],
         selection=matese.MetricSelection(first_segment="0"),
         figures=matese.CorrelationFigures(darr_ties=ties, samples=1, significance="none"),
     )
-    assert found.figures["all"]["metric"]["segment.darr"].value == pytest.approx(darr)
+    assert evaluation.figures["all"]["metric"]["segment.darr"].value == pytest.approx(darr)
 
 
 def test_a_system_that_is_the_reference_is_no_system(folder: Path) -> None:
@@ -506,18 +506,18 @@ def test_a_system_that_is_the_reference_is_no_system(folder: Path) -> None:
     error = ErrorSpan(0, 1, Severity.MINOR)
     ratings = [
         Rating(Segment(text, None, (references[at],), SegmentKey(system=system, index=at)), "r", (error,) * number)
-        for number, (system, own) in enumerate(texts.items())
-        for at, text in enumerate(own)
+        for number, (system, of_system) in enumerate(texts.items())
+        for at, text in enumerate(of_system)
     ]
     matese.write(ratings, folder / "gold.jsonl")
-    without_references = [replace(one, segment=replace(one.segment, references=())) for one in ratings]
+    without_references = [replace(rating, segment=replace(rating.segment, references=())) for rating in ratings]
     matese.write(without_references, folder / "bare.jsonl")
-    given = {"gold": "gold.jsonl", "baseline": ["chrf"], "samples": 50, "json": "-"}
-    ran = do(correlate, **given)
+    options = {"gold": "gold.jsonl", "baseline": ["chrf"], "samples": 50, "json": "-"}
+    ran = do(correlate, **options)
     assert "left out systems human and typed" in ran.told
     about = json.loads(ran.out)["lang_pairs"]["all"]
     assert (about["systems"], set(about["left_out"])) == (["A", "B", "C"], {"human", "typed"})
-    kept = do(correlate, **given, with_human=True)
+    kept = do(correlate, **options, with_human=True)
     assert "left out" not in kept.told
     assert json.loads(kept.out)["lang_pairs"]["all"]["systems"] == list(texts)
     # The references of a metric's file show it, too.
@@ -548,38 +548,38 @@ def test_relative_ranks_as_gold(folder: Path) -> None:
     ]
     write(folder / "BEER.seg.score", *(f"BEER\t{lp}\tt\t{s}\t{n}\t{score}" for lp, s, n, score in rows))
     write(folder / "bad", *(f"bad\t{lp}\tt\t{s}\t{n}\t{-score}" for lp, s, n, score in rows))
-    given = {"gold": "RR-seglevel.csv", "metric": ["BEER.seg.score", "bad"], "rank_by": "segment.darr"}
-    found = figures(**given)
+    options = {"gold": "RR-seglevel.csv", "metric": ["BEER.seg.score", "bad"], "rank_by": "segment.darr"}
+    report = figures(**options)
     # Of the four pairs of en-de, the metric ties in two, which count as discordant.
-    assert found["metrics"]["BEER"]["en-de"]["segment"] == {"darr": 0.0}
-    assert found["metrics"]["BEER"]["de-en"]["segment"] == {"darr": -1.0}
-    assert found["metrics"]["bad"]["en-de"]["segment"] == {"darr": -1.0}
-    assert found["rankings"]["en-de"]["metrics"] == ["BEER", "bad"]
-    about = found["lang_pairs"]["en-de"]
+    assert report["metrics"]["BEER"]["en-de"]["segment"] == {"darr": 0.0}
+    assert report["metrics"]["BEER"]["de-en"]["segment"] == {"darr": -1.0}
+    assert report["metrics"]["bad"]["en-de"]["segment"] == {"darr": -1.0}
+    assert report["rankings"]["en-de"]["metrics"] == ["BEER", "bad"]
+    about = report["lang_pairs"]["en-de"]
     assert (about["gold"], about["systems"], about["segments"]) == ("RR-seglevel", ["A", "B", "C"], 3)
     assert about["pairs"] == 4
     for more in ({"significance": "bootstrap", "bootstrap": 20}, {"significance": "none"}):
-        assert figures(**given, **more)["metrics"]["BEER"]["en-de"]["segment"] == {"darr": 0.0}
-    fewer = figures(lang_pairs=["en-de"], without=["C"], **given)
+        assert figures(**options, **more)["metrics"]["BEER"]["en-de"]["segment"] == {"darr": 0.0}
+    fewer = figures(lang_pairs=["en-de"], without=["C"], **options)
     assert (fewer["lang_pairs"]["en-de"]["systems"], list(fewer["lang_pairs"])) == (["A", "B"], ["en-de"])
-    assert figures(**{**given, "rank_by": None})["rankings"]["en-de"]["figure"] == "segment.darr"
-    assert found["metrics"]["BEER"]["en-de"]["top_n"] == {"darr": {"3": 0.0}}
+    assert figures(**{**options, "rank_by": None})["rankings"]["en-de"]["figure"] == "segment.darr"
+    assert report["metrics"]["BEER"]["en-de"]["top_n"] == {"darr": {"3": 0.0}}
     pytest.importorskip("matplotlib")
-    do(correlate, plot="plots", **given)
+    do(correlate, plot="plots", **options)
     assert sorted(path.name for path in (folder / "plots").iterdir()) == ["de-en.top-n.svg", "en-de.top-n.svg"]
     assert "BEER" in (folder / "plots" / "en-de.top-n.svg").read_text()
     assert "without texts" in refusal(correlate, gold="RR-seglevel.csv", baseline=["chrf"])
     write(folder / "BEER.seg.score", "BEER\ten-de\tt\tA\t1\t1", "BEER\tde-en\tt\tX\t1\t1")
-    assert "lacks segment 1 of system B" in refusal(correlate, **{**given, "metric": ["BEER.seg.score"]})
+    assert "lacks segment 1 of system B" in refusal(correlate, **{**options, "metric": ["BEER.seg.score"]})
     write(folder / "1.csv", "system,segment,score", *(f"{s},{n},{score}" for lp, s, n, score in rows if lp == "en-de"))
-    only_pair = {**given, "metric": ["1.csv"], "lang_pairs": ["en-de"]}
+    only_pair = {**options, "metric": ["1.csv"], "lang_pairs": ["en-de"]}
     assert "--first-segment" in refusal(correlate, **only_pair)
 
 
 def test_ranks_with_the_verdicts_of_metrics(folder: Path) -> None:
     write(folder / "agree.csv", "SID BETTER WORSE BEER chrF", "1 A B 1 0", "1 A C 1 0", "2 B C 1 1", "3 C A 0 0")
-    found = figures(gold="agree.csv", rank_by="segment.darr")
-    darr = {name: node["all"]["segment"]["darr"] for name, node in found["metrics"].items()}
+    report = figures(gold="agree.csv", rank_by="segment.darr")
+    darr = {name: node["all"]["segment"]["darr"] for name, node in report["metrics"].items()}
     assert darr == {"BEER": 0.5, "chrF": -0.5}
 
 
@@ -591,8 +591,8 @@ def three_systems(n_errors: tuple[int, ...]) -> list[Rating]:
     ]
     span = ErrorSpan(0, 3, Severity.MINOR, "Style")
     return [
-        Rating(one, "r", (span,) * n, estimate=Estimate(-n - 0.5, "mqm"))
-        for one, n in zip(segments, n_errors, strict=True)
+        Rating(segment, "r", (span,) * n, estimate=Estimate(-n - 0.5, "mqm"))
+        for segment, n in zip(segments, n_errors, strict=True)
     ]
 
 
@@ -600,20 +600,20 @@ def test_ratings_in_any_format(folder: Path) -> None:
     gold = three_systems((0, 1, 2, 2, 3, 4))
     predicted = three_systems((0, 2, 2, 1, 4, 3))
     matese.write(gold, folder / "gold.jsonl")
-    matese.write([replace(one, estimate=None) for one in gold], folder / "gold.tsv", format="mqm-tsv")
+    matese.write([replace(rating, estimate=None) for rating in gold], folder / "gold.tsv", format="mqm-tsv")
     matese.write(predicted, folder / "pred.jsonl")
     matese.write(predicted, folder / "pred.csv")
     xcomet = {
         f"{name}.hyp": [
-            {"src": "A house", "mt": "Das Haus", "COMET": 0.5 - own, "errors": []} for own in (0.1 * at, 0.2 * at)
+            {"src": "A house", "mt": "Das Haus", "COMET": 0.5 - loss, "errors": []} for loss in (0.1 * at, 0.2 * at)
         ]
         for at, name in enumerate("ABC")
     }
     write(folder / "x.json", json.dumps(xcomet))
-    found = figures(gold="gold.jsonl", metric=["pred.jsonl"])["metrics"]
+    metrics = figures(gold="gold.jsonl", metric=["pred.jsonl"])["metrics"]
     for names in (("gold.tsv", "pred.jsonl"), ("gold.tsv", "pred.csv")):
-        other = figures(gold=names[0], metric=[names[1]])["metrics"]
-        assert other["pred"]["all"]["system"] == found["pred"]["all"]["system"], names
+        read_back = figures(gold=names[0], metric=[names[1]])["metrics"]
+        assert read_back["pred"]["all"]["system"] == metrics["pred"]["all"]["system"], names
     assert list(figures(gold="gold.tsv", metric=["x.json"])["metrics"]) == ["x", "x.expected"]
 
 
@@ -634,10 +634,10 @@ def test_scores_of_systems_and_segments_in_two_files(wmt: str) -> None:
     folder = f"{wmt}/metric-scores/en-de"
     human = f"{wmt}/human-scores/en-de.mqm.seg.score"
     levels = [f"{folder}/BLEU-refA.{level}.score" for level in ("seg", "sys")]
-    found = figures(gold=human, metric=[*levels])["metrics"]
+    metrics = figures(gold=human, metric=[*levels])["metrics"]
     of_segments, of_systems = (figures(gold=human, metric=[one])["metrics"] for one in levels)
-    assert found["BLEU-refA"]["all"]["segment"] == of_segments["BLEU-refA"]["all"]["segment"]
-    assert found["BLEU-refA"]["all"]["system"]["pearson"] == of_systems["BLEU-refA"]["all"]["system"]["pearson"]
+    assert metrics["BLEU-refA"]["all"]["segment"] == of_segments["BLEU-refA"]["all"]["segment"]
+    assert metrics["BLEU-refA"]["all"]["system"]["pearson"] == of_systems["BLEU-refA"]["all"]["system"]["pearson"]
     again = refusal(correlate, gold=human, metric=[levels[0], f"./{levels[0]}"])
     assert again.startswith("two files of scores are named 'BLEU-refA'")
 
@@ -660,8 +660,8 @@ def test_files_that_number_their_segments_alike(folder: Path) -> None:
     rows = [(system, number) for system in "ABC" for number in (5, 6)]
     for name, scores in (("human.csv", (1, 2, 2, 3, 4, 3)), ("metric.csv", (0.1, 0.2, 0.2, 0.3, 0.5, 0.4))):
         write(folder / name, "system,segment,score", *(f"{s},{n},{v}" for (s, n), v in zip(rows, scores, strict=True)))
-    found = figures(gold="human.csv", metric=["metric.csv"], significance="none")
-    assert found["metrics"]["metric"]["all"]["system"]["pearson"] == pytest.approx(0.9820, abs=1e-4)
+    report = figures(gold="human.csv", metric=["metric.csv"], significance="none")
+    assert report["metrics"]["metric"]["all"]["system"]["pearson"] == pytest.approx(0.9820, abs=1e-4)
     write(folder / "metric.csv", "system,segment,score", *(f"{s},{n + 1},0" for s, n in rows))
     refused = refusal(correlate, gold="human.csv", metric=["metric.csv"])
     assert refused.startswith("metric (all) has segments 6 to 7 and human 5 to 6")

@@ -57,7 +57,9 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     folder = tmp_path / "org" / "name"
     folder.mkdir(parents=True)
     for name, ratings in (("train", RATINGS[::2]), ("test", RATINGS[1::2])):
-        (folder / f"{name}.jsonl").write_text("".join(f"{jsonl.dumps(one)}\n" for one in ratings), encoding="utf-8")
+        (folder / f"{name}.jsonl").write_text(
+            "".join(f"{jsonl.dumps(rating)}\n" for rating in ratings), encoding="utf-8"
+        )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "ours"))

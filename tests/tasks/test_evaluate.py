@@ -26,8 +26,8 @@ def files(folder: Path) -> None:
 
 def whole(**arguments: object) -> dict[str, Any]:
     ran = do(evaluate, json="-", **arguments)
-    found: dict[str, Any] = json.loads(ran.out)
-    return found
+    report: dict[str, Any] = json.loads(ran.out)
+    return report
 
 
 def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -57,7 +57,10 @@ def test_the_first_figures_are_sentences(folder: Path) -> None:
     labels = (True, True, True, False)
     put(
         folder / "pred.jsonl",
-        [replace(one, error_free=ErrorFree(label, 0.5)) for one, label in zip(ratings(PREDICTED), labels, strict=True)],
+        [
+            replace(rating, error_free=ErrorFree(label, 0.5))
+            for rating, label in zip(ratings(PREDICTED), labels, strict=True)
+        ],
     )
     assert lines()[2:] == [["33", "100"]]  # precision and recall
     put(folder / "gold.jsonl", ratings(([], [], [], [])))
@@ -68,14 +71,14 @@ def test_the_first_figures_are_sentences(folder: Path) -> None:
 
 
 def test_units() -> None:
-    found = {
+    by_unit = {
         unit: whole(unit=unit, gold="gold.jsonl", predicted="pred.jsonl") for unit in ("word", "character", "{tiny}")
     }
-    counts = {unit: sum(map(sum, one["tags"]["confusion"]["gold_by_predicted"])) for unit, one in found.items()}
+    counts = {unit: sum(map(sum, report["tags"]["confusion"]["gold_by_predicted"])) for unit, report in by_unit.items()}
     assert counts["word"] < counts["{tiny}"] <= counts["character"] == sum(map(len, SENTENCES))
-    for unit, one in found.items():
-        assert one["mpp"] == found["word"]["mpp"], "spans do not depend on the unit"
-        assert one["settings"]["unit"].endswith(unit if unit != "{tiny}" else "tiny")
+    for unit, report in by_unit.items():
+        assert report["mpp"] == by_unit["word"]["mpp"], "spans do not depend on the unit"
+        assert report["settings"]["unit"].endswith(unit if unit != "{tiny}" else "tiny")
     assert do(evaluate, unit="{tiny}", gold="gold.jsonl", predicted="pred.jsonl").told == "", (
         "other libraries are quiet"
     )
@@ -83,10 +86,10 @@ def test_units() -> None:
 
 def test_intervals_stand_beside_the_figures() -> None:
     plain = dict(leaves(whole(gold="gold.jsonl", predicted="pred.jsonl")))
-    found = dict(leaves(whole(bootstrap=50, gold="gold.jsonl", predicted="pred.jsonl")))
-    low, high = found["mpp.micro.f1_interval"]
+    with_intervals = dict(leaves(whole(bootstrap=50, gold="gold.jsonl", predicted="pred.jsonl")))
+    low, high = with_intervals["mpp.micro.f1_interval"]
     assert low <= plain["mpp.micro.f1"] <= high
-    extra = {name.removesuffix("_interval") for name in set(found) - set(plain)}
+    extra = {name.removesuffix("_interval") for name in set(with_intervals) - set(plain)}
     without = {"tags.confusion.tags", "tags.confusion.gold_by_predicted", "calibration.bins"}
     assert extra == {name for name in plain if name.partition(".")[0] in FIGURES | {"calibration"}} - without
     assert "95% interval" in do(evaluate, bootstrap=5, gold="gold.jsonl", predicted="pred.jsonl").out
@@ -94,15 +97,15 @@ def test_intervals_stand_beside_the_figures() -> None:
 
 def test_groups() -> None:
     names = ("severity", "category", "lang-pair", "system", "length")
-    found = whole(by=[*names], gold="gold.jsonl", predicted="pred.jsonl")["by"]
-    assert {name: list(groups) for name, groups in found.items()} == {
+    groups_by_name = whole(by=[*names], gold="gold.jsonl", predicted="pred.jsonl")["by"]
+    assert {name: list(groups) for name, groups in groups_by_name.items()} == {
         "severity": ["minor", "major"],
         "category": ["none", "Accuracy/Mistranslation"],
         "lang-pair": ["en-de", "en-zh"],
         "system": ["S0", "S1"],
         "length": ["0-9"],
     }
-    assert found["severity"]["major"]["spans"] == {"gold": 2, "predicted": 1}
+    assert groups_by_name["severity"]["major"]["spans"] == {"gold": 2, "predicted": 1}
     ran = do(evaluate, by=["severity", "category"], gold="gold.jsonl", predicted="pred.jsonl")
     rows = [line.split()[:4] for line in ran.out.splitlines()]
     assert ["major", "4", "2", "1"] in rows
@@ -111,10 +114,10 @@ def test_groups() -> None:
 
 def test_another_prediction(folder: Path) -> None:
     put(folder / "old.jsonl", ratings(([], [], [], []), "old"))
-    found = whole(versus="old.jsonl", bootstrap=20, gold="gold.jsonl", predicted="pred.jsonl")
-    assert found["versus"]["predicted"] == "old.jsonl"
-    ours, theirs = (one["mpp"]["micro"]["f1"] for one in (found, found["versus"]))
-    difference = found["difference"]["mpp"]["micro"]["f1"]
+    report = whole(versus="old.jsonl", bootstrap=20, gold="gold.jsonl", predicted="pred.jsonl")
+    assert report["versus"]["predicted"] == "old.jsonl"
+    ours, theirs = (side["mpp"]["micro"]["f1"] for side in (report, report["versus"]))
+    difference = report["difference"]["mpp"]["micro"]["f1"]
     assert difference["difference"] == pytest.approx(ours - theirs)
     assert set(difference) == {"difference", "interval", "p"}
     compared = {"gold": "gold.jsonl", "predicted": "pred.jsonl", "versus": "old.jsonl"}
@@ -148,20 +151,20 @@ def test_the_main_figures_fit_a_screen_in_three_looks(look: dict[str, object], b
 
 
 def test_sentinels() -> None:
-    found = whole(sentinels=True, gold="gold.jsonl", predicted="pred.jsonl")["sentinels"]
-    assert list(found) == ["all", "none", "random", "extended", "dropped"]
-    assert set(found["none"]) == FIGURES - {"score"}
-    assert found["none"]["mpp"]["micro"]["recall"] == 0
+    sentinels = whole(sentinels=True, gold="gold.jsonl", predicted="pred.jsonl")["sentinels"]
+    assert list(sentinels) == ["all", "none", "random", "extended", "dropped"]
+    assert set(sentinels["none"]) == FIGURES - {"score"}
+    assert sentinels["none"]["mpp"]["micro"]["recall"] == 0
     assert "sentinel" in do(evaluate, sentinels=True, gold="gold.jsonl", predicted="pred.jsonl").out
 
 
 def test_raters_are_the_ceiling(folder: Path) -> None:
-    others = ratings(GOLD, "s")
-    put(folder / "two.jsonl", [*ratings(GOLD), *others[:3]])
+    second_rater = ratings(GOLD, "s")
+    put(folder / "two.jsonl", [*ratings(GOLD), *second_rater[:3]])
     ceiling = whole(merge="union", bootstrap=5, gold="two.jsonl", predicted="pred.jsonl")["ceiling"]
     assert (set(ceiling), ceiling["ratings"]) == (FIGURES | {"ratings"}, 6)
     # The third rater marks nothing: of the six comparisons with spans in gold, two hit nothing.
-    put(folder / "three.jsonl", [*ratings(GOLD)[:1], *others[:1], *ratings(([],), "t", SENTENCES[:1])])
+    put(folder / "three.jsonl", [*ratings(GOLD)[:1], *second_rater[:1], *ratings(([],), "t", SENTENCES[:1])])
     put(folder / "one.jsonl", ratings(PREDICTED[:1], "m", SENTENCES[:1]))
     shown = do(evaluate, merge="union", all=True, gold="three.jsonl", predicted="one.jsonl").out
     assert "raters: each of 3 ratings against the other raters of its segment, merged" in shown
@@ -206,12 +209,12 @@ def test_token_scores(folder: Path) -> None:
         )
 
     put(folder / "pred.jsonl", ratings(PREDICTED, "m"), [scores(text) for text in SENTENCES])
-    found = whole(gold="gold.jsonl", predicted="pred.jsonl")["localisation"]
+    localisation = whole(gold="gold.jsonl", predicted="pred.jsonl")["localisation"]
     # Later characters score higher. Bad are 4..8 and 12..15 of 24, 0..2 of 25, and 9..16 of 20; the third is blank.
-    assert found["recall_at_k"] == pytest.approx((0 + 0 + 3 / 7) / 3)
+    assert localisation["recall_at_k"] == pytest.approx((0 + 0 + 3 / 7) / 3)
     reordered = list(zip(ratings(PREDICTED, "m"), map(scores, SENTENCES), strict=True))[::-1]
-    put(folder / "pred.jsonl", [one for one, _ in reordered], [tokens for _, tokens in reordered])
-    assert whole(gold="gold.jsonl", predicted="pred.jsonl")["localisation"] == found
+    put(folder / "pred.jsonl", [rating for rating, _ in reordered], [tokens for _, tokens in reordered])
+    assert whole(gold="gold.jsonl", predicted="pred.jsonl")["localisation"] == localisation
 
 
 def test_a_pipe_is_read_once(folder: Path) -> None:
@@ -259,17 +262,17 @@ def test_a_model_that_marks_nothing_is_evaluated_by_its_score(folder: Path) -> N
     ran = do(evaluate, by=["system"], json="found.json", gold="gold.jsonl", predicted="comet.jsonl")
     assert "precision" not in ran.out
     assert "expected_score.pearson" in ran.out
-    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
-    assert (found["spans"]["predicted"], "tags" in found) == (None, False)
-    assert found["expected_score"]["spearman"] == pytest.approx(1.0)
+    report = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert (report["spans"]["predicted"], "tags" in report) == (None, False)
+    assert report["expected_score"]["spearman"] == pytest.approx(1.0)
     refused = refusal(evaluate, by=["severity"], gold="gold.jsonl", predicted="comet.jsonl")
     assert "'severity': comet.jsonl has no spans" in refused
 
 
 @pytest.mark.parametrize("is_keyed", [True, False])
 def test_a_prediction_of_a_part_of_the_gold(folder: Path, is_keyed: bool) -> None:
-    def as_given(given: list[Rating]) -> list[Rating]:
-        return given if is_keyed else [replace(one, segment=Segment(one.segment.hypothesis)) for one in given]
+    def as_given(rated: list[Rating]) -> list[Rating]:
+        return rated if is_keyed else [replace(rating, segment=Segment(rating.segment.hypothesis)) for rating in rated]
 
     put(folder / "gold.jsonl", as_given(ratings(GOLD)))
     put(folder / "part.jsonl", as_given(ratings(PREDICTED, "m"))[3:0:-2])
@@ -280,6 +283,6 @@ def test_a_prediction_of_a_part_of_the_gold(folder: Path, is_keyed: bool) -> Non
         "part.jsonl: 2 of 2 ratings compared",
     ]
     assert json.loads(ran.out)["segments"] == 2
-    other = [Rating(Segment("anders", key=SegmentKey("u", index=9)), "m", ())]
-    put(folder / "other.jsonl", as_given(other))
+    unrelated = [Rating(Segment("anders", key=SegmentKey("u", index=9)), "m", ())]
+    put(folder / "other.jsonl", as_given(unrelated))
     assert refusal(evaluate, common=True, gold="gold.jsonl", predicted="other.jsonl").startswith("no segment is common")

@@ -23,9 +23,9 @@ def test_jsonl_holds_the_rating_and_the_weights(texts: dict[str, list[str]], fol
     ran = do(explain, format="jsonl", min_weight=0.5, output="out.jsonl", **texts)
     assert ran.out == ""
     lines = [json.loads(line) for line in (folder / "out.jsonl").read_text(encoding="utf-8").splitlines()]
-    own = lines[0]["explanation"]
-    assert own["method"] == "leave-one-out"
-    assert [one["text"] for one in own["texts"]] == ["hypothesis", "reference"]
+    explanation = lines[0]["explanation"]
+    assert explanation["method"] == "leave-one-out"
+    assert [one["text"] for one in explanation["texts"]] == ["hypothesis", "reference"]
     assert lines[1]["explanation"]["texts"] == []
     rating, blank = jsonl.read(folder / "out.jsonl")
     assert any("nicht" in rating.segment.hypothesis[one.start : one.end] for one in rating.errors or ())

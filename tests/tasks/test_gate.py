@@ -42,12 +42,12 @@ def test_significantly_worse(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(gate, "_TOP", 1)
     ran = do(gate, baseline="good.jsonl", json="g.json", ratings=["worse.jsonl"])
     assert not ran.result.passed
-    _, first, *others = ran.out.splitlines()
+    _, first, *rest = ran.out.splitlines()
     assert first.startswith("FAIL  score minus that of good -5.00 (significantly below 0, p = .0")
-    assert others == ['      segment 1: -5.00; Major "Das"', "      and 9 more segments"]
-    found = json.loads((folder / "g.json").read_text(encoding="utf-8"))
-    (check,) = found["checks"]
-    assert (found["passed"], check["check"], check["n_blamed"]) == (False, "baseline", 10)
+    assert rest == ['      segment 1: -5.00; Major "Das"', "      and 9 more segments"]
+    report = json.loads((folder / "g.json").read_text(encoding="utf-8"))
+    (check,) = report["checks"]
+    assert (report["passed"], check["check"], check["n_blamed"]) == (False, "baseline", 10)
     assert check["p"] < 0.05
 
 
@@ -108,8 +108,8 @@ def test_words_and_names_of_a_comparison(folder: Path, system: str, baseline: st
     write(folder / "same.jsonl", *(folder / "bad.jsonl").read_text().splitlines())
     ran = do(gate, baseline=f"{baseline}.jsonl", json="g.json", ratings=[f"{system}.jsonl"])
     assert f"({words}" in ran.out
-    found = json.loads((folder / "g.json").read_text())
-    assert (found["ratings"], found["baseline"]) == (system, baseline)
+    report = json.loads((folder / "g.json").read_text())
+    assert (report["ratings"], report["baseline"]) == (system, baseline)
 
 
 def test_json_follows_the_schema(folder: Path) -> None:
@@ -121,12 +121,12 @@ def test_json_follows_the_schema(folder: Path) -> None:
     do(gate, baseline="good.jsonl", min_score=-1, json="g.json", ratings=["worse.jsonl"])
     do(compare, bootstrap=20, json="c.json", ratings=["worse.jsonl", "good.jsonl"])
     for name in ("g.json", "c.json"):
-        found = json.loads((folder / name).read_text(encoding="utf-8"))
-        validator.validate(found)
-        assert list(found)[:3] == ["version", "signature", "model"]
-        assert (found["signature"], found["model"]) == ("m", None)
+        report = json.loads((folder / name).read_text(encoding="utf-8"))
+        validator.validate(report)
+        assert list(report)[:3] == ["version", "signature", "model"]
+        assert (report["signature"], report["model"]) == ("m", None)
         with pytest.raises(jsonschema.ValidationError):
-            validator.validate({key: value for key, value in found.items() if key != "version"})
+            validator.validate({key: value for key, value in report.items() if key != "version"})
 
 
 def test_junit_has_a_case_for_each_limit(folder: Path) -> None:

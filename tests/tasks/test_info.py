@@ -21,5 +21,5 @@ def test_faulty_rows_are_told(folder: Path) -> None:
 def test_segments_are_counted_by_their_keys(folder: Path) -> None:
     edited = Rating(replace(SEGMENT, hypothesis="Ein Haus"), "r3", ())
     path = folder / "spans.jsonl"
-    path.write_text("".join(f"{jsonl.dumps(one)}\n" for one in (*RATINGS[:2], edited)), encoding="utf-8")
+    path.write_text("".join(f"{jsonl.dumps(rating)}\n" for rating in (*RATINGS[:2], edited)), encoding="utf-8")
     assert do(info, input="spans.jsonl").out.splitlines()[2].split() == ["segments", "1"]

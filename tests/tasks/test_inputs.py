@@ -12,10 +12,10 @@ from tests.tasks.material.inputs import write_files
 
 def test_tables_by_the_commands(folder: Path) -> None:
     write(folder / "data.csv", "Source,mtA,mtB,gold,domain", "A tree,Ein Baum,Das Haus,Ein Baum,news", "a,b,c,b,")
-    chosen = {"input": ["data.csv"], "columns": ["hypothesis=mtA,mtB,reference=gold"], "model": "{tiny}"}
-    scored = do(score, **chosen)
+    options = {"input": ["data.csv"], "columns": ["hypothesis=mtA,mtB,reference=gold"], "model": "{tiny}"}
+    scored = do(score, **options)
     assert [line.split("\t")[0] for line in scored.out.splitlines()] == ["system", "mtA", "mtB"]
-    tagged = do(tag, format="jsonl", **chosen)
+    tagged = do(tag, format="jsonl", **options)
     rows = [json.loads(line) for line in tagged.out.splitlines()]
     assert [(row["system"], row["index"], row["domain"]) for row in rows] == [
         ("mtA", 0, "news"),
@@ -25,18 +25,18 @@ def test_tables_by_the_commands(folder: Path) -> None:
     ]
     write(folder / "marked.jsonl", *tagged.out.splitlines())
     same = do(compare, json="-", ratings=["marked.jsonl"])
-    assert json.loads(do(compare, json="-", **chosen).out) == {**json.loads(same.out), "ratings": ["data.csv"]}
-    for given in ({}, {"ratings": ["marked.jsonl"], "input": ["data.csv"]}):
-        assert refusal(compare, **given).startswith("give either RATINGS")
+    assert json.loads(do(compare, json="-", **options).out) == {**json.loads(same.out), "ratings": ["data.csv"]}
+    for wrong_options in ({}, {"ratings": ["marked.jsonl"], "input": ["data.csv"]}):
+        assert refusal(compare, **wrong_options).startswith("give either RATINGS")
     assert "no column of translations among Source, mtA, mtB" in refusal(tag, input=["data.csv"])
 
 
 def test_shards_of_a_table_keep_its_columns(folder: Path) -> None:
     write(folder / "data.tsv", "src\tmt\tdomain", "A tree\tEin Baum\tnews", "a\tb\tchat", "c\td\tchat")
-    chosen = {"input": ["data.tsv"], "model": "{tiny}", "precision": "float32"}
+    options = {"input": ["data.tsv"], "model": "{tiny}", "precision": "float32"}
     for number in ("1", "2"):
-        do(tag, **chosen, format="jsonl", output=f"{number}.jsonl", shard=f"{number}/2")
-    do(tag, **chosen, format="jsonl", output="all.jsonl")
+        do(tag, **options, format="jsonl", output=f"{number}.jsonl", shard=f"{number}/2")
+    do(tag, **options, format="jsonl", output="all.jsonl")
     parts = (folder / "1.jsonl").read_text() + (folder / "2.jsonl").read_text()
     assert parts == (folder / "all.jsonl").read_text()
     assert [json.loads(line)["domain"] for line in parts.splitlines()] == ["news", "chat", "chat"]
@@ -74,14 +74,14 @@ def three(folder: Path) -> None:
 @pytest.mark.usefixtures("three")
 def test_one_result_over_several_files() -> None:
     command = {"input": ["a.csv", "b.xlf", "c.po"], "checks": "only", "format": "jsonl"}
-    found = [json.loads(line) for line in do(tag, system="ours", **command).out.splitlines()]
-    assert [(line["system"], line["document"], line["hypothesis"]) for line in found] == [
+    rows = [json.loads(line) for line in do(tag, system="ours", **command).out.splitlines()]
+    assert [(line["system"], line["document"], line["hypothesis"]) for line in rows] == [
         ("ours", "a", "Eins 2"),
         ("ours", "b", "Drei 4"),
         ("ours", "c", "Zwei 3"),
     ]
-    found = [json.loads(line) for line in do(tag, **command).out.splitlines()]
-    assert [(line["document"], line["hypothesis"]) for line in found] == [
+    rows = [json.loads(line) for line in do(tag, **command).out.splitlines()]
+    assert [(line["document"], line["hypothesis"]) for line in rows] == [
         (None, "Eins 2"),
         (None, "Drei 4"),
         (None, "Zwei 3"),

@@ -91,9 +91,9 @@ def test_the_better_of_two_systems(folder: Path) -> None:
     options = {**ASKED, "hyp": ["mt.txt", "other.txt"], "checks": "only", "bootstrap": 0}
     with serving(prefer) as endpoint:
         ran = do(compare, **options, base_url=endpoint.url)
-        found = json.loads(do(compare, **options, base_url=endpoint.url, json="-").out)["preferences"]
+        preferences = json.loads(do(compare, **options, base_url=endpoint.url, json="-").out)["preferences"]
         assert len(endpoint.bodies) == 4
-    assert found == {"mt": {"other": {
+    assert preferences == {"mt": {"other": {
         "wins": 1, "losses": 0, "ties": 2, "unsteady": 1, "unanswered": 0, "win_rate": 2 / 3}}}  # fmt: skip
     assert ran.out.startswith("Preferences: other wins 67 % against mt (1 better, 0 worse, 2 ties, 1 of them because")
     write(folder / "other.txt", "Es kostet 15 Euro.", "Das Haus ist alt.", "Super.")

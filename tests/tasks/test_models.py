@@ -34,9 +34,9 @@ def test_kinds_of_errors_that_are_hardly_found(tmp_path: Path, model: str, input
     lengths = {"1": Found.of(50, 10), "4": Found.of(50, 5)}
     of_inputs = {"source": OfInput(kinds_of_source, {}, lengths), "reference": OfInput({"tense": Found.of(2, 1)}, {})}
     (tmp_path / recall.FILE).write_bytes(msgspec.json.encode(Recall(f"{name}@1", of_inputs)))
-    found = models.blind_spots([*signed(model.format(name), inputs), Rating(Segment("Ja"), "anna", ())])
-    assert len(found) == bool(kinds)
-    assert all(f"of these errors: {kinds}" in note for note in found)
+    notes = models.blind_spots([*signed(model.format(name), inputs), Rating(Segment("Ja"), "anna", ())])
+    assert len(notes) == bool(kinds)
+    assert all(f"of these errors: {kinds}" in note for note in notes)
 
 
 def test_the_embedded_model_says_it() -> None:

@@ -18,8 +18,8 @@ def files(folder: Path) -> None:
 
 
 def test_systems_of_one_name_are_told_apart() -> None:
-    found = data(do(report, output="-", ratings=["a.jsonl", "same.jsonl"]).out)
-    assert found["systems"] == ["a", "same"]
+    page_data = data(do(report, output="-", ratings=["a.jsonl", "same.jsonl"]).out)
+    assert page_data["systems"] == ["a", "same"]
 
 
 def test_ratings_without_spans_are_shown_and_counted(folder: Path) -> None:

@@ -109,10 +109,10 @@ def test_what_others_left_is_refused(texts: Path) -> None:
     made = (texts / "out.jsonl").read_bytes()
     do(tag, limit=1, **command)
     part = texts / "out.jsonl.part"
-    for other in ("what somebody else wrote", "SQLite format 3\0" + 100 * "x"):
-        part.write_text(other)
+    for content in ("what somebody else wrote", "SQLite format 3\0" + 100 * "x"):
+        part.write_text(content)
         assert refusal(tag, **command).startswith("out.jsonl.part: is not what an interrupted run leaves")
-        assert part.read_text() == other
+        assert part.read_text() == content
     part.write_text("")  # killed before the first result
     do(tag, **command)
     assert (texts / "out.jsonl").read_bytes() == made

@@ -54,14 +54,14 @@ def test_two_ways_give_equal_ratings(model: str) -> None:
     frame["src"] = [SOURCE, "It costs €17."]
     annotator = matese.load(model)
     texts: list[str] = list(frame["mt"])
-    given: dict[str, Any] = {"references": list(frame["ref"]), "sources": list(frame["src"])}
-    listed = annotator.annotate(texts, **given, lang_pair="en-de", checks="numbers")
+    texts_read: dict[str, Any] = {"references": list(frame["ref"]), "sources": list(frame["src"])}
+    listed = annotator.annotate(texts, **texts_read, lang_pair="en-de", checks="numbers")
     marked = annotator.annotate(frame, lang_pair="en-de", checks="numbers")
     assert matese.Ratings.from_frame(marked) == listed
     of_column = annotator.annotate(frame.assign(lp="en-de"), checks="numbers")
     assert matese.Ratings.from_frame(of_column) == listed
     assert [error.rule for error in listed[1].all_errors if error.rule] == ["numbers"]
-    alone = annotator.annotate(texts, **given, checks="only,numbers")
+    alone = annotator.annotate(texts, **texts_read, checks="only,numbers")
     assert [len(rating.all_errors) for rating in alone] == [0, 1]
 
 

@@ -25,9 +25,9 @@ def test_a_segment_of_joined_files_is_named_by_its_own_file(folder: Path) -> Non
     command = {"model": "{tiny}", "input": ["a.csv", "b.csv"], "segments": True}
     assert [line.split("\t")[:3] for line in do(score, **command).out.split("\n")[1:-1]] == names
     systems = json.loads(do(score, json="-", **command).out)["systems"]
-    of_segments = [(system["system"], own) for system in systems for own in system["segment_scores"]]
-    assert [[system, own["document"] or "", own["segment"]] for system, own in of_segments] == names
-    assert [own["index"] for _, own in of_segments] == [0, 1, 2, 0]
+    of_segments = [(system["system"], scores) for system in systems for scores in system["segment_scores"]]
+    assert [[system, scores["document"] or "", scores["segment"]] for system, scores in of_segments] == names
+    assert [scores["index"] for _, scores in of_segments] == [0, 1, 2, 0]
 
 
 def test_json_agrees_with_lines() -> None:
@@ -47,8 +47,8 @@ def test_json_agrees_with_lines() -> None:
             low, high = system[f"{name}_interval"]
             assert low <= system[name] <= high
         assert [system["system"], *(f"{system[name]:.10g}" for name in names[1:])] == row[:-1]
-        own = [segment for segment in segments if segment[0] == system["system"]]
-        for index, (scores, segment) in enumerate(zip(system["segment_scores"], own, strict=True)):
+        of_system = [segment for segment in segments if segment[0] == system["system"]]
+        for index, (scores, segment) in enumerate(zip(system["segment_scores"], of_system, strict=True)):
             assert tuple(scores) == ("index", "document", "segment", "score", "expected_score", "minor", "major")
             assert scores["index"] == index
             assert [f"{value:.10g}" for value in list(scores.values())[3:]] == segment[3:-1]

@@ -22,9 +22,9 @@ def test_a_table_json_and_the_corrupted_texts_are_written(texts: dict[str, objec
     ran = do(stress, json="found.json", output="bad.jsonl", **texts, **kinds)
     assert ran.out.splitlines()[0].split() == ["kind", "n", "recall", "elsewhere", "drop", "lower"]
     assert "untranslated: no place found" in ran.told
-    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
-    assert [(one["kind"], one["n"]) for one in found["kinds"]] == [("number", 5), ("negation", 5)]
-    assert all(0 <= one["lower"] <= 1 for one in found["kinds"])
+    report = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert [(one["kind"], one["n"]) for one in report["kinds"]] == [("number", 5), ("negation", 5)]
+    assert all(0 <= one["lower"] <= 1 for one in report["kinds"])
     ratings = list(jsonl.read(folder / "bad.jsonl"))
     assert [one.segment.key.system for one in ratings if one.segment.key] == ["number"] * 5 + ["negation"] * 5
 

@@ -56,7 +56,7 @@ def test_limit_of_each_system(request_: Request) -> None:
 def test_worst_come_first(request_: Request) -> None:
     tagged = tag.run(varied(request_, sort="worst", limit=3))
     for system in ("a", "b"):
-        of_system = [one for one in tagged.ratings if one.segment.key and one.segment.key.system == system]
+        of_system = [rating for rating in tagged.ratings if rating.segment.key and rating.segment.key.system == system]
         assert of_system == matese.worst_first(of_system)
         assert len(of_system) == 3
 
@@ -71,8 +71,8 @@ def test_checks_beside_a_model_and_alone(request_: Request) -> None:
     also = tag.run(varied(request_, checks="also"))
     without = tag.run(request_)
     assert any(rating.errors for rating in alone.ratings)
-    for found, both, marked in zip(alone.ratings, also.ratings, without.ratings, strict=True):
-        assert len(both.all_errors) <= len(found.all_errors) + len(marked.all_errors)
+    for by_rules, both, marked in zip(alone.ratings, also.ratings, without.ratings, strict=True):
+        assert len(both.all_errors) <= len(by_rules.all_errors) + len(marked.all_errors)
         assert both.rater is not None
     assert also.ratings != without.ratings
 

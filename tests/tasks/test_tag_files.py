@@ -141,8 +141,8 @@ def test_a_limit_is_of_each_system_of_a_table(folder: Path) -> None:
     assert [line["hypothesis"] for line in lines] == ["a one", "b one", "c one"]
     lines = objects(do(tag, input=["t.csv"], sort="worst", limit=1, **JSONL).out)
     assert [line["system"] for line in lines] == ["A", "B", "C"]
-    found = objects(do(tag, input=["t.csv"], only_errors=True, limit=1, **JSONL).out)
-    assert len({line["system"] for line in found}) == len(found) > 0
+    rows = objects(do(tag, input=["t.csv"], only_errors=True, limit=1, **JSONL).out)
+    assert len({line["system"] for line in rows}) == len(rows) > 0
 
 
 # What looks like bad input and is none, with offsets into the text exactly as it stands in the file.
@@ -236,9 +236,9 @@ def test_checks_alone_need_no_model(folder: Path) -> None:
     assert ran.told == ""
     first, second, third = objects(ran.out)
     assert str(first["rater"]).startswith(f"matese|checks:{RULES}+py3langid+icu4py|lang_pair:en-de|version:")
-    assert [(one["text"], one["confidence"]) for one in first["errors"]] == [("16", None)]  # type: ignore[attr-defined]
+    assert [(error["text"], error["confidence"]) for error in first["errors"]] == [("16", None)]  # type: ignore[attr-defined]
     assert (first["lang_pair"], first["score"], first["expected_score"]) == ("en-de", -5, None)
-    assert [one["category"] for one in second["unplaced"]] == ["Non-translation"]  # type: ignore[attr-defined]
+    assert [error["category"] for error in second["unplaced"]] == ["Non-translation"]  # type: ignore[attr-defined]
     assert third["errors"] == []
     assert objects(do(tag, src=["src.txt"], only_errors=True, **CHECKS).out)[1]["index"] == 1
     # Without a source too, in the terminal as well.
@@ -253,11 +253,11 @@ def test_terms_are_checked_on_files_of_all_formats(folder: Path) -> None:
     write(folder / "terms.tsv", "file\tDatei")
     texts = {"hyp": ["mt.txt"], "src": ["src.txt"], "lang_pair": "en-de", "terms": "terms.tsv"}
     first, second = objects(do(tag, **texts, **JSONL).out)
-    assert [one["rule"] for one in first["omissions"] if "rule" in one] == ["terms"]  # type: ignore[attr-defined]
+    assert [error["rule"] for error in first["omissions"] if "rule" in error] == ["terms"]  # type: ignore[attr-defined]
     assert "|checks:terms@" in str(first["rater"])
-    assert not any("rule" in one for one in second["errors"])  # type: ignore[attr-defined]
+    assert not any("rule" in error for error in second["errors"])  # type: ignore[attr-defined]
     only = objects(do(tag, **texts, checks="only,numbers", format="jsonl").out)
-    assert [[one["rule"] for one in row["errors"] + row["omissions"]] for row in only] == [["terms"], ["numbers"]]  # type: ignore[operator]
+    assert [[error["rule"] for error in row["errors"] + row["omissions"]] for row in only] == [["terms"], ["numbers"]]  # type: ignore[operator]
     assert refusal(tag, **{**texts, "terms": "none.tsv"}).startswith("none.tsv")
 
 
@@ -281,9 +281,9 @@ def test_checks_beside_a_model(folder: Path) -> None:
     both = objects(do(tag, hyp=["mt.txt"], src=["src.txt"], checks="also", **JSONL).out)
     assert both[0]["expected_score"] == alone[0]["expected_score"]
     assert both[0]["rater"] == f"{alone[0]['rater']}|checks:{RULES}+icu4py|lang_pair:unknown"
-    added = [one for one in both[0]["errors"] if one not in alone[0]["errors"]]  # type: ignore[attr-defined, operator]
+    added = [error for error in both[0]["errors"] if error not in alone[0]["errors"]]  # type: ignore[attr-defined, operator]
     # The model has marked other words before, which share some with the number: they have become one error.
-    assert [(one["text"], one["category"]) for one in added] == [("16", "Accuracy/Mistranslation/Number")]
+    assert [(error["text"], error["category"]) for error in added] == [("16", "Accuracy/Mistranslation/Number")]
     assert both[1]["unplaced"] == alone[1]["unplaced"] != []
 
 
@@ -309,8 +309,8 @@ msgstr "Offen"
 
 def test_a_comment_stays_its_authors(folder: Path) -> None:
     (folder / "a.po").write_text(NOTED % "Offen", encoding="utf-8")
-    for given, written in (("a.po", "b.po"), ("b.po", "c.po")):
-        do(tag, checks="only", input=[given], output=written)
+    for source, written in (("a.po", "b.po"), ("b.po", "c.po")):
+        do(tag, checks="only", input=[source], output=written)
         assert (folder / written).read_text(encoding="utf-8").count("# Comment: The verb?") == 1
 
 
@@ -331,7 +331,7 @@ def test_files_of_localisation_come_back_with_notes(folder: Path) -> None:
         assert ran.out == ""
         (rating,) = objects(do(convert, to="jsonl", input=f"out-{name}", output="-").out)
         assert rating["hypothesis"] == hypothesis
-        spans = [(one["start"], one["end"]) for one in rating["errors"]]  # type: ignore[attr-defined]
+        spans = [(error["start"], error["end"]) for error in rating["errors"]]  # type: ignore[attr-defined]
         placeholder = hypothesis.index("%s")
         assert spans
         assert not any(placeholder <= start and end <= placeholder + 2 for start, end in spans)
@@ -342,7 +342,7 @@ def test_files_of_localisation_come_back_with_notes(folder: Path) -> None:
     numbers = do(tag, checks="only", input=["a.xlf"], format="jsonl", only_errors=True)
     (rating,) = objects(numbers.out)
     assert (rating["lang_pair"], rating["system"], rating["index"]) == ("en_GB-de", None, 0)
-    assert [one["text"] for one in rating["errors"]] == ["1,5"]  # type: ignore[attr-defined]
+    assert [error["text"] for error in rating["errors"]] == ["1,5"]  # type: ignore[attr-defined]
 
 
 def test_any_file_of_ratings_is_marked_anew(folder: Path) -> None:
@@ -353,12 +353,12 @@ def test_any_file_of_ratings_is_marked_anew(folder: Path) -> None:
     assert {line["lang_pair"] for line in objects(checked.out)} == {"en-de"}
     problem = refusal(tag, input=["mt.txt"])
     assert problem.startswith("mt.txt holds translations alone: give its source or reference")
-    others: list[tuple[dict[str, object], str]] = [
+    refused: list[tuple[dict[str, object], str]] = [
         ({"checks": "only", "hyp": ["mt.txt"], "tokens": True, "format": "jsonl"}, "--tokens needs a model"),
         ({"checks": "alone", "hyp": ["mt.txt"]}, "checks: unknown value 'alone'"),
         ({"input": ["spans.jsonl"], "output": "spans.jsonl"}, "--output spans.jsonl is the input spans.jsonl"),
     ]
-    for arguments, problem in others:
+    for arguments, problem in refused:
         assert refusal(tag, **arguments).startswith(problem)
 
 

@@ -51,7 +51,7 @@ def test_error_free_labels_need_a_calibrated_model(tiny_model_dir: Path) -> None
 def test_candidates_are_the_systems_of_each_segment() -> None:
     ran = do(mbr, input=["mteval-test26.jsonl"], format="jsonl")
     lines = [json.loads(line) for line in ran.out.splitlines()]
-    assert [[one["system"] for one in line["candidates"]] for line in lines] == [
+    assert [[candidate["system"] for candidate in line["candidates"]] for line in lines] == [
         ["Big One", "tiny"],
         ["Big One"],
         ["Big One", "tiny"],

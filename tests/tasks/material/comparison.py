@@ -19,13 +19,13 @@ NEW_ERRORS: Errors = ((), (), (major(12, 16),), (major(0, 5),))
 
 def ratings(texts: tuple[str, ...], errors: Errors, system: str, sources: tuple[str, ...] = SOURCES) -> list[Rating]:
     return [
-        Rating(Segment(text, source, (), SegmentKey(system=system, index=index)), "m", own)
-        for index, (text, source, own) in enumerate(zip(texts, sources, errors, strict=True))
+        Rating(Segment(text, source, (), SegmentKey(system=system, index=index)), "m", spans)
+        for index, (text, source, spans) in enumerate(zip(texts, sources, errors, strict=True))
     ]
 
 
-def save(path: Path, own: list[Rating]) -> None:
-    write(path, *map(jsonl.dumps, own))
+def save(path: Path, rows: list[Rating]) -> None:
+    write(path, *map(jsonl.dumps, rows))
 
 
 def write_files(folder: Path) -> None:

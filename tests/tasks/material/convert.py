@@ -16,7 +16,7 @@ RATINGS = [
 
 def write_files(folder: Path) -> Path:
     path = folder / "spans.jsonl"
-    path.write_text("".join(f"{jsonl.dumps(one)}\n" for one in RATINGS), encoding="utf-8")
+    path.write_text("".join(f"{jsonl.dumps(rating)}\n" for rating in RATINGS), encoding="utf-8")
     return path
 
 

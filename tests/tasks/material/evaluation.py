@@ -37,8 +37,8 @@ def ratings(marks: Any, rater: str = "r", texts: tuple[str, ...] = SENTENCES) ->
     ]
 
 
-def put(path: Path, given: list[Rating], tokens: list[TokenScores] | None = None) -> None:
-    lines = [jsonl.dumps(one, tokens=None if tokens is None else tokens[i]) for i, one in enumerate(given)]
+def put(path: Path, rows: list[Rating], tokens: list[TokenScores] | None = None) -> None:
+    lines = [jsonl.dumps(rating, tokens=None if tokens is None else tokens[i]) for i, rating in enumerate(rows)]
     write(path, *lines)
 
 

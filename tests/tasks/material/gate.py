@@ -18,7 +18,7 @@ BAD = [
 def write_files(folder: Path) -> None:
     for system, errors in (("good", [()] * 10), ("bad", BAD), ("worse", [(major(0, 3),)] * 10)):
         lines = [
-            Rating(Segment("Das Haus ist alt.", key=SegmentKey(system=system, index=index)), "m", own)
-            for index, own in enumerate(errors)
+            Rating(Segment("Das Haus ist alt.", key=SegmentKey(system=system, index=index)), "m", spans)
+            for index, spans in enumerate(errors)
         ]
         write(folder / f"{system}.jsonl", *map(jsonl.dumps, lines))

@@ -18,7 +18,7 @@ TEXTS = ("Das Haus am See", "", "Es regnet")
 def ratings(system: str | None = None) -> list[Rating]:
     keys = [SegmentKey(system=system, index=index) for index in range(3)]
     errors = ((minor(0, 3), major(4, 8)), (), (minor(0, 2),))
-    return [Rating(Segment(text, key=key), "m", own) for text, key, own in zip(TEXTS, keys, errors, strict=True)]
+    return [Rating(Segment(text, key=key), "m", spans) for text, key, spans in zip(TEXTS, keys, errors, strict=True)]
 
 
 def data(page: str) -> Any:
