@@ -84,8 +84,8 @@ class Counts:
         lowered = self.lowered_batch_tokens
         n = self.n_segments
         batches = [f"out of memory on the device: continued with --batch-tokens {lowered}"] if lowered else []
-        counts = {what: getattr(self, name) for name, what in _SPECIAL.items()}
-        special = [agreeing(count, n, what) for what, count in counts.items() if count]
+        counts = {text: getattr(self, name) for name, text in _SPECIAL.items()}
+        special = [agreeing(count, n, text) for text, count in counts.items() if count]
         read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
         mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
         return [*self.warnings, *batches, *special, *mixed]
@@ -185,13 +185,13 @@ def _load(options: LoadOptions) -> Annotator:
     name = _name_of([str(model) for model in options.models])
     predictors = [_load_predictor(directory, options) for directory in directories]
     decodings = [predictor.config.decoding.varied(options.choice) for predictor in predictors]
-    found = recall.read(directories[0]) if len(directories) == 1 else None
+    measured_recall = recall.read(directories[0]) if len(directories) == 1 else None
     predictor = predictors[0]
     if options.uncertainty is not None:
         from matese.model.uncertainty import Ensemble
 
         predictor = Ensemble(options.uncertainty, predictors, decodings, options.weights)
-    return Annotator(predictor, decodings[0], weights=options.weights, name=name, found=found)
+    return Annotator(predictor, decodings[0], weights=options.weights, name=name, recall=measured_recall)
 
 
 def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
@@ -341,16 +341,16 @@ class Annotator:
         *,
         name: str,
         weights: mqm.Weights = mqm.MATESE,
-        found: Recall | None = None,
+        recall: Recall | None = None,
     ) -> None:
         self.predictor = predictor
         self.decoding = decoding
         self.weights = weights
         self.name = name
         self.config = predictor.config
-        self.recall = found
-        measured = () if self.recall is None else self.recall.languages
-        self._lang_pairs = tuple(f"{name}-{name}" for name in measured) or self.config.lang_pairs
+        self.recall = recall
+        measured_languages = () if recall is None else recall.languages
+        self._lang_pairs = tuple(f"{name}-{name}" for name in measured_languages) or self.config.lang_pairs
         self._special = Counter[str]()
         self._read = Counter[str]()
         self._doubts = dict[Doubt, None]()
@@ -380,7 +380,7 @@ class Annotator:
 
     def with_decoding(self, decoding: Decoding) -> Annotator:
         """Returns an annotator with the same loaded model, another decoding, and counts that start at 0."""
-        return Annotator(self.predictor, decoding, weights=self.weights, name=self.name, found=self.recall)
+        return Annotator(self.predictor, decoding, weights=self.weights, name=self.name, recall=self.recall)
 
     def signature(self, inputs: InputKind, n_references: int = 1, languages: LanguageCodes | None = None) -> str:
         """Returns a text that names everything that can change a prediction, in the manner of sacreBLEU."""
@@ -531,19 +531,19 @@ class Annotator:
                 yield result.rating, self._tokens(result) if has_tokens else None
             return
         signature = cache(self.signature)
-        how = (repr(self.decoding), repr(self.weights), has_tokens)
+        settings = (repr(self.decoding), repr(self.weights), has_tokens)
 
         def dependencies(read: ModelInput) -> tuple[object, ...]:
             segment = read.segment
             lang_pair = segment.key and segment.key.lang_pair
-            return (read.rater, *how, lang_pair, segment.hypothesis, segment.source, segment.references)
+            return (read.rater, *settings, lang_pair, segment.hypothesis, segment.source, segment.references)
 
         def find(segment: Segment) -> tuple[Rating, TokenScores | None] | None:
             read = self._input(segment, signature) if self.can_read(segment) else None
-            known = None if read is None else finished.get(*dependencies(read))
-            if read is None or known is None:
+            entry = None if read is None else finished.get(*dependencies(read))
+            if read is None or entry is None:
                 return None
-            special, _, line = known.partition("\n")
+            special, _, line = entry.partition("\n")
             self._count(read, special.split())
             return replace(jsonl.loads(line), segment=read.segment), jsonl.token_scores(line)
 

@@ -103,8 +103,8 @@ class BertScore:
             for number, segment in enumerate(segments)
         )
         references = [text for _, texts in dict.fromkeys(places) for text in texts]
-        known = self._embed(references)
-        documents = [known[text][1].tolist() for text in references]
+        embedded_references = self._embed(references)
+        documents = [embedded_references[text][1].tolist() for text in references]
         weights = {
             name: None if name == "bertscore" else self._idf(documents, offset=1 if name == "yisi" else 0)
             for name in variants
@@ -112,7 +112,10 @@ class BertScore:
         by_variant: dict[BertscoreVariant, dict[str, FloatArray]] = {name: {} for name in variants}
         for system, segments in systems.items():
             hypotheses = self._embed([segment.hypothesis for segment in segments])
-            pairs = [[(hypotheses[part.hypothesis], known[text]) for text in part.references] for part in segments]
+            pairs = [
+                [(hypotheses[segment.hypothesis], embedded_references[text]) for text in segment.references]
+                for segment in segments
+            ]
             for name in variants:
                 scores = [max(self._f(name, *pair, weights[name]) for pair in of_segment) for of_segment in pairs]
                 by_variant[name][system] = np.array(scores, dtype=np.float64)

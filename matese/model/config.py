@@ -48,8 +48,8 @@ class ModelConfig:
 
     def reading(self, choice: DecodingChoice) -> ModelConfig:
         """Returns the settings in which texts are read as a user chose."""
-        chosen = {field.name: getattr(choice, field.name, None) for field in fields(self.texts)}
-        changed = {name: value for name, value in chosen.items() if value is not None}
+        choices = {field.name: getattr(choice, field.name, None) for field in fields(self.texts)}
+        changed = {name: value for name, value in choices.items() if value is not None}
         return replace(self, texts=replace(self.texts, **changed)) if changed else self
 
     @property

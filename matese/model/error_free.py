@@ -12,7 +12,7 @@ import numpy as np
 from matese import mqm
 from matese.annotation import ErrorFree, ErrorSpan, Omission, Segment, Severity
 from matese.model.heads.tags.bio import O
-from matese.model.heads.tags.marking import log_odds
+from matese.model.heads.tags.marking import log_odds, probability_of
 from matese.model.prediction import Marks, Prediction
 from matese.text.words import count_words, is_untranslated
 from matese.validation.options import NonPositive, Share
@@ -76,8 +76,8 @@ class ErrorFreeRule:
         >>> [round(rule.probability(Features(2.0, errors, -1.0, 0, 0)), 2) for errors in (0.0, 1.0, 3.0)]
         [0.73, 0.5, 0.12]
         """
-        odds = self.offset + math.fsum(map(operator.mul, vars(self.weights).values(), vars(features).values()))
-        return 1 / (1 + math.exp(-min(max(odds, -700.0), 700.0)))
+        products = map(operator.mul, vars(self.weights).values(), vars(features).values())
+        return probability_of(self.offset + math.fsum(products))
 
 
 def features_of(prediction: Prediction, marks: Marks) -> Features:

@@ -99,9 +99,9 @@ class Interpreter:
         """
         read: dict[Reading, Sequence[Prediction]] = {}
         for reading in dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings):
-            own = reading.rows(self.config.texts.layout)
-            if own[0] in rows:
-                read[reading] = [rows[row] for row in own]
+            reading_rows = reading.rows(self.config.texts.layout)
+            if reading_rows[0] in rows:
+                read[reading] = [rows[row] for row in reading_rows]
         joint = self._of_rows(list(read.values()), decoding, combine)
         readings = dict(zip(read, joint, strict=True))
         return [
@@ -221,8 +221,8 @@ def _covering(whole: Sequence[WindowOutput], pieces: Sequence[WindowOutput]) -> 
     covered = [place for encoding, _ in pieces for place in _kept(encoding)]
     parts = list(pieces)
     for encoding, outputs in whole:
-        own = np.setdiff1d(_kept(encoding), covered)
-        for run in np.split(own, np.flatnonzero(np.diff(own) > 1) + 1):
+        uncovered = np.setdiff1d(_kept(encoding), covered)
+        for run in np.split(uncovered, np.flatnonzero(np.diff(uncovered) > 1) + 1):
             if len(run):
                 kept = (int(run[0]) - encoding.start, int(run[-1]) + 1 - encoding.start)
                 parts.append(WindowOutput(encoding._replace(kept=kept), outputs))

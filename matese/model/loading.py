@@ -170,12 +170,12 @@ def _build(stored: StoredModel, *, is_trainable: bool) -> AnyNetwork:
 def _tokenizer(stored: StoredModel, *, is_trainable: bool) -> Tokenizer:
     if isinstance(stored.tokenizer, FileTokenizer):
         return stored.tokenizer
-    own = None
+    tokenizer = None
     if not is_trainable:
-        own = tokenizers.read(stored.tokenizer)  # as we write it
-    if own is None and (stored.is_released or stored.config.heads.tags is None):
-        own = tokenizers.read_released(stored.tokenizer, str(stored.encoder["model_type"]))
-    return own or tokenizers.load_tokenizer(stored.tokenizer)
+        tokenizer = tokenizers.read(stored.tokenizer)  # as we write it
+    if tokenizer is None and (stored.is_released or stored.config.heads.tags is None):
+        tokenizer = tokenizers.read_released(stored.tokenizer, str(stored.encoder["model_type"]))
+    return tokenizer or tokenizers.load_tokenizer(stored.tokenizer)
 
 
 @torch.inference_mode()

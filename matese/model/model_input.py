@@ -75,12 +75,12 @@ class Reading(NamedTuple):
         inputs = self.inputs
         if layout == "source-first":
             return (Row((self.source or "", self.hypothesis, self.reference or ""), inputs),)
-        own = Row((self.hypothesis, *self.contexts), inputs, self.languages)
+        row = Row((self.hypothesis, *self.contexts), inputs, self.languages)
         if not is_combined(inputs, layout):
-            return (own,)
+            return (row,)
         of_source = self._replace(reference=None)
         of_reference = self._replace(source=None)
-        return (*of_source.rows(layout), *of_reference.rows(layout), own)
+        return (*of_source.rows(layout), *of_reference.rows(layout), row)
 
 
 class ModelInput(NamedTuple):

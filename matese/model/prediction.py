@@ -29,7 +29,7 @@ class Outputs:
     @classmethod
     def of(cls, said: Iterable[object]) -> Self:
         """Returns the outputs of several heads; None stands for a head that says nothing."""
-        return cls({type(one): one for one in said if one is not None})
+        return cls({type(output): output for output in said if output is not None})
 
     def get(self, kind: type[T]) -> T | None:
         """Returns what the head with this type of output says; None if it says nothing."""
@@ -37,12 +37,12 @@ class Outputs:
 
     def __getitem__(self, kind: type[T]) -> T:
         """Returns what the head with this type of output says."""
-        found: T = self.by_type[kind]
-        return found
+        output: T = self.by_type[kind]
+        return output
 
-    def changed(self, *said: object) -> Self:
-        """Returns the outputs with others in place of those of the same types."""
-        return type(self)({**self.by_type, **{type(one): one for one in said}})
+    def changed(self, output: object) -> Self:
+        """Returns the outputs with another one in place of that of the same type."""
+        return type(self)({**self.by_type, type(output): output})
 
 
 class WindowOutput(NamedTuple):

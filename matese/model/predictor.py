@@ -160,14 +160,14 @@ class Predictor:
         encodings: list[Encoding] = []
         long_texts: dict[Row, LongText] = {}
         for row in distinct:
-            hypothesis, *others = [tokens[text] for text in row.texts]
-            is_skipped = "blank" in self.overrides and is_blank(row.texts[0], hypothesis)
+            row_tokens = [tokens[text] for text in row.texts]
+            is_skipped = "blank" in self.overrides and is_blank(row.texts[0], row_tokens[0])
             if row in remembered or is_skipped:
                 continue
-            tokens_of_row = [hypothesis, *others]
-            long_text = LongText.of(self.config, self.text_encoder, row.texts, tokens_of_row, row.inputs, row.languages)
+            long_text = LongText.of(self.config, self.text_encoder, row.texts, row_tokens, row.inputs, row.languages)
             if long_text is None:
-                read = self.interpreter.windows(self.text_encoder.join(hypothesis, others, row.inputs, row.languages))
+                windows = self.text_encoder.join(row_tokens[0], row_tokens[1:], row.inputs, row.languages)
+                read = self.interpreter.windows(windows)
             elif long_text.is_by_states:
                 long_texts[row] = long_text
                 read = long_text.whole()
@@ -196,7 +196,9 @@ class Predictor:
         later = [
             (row, piece)
             for row, long_text in prepared.long_texts.items()
-            for piece in long_text.pieces([(one.encoding, one.outputs.get(SentenceStates)) for one in windows[row]])
+            for piece in long_text.pieces(
+                [(window.encoding, window.outputs.get(SentenceStates)) for window in windows[row]]
+            )
         ]
         if later:
             read = self.engine.prepare([piece for _, piece in later])()

@@ -58,7 +58,7 @@ class OfInput(msgspec.Struct, frozen=True):
 
     def hardly_found(self) -> list[str]:
         """Returns the kinds of errors that are hardly found."""
-        return [kind for kind, found in self.kinds.items() if found.is_weak]
+        return [kind for kind, measured in self.kinds.items() if measured.is_weak]
 
 
 class Recall(msgspec.Struct, frozen=True):
@@ -70,14 +70,16 @@ class Recall(msgspec.Struct, frozen=True):
     @property
     def languages(self) -> list[str]:
         """The target languages that were measured."""
-        found = {name: one.n for of_input in self.inputs.values() for name, one in of_input.languages.items()}
-        return sorted(name for name, n in found.items() if n >= ENOUGH)
+        n_errors = {
+            name: measured.n for of_input in self.inputs.values() for name, measured in of_input.languages.items()
+        }
+        return sorted(name for name, n in n_errors.items() if n >= ENOUGH)
 
     def is_weak(self, language: str, inputs: str) -> bool | None:
         """Whether hardly any errors are found in a target language; None if that was not measured."""
         of_input = self.inputs.get(inputs)
-        found = None if of_input is None else of_input.languages.get(language)
-        return None if found is None or found.n < ENOUGH else found.is_weak
+        measured = None if of_input is None else of_input.languages.get(language)
+        return None if measured is None or measured.n < ENOUGH else measured.is_weak
 
 
 def read(directory: Path) -> Recall | None:

@@ -76,11 +76,11 @@ class BatchStates:
         ids = self.batch.ids if self.batch.decoder_ids is None else self.batch.decoder_ids
         return self.embed(ids.gather(1, self.batch.positions))
 
-    def pooled(self, how: Pooling) -> Tensor:
+    def pooled(self, kind: Pooling) -> Tensor:
         """Returns the embedding of each row, from its final states: (batch, width), float32."""
-        chosen = pooling.POOLINGS[how]
-        pool = chosen.of(self.mask)
-        if self.mix is not None and not self.extra_layers and chosen.is_linear:
+        row_pooling = pooling.POOLINGS[kind]
+        pool = row_pooling.of(self.mask)
+        if self.mix is not None and not self.extra_layers and row_pooling.is_linear:
             return self._mixed(self.mix, pool)  # the pooled mix, without sums over all tokens
         with pooling.in_full(self.final):
             return pool(self.final)

@@ -79,8 +79,8 @@ def doubt(segment: Segment, inputs: str, lang_pairs: tuple[str, ...], recall: Re
 
 
 def _by_script(segment: Segment, lang_pairs: tuple[str, ...]) -> Doubt | None:
-    for text, known in zip((segment.source, segment.hypothesis), _known_scripts(lang_pairs), strict=False):
-        if text and not known.has_all(text) and (script := _script(text)) and script not in known.names:
+    for text, scripts in zip((segment.source, segment.hypothesis), _known_scripts(lang_pairs), strict=False):
+        if text and not scripts.has_all(text) and (script := _script(text)) and script not in scripts.names:
             return Doubt("untrained", f"the {script.capitalize()} script")
     return None
 
@@ -88,14 +88,14 @@ def _by_script(segment: Segment, lang_pairs: tuple[str, ...]) -> Doubt | None:
 def sentences(doubts: Iterable[Doubt]) -> list[str]:
     """Returns a sentence for each reason."""
     languages: dict[str, set[str]] = {}
-    for one in doubts:
-        languages.setdefault(one.reason, set()).add(one.language)
+    for doubt in doubts:
+        languages.setdefault(doubt.reason, set()).add(doubt.language)
     return [_SENTENCES[reason].format(", ".join(sorted(names))) for reason, names in sorted(languages.items())]
 
 
 @lru_cache
-def _is_one_of(pair: str, others: tuple[str, ...]) -> bool:
-    return any(agree(pair, other) for other in others)
+def _is_one_of(pair: str, lang_pairs: tuple[str, ...]) -> bool:
+    return any(agree(pair, lang_pair) for lang_pair in lang_pairs)
 
 
 class _Scripts:

@@ -81,12 +81,12 @@ class TrainingData:
 UNKNOWN = TrainingData()
 
 
-def hashed(sources: Iterable[str], *others: str) -> str:
+def hashed(sources: Iterable[str], *hash_sets: str) -> str:
     """Returns a set of hashes as text: a bit for each possible hash, compressed.
 
     Args:
         sources: texts, of which case, white space and punctuation do not count.
-        others: further sets of hashes.
+        hash_sets: further sets of hashes.
 
     >>> data = TrainingData(sources=hashed(["The house."], hashed(["A tree"])))
     >>> data.learned(["the house", "A tree", "A house"])
@@ -94,8 +94,8 @@ def hashed(sources: Iterable[str], *others: str) -> str:
     """
     bits = _bits("")
     bits[np.fromiter(map(_hash, sources), np.int64)] = True
-    for other in others:
-        bits |= _bits(other)
+    for hash_set in hash_sets:
+        bits |= _bits(hash_set)
     return base64.b64encode(zlib.compress(np.packbits(bits).tobytes(), 9)).decode() if bits.any() else ""
 
 

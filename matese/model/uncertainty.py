@@ -171,11 +171,11 @@ class Ensemble(Predictor):
 
     def _by_member(self, model_inputs: Sequence[ModelInput], decoding: Decoding) -> Iterator[PredictedRating]:
         columns = []
-        for predictor, own, switched_on in self._members:
+        for predictor, member_decoding, switched_on in self._members:
             if self.uncertainty.kind == "dropout":
                 predictor.forget()  # of another pass
             with switched_on():
-                columns.append(list(predictor.annotate(model_inputs, own)))
+                columns.append(list(predictor.annotate(model_inputs, member_decoding)))
         if self.uncertainty.kind == "dropout":
             self.forget()
         groups = list(zip(*columns, strict=True))
@@ -295,10 +295,10 @@ def _check_alike(names: Sequence[str], predictors: Sequence[Predictor]) -> None:
             "vocabulary": predictor.text_encoder.tokenization() if marks else None,
         }
 
-    first = traits(predictors[0])
+    expected = traits(predictors[0])
     for name, predictor in zip(names[1:], predictors[1:], strict=True):
-        other = traits(predictor)
-        differing = next((trait for trait in first if first[trait] != other[trait]), None)
+        actual = traits(predictor)
+        differing = next((trait for trait in expected if expected[trait] != actual[trait]), None)
         if differing is not None:
             raise ModelError(
                 f"models {names[0]} and {name} differ in {differing}: the models of an ensemble must share it"

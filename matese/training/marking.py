@@ -12,7 +12,7 @@ import numpy as np
 from matese.annotation import ErrorSpan, Rating, Severity
 from matese.annotation.severities import COUNTED
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray
-from matese.model.heads.tags.decoding import Run, runs
+from matese.model.heads.tags.decoding import Run, find_runs
 from matese.model.heads.tags.marking import MarkRule, log_odds
 from matese.model.operating_point import OperatingPoint
 from matese.training import logistic_regression
@@ -165,7 +165,7 @@ def collect(judged: Sequence[Judged], least: float, *, whole_words: bool) -> lis
     return [
         Candidate(each, run, any(_meet(run, gold) for gold in errors_of(each.rating)))
         for each in judged
-        for run in runs(each.prediction, least, whole_words=whole_words)
+        for run in find_runs(each.prediction, least, whole_words=whole_words)
     ]
 
 

@@ -29,19 +29,19 @@ class LayerMix(nn.Module):
 
         Reading before mixing avoids sums over all tokens. The mask is (batch, tokens), True for tokens.
         """
-        chosen: Tensor = self.weights
+        logits: Tensor = self.weights
         if self.training and self._dropout:
-            is_dropped = torch.rand_like(chosen) < self._dropout
-            chosen = chosen.masked_fill(is_dropped, _DROPPED)
-        weights = self.gamma * (sparsemax(chosen) if self._is_sparse else chosen.softmax(0))
+            is_dropped = torch.rand_like(logits) < self._dropout
+            logits = logits.masked_fill(is_dropped, _DROPPED)
+        shares = self.gamma * (sparsemax(logits) if self._is_sparse else logits.softmax(0))
         mixed: Tensor | None = None
-        for weight, layer in zip(weights, layers, strict=True):
+        for share, layer in zip(shares, layers, strict=True):
             vectors = read(layer)
             if self._is_normed:
                 mean, deviation = _moments(layer, mask)
                 shape = (-1, *[1] * (vectors.ndim - 1))
                 vectors = (vectors - mean.view(shape)) / deviation.view(shape)
-            mixed = weight * vectors if mixed is None else mixed + weight * vectors
+            mixed = share * vectors if mixed is None else mixed + share * vectors
         assert mixed is not None
         return mixed
 

@@ -144,9 +144,9 @@ def _write_gelu(states: Array, bounded: Array) -> None:
 
 
 def _polynomial(coefficients: tuple[float, ...], values: Array) -> Array:
-    first, *others, last = map(np.float32, coefficients)
+    first, *middle, last = map(np.float32, coefficients)
     total = values * first
-    for coefficient in others:
+    for coefficient in middle:
         total += coefficient
         total *= values
     total += last

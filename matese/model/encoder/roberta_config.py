@@ -44,8 +44,8 @@ def read(settings: Mapping[str, object]) -> RobertaConfig:
     """Returns the settings of a transformers configuration for which `is_roberta` is true."""
     # Released configurations leave out defaults.
     names = {field.name for field in fields(RobertaConfig)}
-    known: dict[str, Any] = {name: value for name, value in settings.items() if name in names}
-    return RobertaConfig(**known)
+    values: dict[str, Any] = {name: value for name, value in settings.items() if name in names}
+    return RobertaConfig(**values)
 
 
 def is_roberta(settings: Mapping[str, object], *, with_bert: bool = False) -> bool:

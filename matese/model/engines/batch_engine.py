@@ -75,9 +75,9 @@ class BatchEngine:
         batches = []
         budget = self.lowered_batch_tokens or self.batch_tokens
         for places in by_length([encodings[number] for number in numbers], budget):
-            chosen = [numbers[place] for place in places]
-            batch = collate([encodings[number] for number in chosen], pad_id=self._pad_id)
-            batches.append((chosen, batch))
+            batch_numbers = [numbers[place] for place in places]
+            batch = collate([encodings[number] for number in batch_numbers], pad_id=self._pad_id)
+            batches.append((batch_numbers, batch))
         return batches
 
     def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[WindowOutput]:
@@ -105,8 +105,8 @@ class BatchEngine:
                 continue
             n_tokens = batch.mask.numel() + (0 if batch.decoder_mask is None else batch.decoder_mask.numel())
             self.lowered_batch_tokens = max(1, min(self.lowered_batch_tokens or self.batch_tokens, n_tokens) // 2)
-            left = itertools.chain(numbers, *(others for others, _ in waiting))
-            waiting = list(self.batches(encodings, list(left)))
+            remaining = itertools.chain(numbers, *(later_numbers for later_numbers, _ in waiting))
+            waiting = list(self.batches(encodings, list(remaining)))
         return outputs
 
     def _try(self, batch: Inputs) -> NetworkOutput | None:

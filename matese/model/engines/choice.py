@@ -37,8 +37,8 @@ def is_numpy(hardware: Hardware, config: StoredConfig | None, n_segments: int | 
         if not can:
             raise ModelError("numpy cannot compute this model: use --engine torch")
         if not fits:
-            given = f"--device {hardware.device} --precision {hardware.precision}"
-            raise UsageError(f"--engine numpy {given}: numpy computes in float32 on the CPU")
+            options = f"--device {hardware.device} --precision {hardware.precision}"
+            raise UsageError(f"--engine numpy {options}: numpy computes in float32 on the CPU")
         return True
     if engine == "torch" or not can or not fits or n_segments is None or config is None:
         return False
@@ -51,15 +51,15 @@ def _available_memory() -> float:
 
     A container's limit counts, too.
     """
-    found = [float("inf")]
+    available = [float("inf")]
     for line in _lines("/proc/meminfo"):
         if line.startswith("MemAvailable:"):
-            found.append(1024.0 * int(line.split()[1]))
+            available.append(1024.0 * int(line.split()[1]))
     limit = _lines("/sys/fs/cgroup/memory.max")
     used = _lines("/sys/fs/cgroup/memory.current")
     if limit and used and limit[0].isdigit():
-        found.append(float(limit[0]) - float(used[0]))
-    return min(found)
+        available.append(float(limit[0]) - float(used[0]))
+    return min(available)
 
 
 def _lines(path: str) -> list[str]:

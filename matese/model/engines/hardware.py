@@ -34,13 +34,13 @@ def choose_device(device: str) -> torch.device:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     try:
-        chosen = torch.device(device)
+        torch_device = torch.device(device)
     except RuntimeError as error:
         raise UsageError(f"device {device!r}: must be auto, cpu, cuda or mps") from error
     available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if not available.get(chosen.type, False):
+    if not available.get(torch_device.type, False):
         raise UsageError(f"device {device!r} is not available on this machine; use auto to choose one")
-    return chosen
+    return torch_device
 
 
 def choose_precision(precision: str, device: torch.device) -> str:

@@ -142,17 +142,17 @@ class NumpyEngine:
         # The products are small: threads would wait for each other longer than they compute, above all on a busy
         # machine.
         with threadpool_limits(1, user_api="blas"):
-            read: dict[bytes, Array] = {}
-            return [output for batch in _batches(encodings) for output in self._compute(batch, read)]
+            states_by_text: dict[bytes, Array] = {}
+            return [output for batch in _batches(encodings) for output in self._compute(batch, states_by_text)]
 
-    def _compute(self, batch: Sequence[Encoding], known: dict[bytes, Array]) -> list[WindowOutput]:
-        """Returns the output for each row; `known` caches the states of texts that are read alone, by their ids."""
+    def _compute(self, batch: Sequence[Encoding], states_by_text: dict[bytes, Array]) -> list[WindowOutput]:
+        """Returns the output for each row; states of texts that are read alone are kept by their ids."""
         rows = _places([len(row.ids) for row in batch])
         similarities = [0.0] * len(batch)
         if self._comparison is None:
             encoded = self._encode(np.concatenate([row.ids for row in batch]), rows)  # (tokens, width)
         else:
-            encoded, similarities = self._encode_separately(batch, rows, self._comparison, known)
+            encoded, similarities = self._encode_separately(batch, rows, self._comparison, states_by_text)
         final = encoded
         for layer in self._extra_layers:
             final = layer(final, rows)
@@ -165,7 +165,7 @@ class NumpyEngine:
         return WindowOutput(states.encoding, Outputs.of([*(head(states) for head in self._heads), _sentences(states)]))
 
     def _encode_separately(
-        self, batch: Sequence[Encoding], rows: Sequence[slice], compare: Compare, known: dict[bytes, Array]
+        self, batch: Sequence[Encoding], rows: Sequence[slice], compare: Compare, states_by_text: dict[bytes, Array]
     ) -> tuple[Array, list[float]]:
         """Returns the encoder's states with each text read alone in the lowest layers: (tokens, width).
 
@@ -173,14 +173,14 @@ class NumpyEngine:
         """
         texts = [_texts_of(row) for row in batch]
         distinct = {ids.tobytes(): ids for of_row in texts for ids in of_row}
-        new = [ids for key, ids in distinct.items() if key not in known]
+        new = [ids for key, ids in distinct.items() if key not in states_by_text]
         if new:
             places = _places(list(map(len, new)))
             states = self._embed(np.concatenate(new), places)
             for layer in self._layers[: self._config.texts.separate_layers]:
                 states = layer(states, places)
-            known |= {ids.tobytes(): states[place] for ids, place in zip(new, places, strict=True)}
-        states = np.concatenate([known[ids.tobytes()] for of_row in texts for ids in of_row])
+            states_by_text |= {ids.tobytes(): states[place] for ids, place in zip(new, places, strict=True)}
+        states = np.concatenate([states_by_text[ids.tobytes()] for of_row in texts for ids in of_row])
         similarities = []
         for row, place in zip(batch, rows, strict=True):
             added, similarity = compare(states[place], row.ids, row.roles)
@@ -214,7 +214,7 @@ def _batches(encodings: Sequence[Encoding]) -> Iterator[list[Encoding]]:
     """Yields the encodings in batches of few tokens, whose states stay in the processor's caches."""
     batch: list[Encoding] = []
     for row in encodings:
-        if batch and sum(len(other.ids) for other in batch) + len(row.ids) > _BATCH_TOKENS:
+        if batch and sum(len(earlier.ids) for earlier in batch) + len(row.ids) > _BATCH_TOKENS:
             yield batch
             batch = []
         batch.append(row)

@@ -17,9 +17,9 @@ _ROUNDING = 1e-6
 
 def scores(predicted: Tensor, gold: Tensor, *, unit: float = 1.0) -> Tensor:
     """Returns the mean squared error of the scores in a unit; both are (batch,), gold is nan where unknown."""
-    known = gold.isfinite()
-    errors = ((predicted - gold.nan_to_num()) / unit).square() * known
-    return errors.sum() / known.sum().clamp(min=1)
+    is_known = gold.isfinite()
+    errors = ((predicted - gold.nan_to_num()) / unit).square() * is_known
+    return errors.sum() / is_known.sum().clamp(min=1)
 
 
 def ranking(predicted: Tensor, gold: Tensor, groups: Tensor) -> Tensor:
@@ -37,8 +37,8 @@ def differences(predicted: Tensor, gold: Tensor, groups: Tensor, *, unit: float 
 
     Takes scores, gold scores and groups as `better_pairs`.
     """
-    known = gold.isfinite()
-    is_pair = (_together(groups) & known.unsqueeze(1) & known.unsqueeze(0)).triu(1)
+    is_known = gold.isfinite()
+    is_pair = (_together(groups) & is_known.unsqueeze(1) & is_known.unsqueeze(0)).triu(1)
     gold = gold.nan_to_num()
     errors = (predicted.unsqueeze(1) - predicted.unsqueeze(0)) - (gold.unsqueeze(1) - gold.unsqueeze(0))
     return ((errors / unit).square() * is_pair).sum() / is_pair.sum().clamp(min=1)
@@ -46,10 +46,10 @@ def differences(predicted: Tensor, gold: Tensor, groups: Tensor, *, unit: float 
 
 def binary(logits: Tensor, gold: Tensor) -> Tensor:
     """Returns the mean binary cross-entropy of logits; gold is 0 or 1, of the same shape, nan or IGNORED if unknown."""
-    known = gold.isfinite() & (gold != IGNORED)
-    targets = torch.where(known, gold.float(), 0.0)
+    is_known = gold.isfinite() & (gold != IGNORED)
+    targets = torch.where(is_known, gold.float(), 0.0)
     errors = functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
-    return (errors * known).sum() / known.sum().clamp(min=1)
+    return (errors * is_known).sum() / is_known.sum().clamp(min=1)
 
 
 def better_pairs(gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:

@@ -51,4 +51,4 @@ def _class(head: type[Head], module: str, kind: type) -> Any:  # noqa: ANN401  (
     """Returns the class of this kind that a module in a head's folder defines."""
     loaded = importlib.import_module(f"matese.model.heads.{head.name}.{module}")
     classes = (value for value in vars(loaded).values() if isinstance(value, type) and issubclass(value, kind))
-    return next(found for found in classes if found.__module__ == loaded.__name__)
+    return next(defined for defined in classes if defined.__module__ == loaded.__name__)

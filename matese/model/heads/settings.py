@@ -58,18 +58,18 @@ class HeadSettings:
 
         The settings of a head may name settings of the texts that it needs (`of_texts`), or `check` them.
         """
-        chosen = [name for name in self.names if name in _MAIN]
-        if len(chosen) != 1:
-            problem = f"{' and '.join(chosen)} are set" if chosen else "none is set"
+        main_heads = [name for name in self.names if name in _MAIN]
+        if len(main_heads) != 1:
+            problem = f"{' and '.join(main_heads)} are set" if main_heads else "none is set"
             raise InputError(f"heads: {problem}; must have exactly one of {one_of(_MAIN)}")
         for name in self.names:
             if name in _BESIDE_TAGS and self.tags is None:
                 raise InputError(f"heads.{name}: must be null without heads.tags")
             settings = getattr(self, name)
             for setting, needed in getattr(settings, "of_texts", {}).items():
-                if (given := getattr(texts, setting)) != needed:
+                if (value := getattr(texts, setting)) != needed:
                     allowed = f"must be {_in_words(needed)} for heads.{name}"
-                    raise InputError(f"texts.{setting} {_in_words(given)}: {allowed}")
+                    raise InputError(f"texts.{setting} {_in_words(value)}: {allowed}")
             if hasattr(settings, "check"):
                 settings.check(texts, self.names)
 

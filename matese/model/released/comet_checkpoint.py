@@ -262,4 +262,4 @@ def _model(
 def _activation(name: object) -> str:
     """Returns torch's name of an activation, which pear-mt takes in any case; "swish" is another name of SiLU."""
     wanted = str(name).strip().lower().replace("swish", "silu")
-    return next((known for known in get_args(Activation) if known.lower() == wanted), str(name))
+    return next((activation for activation in get_args(Activation) if activation.lower() == wanted), str(name))

@@ -114,11 +114,11 @@ def _tokenizer(directory: Path, model_type: str, *, is_source: bool) -> FileToke
     backend.add_special_tokens([AddedToken(marker, lstrip=True, special=True) for marker in MARKERS])
     prefix, _, suffix = tokenizers.template(tokenizer, is_pair=False)
     first, last = (" ".join(str(backend.id_to_token(number)) for number in ids) for ids in (prefix, suffix))
-    other = MARKERS[0] if is_source else MARKERS[2]
-    used = [(name, backend.token_to_id(name)) for name in (*f"{first} {last}".split(), MARKERS[1], other)]
+    context_marker = MARKERS[0] if is_source else MARKERS[2]
+    used = [(name, backend.token_to_id(name)) for name in (*f"{first} {last}".split(), MARKERS[1], context_marker)]
     start = f"{first} {MARKERS[1]} $A"
     backend.post_processor = processors.TemplateProcessing(
-        single=f"{start} {last}", pair=f"{start} {other} $B {last}", special_tokens=sorted(set(used))
+        single=f"{start} {last}", pair=f"{start} {context_marker} $B {last}", special_tokens=sorted(set(used))
     )
     return tokenizer
 

@@ -62,8 +62,8 @@ def text(model: ModelDescription) -> str:
     # Only the rows of the first test set, with the systems that they are compared with.
     tests = [next(iter(row.values())) for row in model.figures]
     for number, row in enumerate(model.figures[: tests.count(tests[0])] if tests else ()):
-        _, (_, name), *others = row.items()
-        figures = ", ".join(f"{key} {value}" for key, value in others if value)
+        _, (_, name), *columns = row.items()
+        figures = ", ".join(f"{key} {value}" for key, value in columns if value)
         lines.append(f"  {'' if number else 'figures':<12}{name}: {figures}")
     lines.append(f"  Run `matese info {model.name}` for the model card, which describes the test sets.")
     return "\n".join([*lines, ""])
@@ -96,8 +96,8 @@ def _n_parameters(path: Path) -> int:
     """Returns the number of parameters in a safetensors file, from its header: 8 bytes of length, then JSON."""
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-    others = ("__metadata__", SCALES)
-    tensors = (entry for name, entry in header.items() if not name.endswith(others))
+    not_weights = ("__metadata__", SCALES)
+    tensors = (entry for name, entry in header.items() if not name.endswith(not_weights))
     # A byte stores two 4-bit numbers.
     return sum(math.prod(tensor["shape"]) * (2 if tensor["dtype"] == "U8" else 1) for tensor in tensors)
 

@@ -220,8 +220,8 @@ class TextEncoder:
         ids[np.isin(ids, self._special_ids)] = self._unknown_id
         starts = [0, *itertools.accumulate(map(len, of_texts))]
         for number in _untrimmed(texts, ranges, starts):
-            own = slice(starts[number], starts[number + 1])
-            ranges[own] = np.reshape(_trimmed(texts[number], places[own]), (-1, 2))
+            of_text = slice(starts[number], starts[number + 1])
+            ranges[of_text] = np.reshape(_trimmed(texts[number], places[of_text]), (-1, 2))
         return [Tokens(ids[start:end], ranges[start:end]) for start, end in itertools.pairwise(starts)]
 
     def join(
@@ -375,8 +375,8 @@ def _untrimmed(texts: Sequence[str], ranges: Int32Array, starts: Sequence[int]) 
     is_last = np.append(owners[1:] != owners[:-1], True)[: len(owners)]
     following = np.where(is_last, ends_of_texts[owners], following[: len(owners)])
     has_rest = (ends < following) & (n_others[np.maximum(following, ends)] > n_others[ends])
-    found: list[int] = np.unique(owners[is_space[begins] | is_space[ends - 1] | has_rest]).tolist()
-    return found
+    numbers: list[int] = np.unique(owners[is_space[begins] | is_space[ends - 1] | has_rest]).tolist()
+    return numbers
 
 
 def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

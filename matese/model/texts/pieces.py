@@ -83,7 +83,7 @@ class Part(NamedTuple):
     """Sentences that are read at once: their numbers in the hypothesis, and in each of the other texts."""
 
     hypothesis: Range
-    others: tuple[Range, ...]
+    contexts: tuple[Range, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class LongText:
         inputs: which texts are beside the hypothesis.
         languages: see `TextEncoder.languages`.
         hypothesis: the hypothesis.
-        others: the other texts, the source before the reference.
+        contexts: the other texts, the source before the reference.
         runs: sentences of all texts that are read at once, in order.
     """
 
@@ -103,7 +103,7 @@ class LongText:
     inputs: InputKind
     languages: LanguageCodes | None
     hypothesis: Sentences
-    others: Sequence[Sentences]
+    contexts: Sequence[Sentences]
     runs: Sequence[Part]
 
     @classmethod
@@ -121,22 +121,22 @@ class LongText:
         Args:
             config: of the model.
             encoder: the model's.
-            texts: of the row: the hypothesis and the others.
+            texts: of the row: the hypothesis and the contexts.
             tokens: of these texts.
             inputs: which texts are beside the hypothesis.
             languages: see `TextEncoder.languages`.
         """
         if not config.reads_pieces or inputs is None:
             return None
-        n_tokens, *lengths = [len(own.ids) for own in tokens]
+        n_tokens, *lengths = [len(of_text.ids) for of_text in tokens]
         is_whole = len(encoder.plan(n_tokens, lengths)) == 1
         hypothesis = Sentences.of(texts[0], tokens[0])
         if not hypothesis.texts or (is_whole and len(hypothesis.texts) < 2):
             return None
-        others = [Sentences.of(text, own) for text, own in zip(texts[1:], tokens[1:], strict=True)]
-        whole = Part((0, len(hypothesis.texts)), tuple([(0, len(other.texts)) for other in others]))
-        runs = [whole] if is_whole else _runs(encoder, hypothesis, others)
-        return cls(encoder, inputs, languages, hypothesis, others, runs)
+        contexts = [Sentences.of(text, of_text) for text, of_text in zip(texts[1:], tokens[1:], strict=True)]
+        whole = Part((0, len(hypothesis.texts)), tuple([(0, len(context.texts)) for context in contexts]))
+        runs = [whole] if is_whole else _runs(encoder, hypothesis, contexts)
+        return cls(encoder, inputs, languages, hypothesis, contexts, runs)
 
     @property
     def is_by_states(self) -> bool:
@@ -149,15 +149,15 @@ class LongText:
         for run in self.runs:
             # Sentences without a counterpart are read beside the whole.
             ranges = [
-                own if other.count(own) else (0, len(other.texts))
-                for other, own in zip(self.others, run.others, strict=True)
+                numbers if context.count(numbers) else (0, len(context.texts))
+                for context, numbers in zip(self.contexts, run.contexts, strict=True)
             ]
             read = self._encode(Part(run.hypothesis, tuple(ranges)))
-            if self.is_by_states and len(read) == 1 and self.others[0].count(run.others[0]):
+            if self.is_by_states and len(read) == 1 and self.contexts[0].count(run.contexts[0]):
                 read = [read[0]._replace(sentences=self._places(run, read[0]))]
             encodings += read
-        for number, other in enumerate(self.others):
-            if sum(other.count(run.others[number]) for run in self.runs) < len(other.tokens.ids):
+        for number, context in enumerate(self.contexts):
+            if sum(context.count(run.contexts[number]) for run in self.runs) < len(context.tokens.ids):
                 encodings[0] = encodings[0]._replace(is_cut=True)
         return encodings
 
@@ -167,7 +167,7 @@ class LongText:
         places = []
         for sentences, (first, end), start in (
             (self.hypothesis, run.hypothesis, read.first),
-            (self.others[0], run.others[0], read.context.first),
+            (self.contexts[0], run.contexts[0], read.context.first),
         ):
             starts = np.array(sentences.starts[first : end + 1], np.int32) - sentences.starts[first] + start
             places.append(np.stack([starts[:-1], starts[1:]], 1))
@@ -179,15 +179,15 @@ class LongText:
         Args:
             read: each row of `whole`, and the states of its sentences.
         """
-        likeness = _letters(self.hypothesis, self.others)
+        likeness = _letters(self.hypothesis, self.contexts)
         for encoding, states in read:
             if states is not None:
                 self._compare(encoding, states.vectors, likeness[0])
-        parts = _align(self.hypothesis, self.others, likeness)
+        parts = _align(self.hypothesis, self.contexts, likeness)
         return [
             encoding._replace(is_piece=True)
             for part in parts
-            if len(parts) > 1 and min(_counts(self.hypothesis, self.others, part))
+            if len(parts) > 1 and min(_counts(self.hypothesis, self.contexts, part))
             for encoding in self._encode(part)
         ]
 
@@ -196,22 +196,22 @@ class LongText:
         assert row.context is not None
         assert row.sentences is not None
         n_first = int((row.sentences[:, 0] < row.context.first).sum())
-        own = vectors[:n_first]
-        others = vectors[n_first:]
+        of_hypothesis = vectors[:n_first]
+        of_context = vectors[n_first:]
         # States of one text are all alike, so that the cosine of what is particular to a sentence tells more.
-        centre = (own.mean(0) + others.mean(0)) / 2
+        centre = (of_hypothesis.mean(0) + of_context.mean(0)) / 2
         first = bisect_left(self.hypothesis.starts, row.start)
-        other = bisect_left(self.others[0].starts, row.context.start)
-        likeness[first : first + len(own), other : other + len(others)] = (
-            _SHARE_OF_STATES * _at_length_1(own - centre) @ _at_length_1(others - centre).T
+        first_of_context = bisect_left(self.contexts[0].starts, row.context.start)
+        likeness[first : first + len(of_hypothesis), first_of_context : first_of_context + len(of_context)] = (
+            _SHARE_OF_STATES * _at_length_1(of_hypothesis - centre) @ _at_length_1(of_context - centre).T
         )
 
     def _encode(self, part: Part) -> list[Encoding]:
-        n_tokens, *lengths = _counts(self.hypothesis, self.others, part)
+        n_tokens, *lengths = _counts(self.hypothesis, self.contexts, part)
         start = self.hypothesis.starts[part.hypothesis[0]]
-        starts = [other.starts[own[0]] for other, own in zip(self.others, part.others, strict=True)]
+        starts = [context.starts[first] for context, (first, _) in zip(self.contexts, part.contexts, strict=True)]
         windows = [window.shifted(start, starts) for window in self.encoder.plan(n_tokens, lengths)]
-        tokens = [other.tokens for other in self.others]
+        tokens = [context.tokens for context in self.contexts]
         return self.encoder.encode(self.hypothesis.tokens, tokens, self.inputs, self.languages, windows)
 
 
@@ -220,39 +220,43 @@ def _at_length_1(vectors: Floats) -> Floats:
     return scaled
 
 
-def _counts(hypothesis: Sentences, others: Sequence[Sentences], part: Part) -> list[int]:
+def _counts(hypothesis: Sentences, contexts: Sequence[Sentences], part: Part) -> list[int]:
     """Returns the number of tokens of a part in the hypothesis and in each other text."""
-    return [hypothesis.count(part.hypothesis), *map(Sentences.count, others, part.others)]
+    return [hypothesis.count(part.hypothesis), *map(Sentences.count, contexts, part.contexts)]
 
 
-def _letters(hypothesis: Sentences, others: Sequence[Sentences]) -> list[Likeness]:
-    return [alignment.likeness_of(hypothesis.texts, other.texts) for other in others]
+def _letters(hypothesis: Sentences, contexts: Sequence[Sentences]) -> list[Likeness]:
+    return [alignment.likeness_of(hypothesis.texts, context.texts) for context in contexts]
 
 
-def _align(hypothesis: Sentences, others: Sequence[Sentences], likeness: Sequence[Likeness]) -> list[Part]:
+def _align(hypothesis: Sentences, contexts: Sequence[Sentences], likeness: Sequence[Likeness]) -> list[Part]:
     """Returns the aligned parts of the texts, in order; several other texts are cut where all alignments are."""
     sizes = list(map(size, hypothesis.texts))
     alignments = [
-        alignment.align(sizes, list(map(size, other.texts)), own) for other, own in zip(others, likeness, strict=True)
+        alignment.align(sizes, list(map(size, context.texts)), likeness_of_context)
+        for context, likeness_of_context in zip(contexts, likeness, strict=True)
     ]
     if len(alignments) == 1:
         return [Part(bead.first, (bead.other,)) for bead in alignments[0]]
     ends = [{0: 0} | {bead.first[1]: bead.other[1] for bead in beads if bead.first[1]} for beads in alignments]
     cuts = sorted(set.intersection(*map(set, ends)))
-    return [Part((start, end), tuple([(own[start], own[end]) for own in ends])) for start, end in pairwise(cuts)]
+    return [
+        Part((start, end), tuple([(of_context[start], of_context[end]) for of_context in ends]))
+        for start, end in pairwise(cuts)
+    ]
 
 
-def _runs(encoder: TextEncoder, hypothesis: Sentences, others: Sequence[Sentences]) -> list[Part]:
+def _runs(encoder: TextEncoder, hypothesis: Sentences, contexts: Sequence[Sentences]) -> list[Part]:
     """Returns runs of consecutive parts that fit into a row, by the letters; a longer part is a run of its own.
 
     Sentences of another text that do not fit beside any of the hypothesis are in no run.
     """
     runs: list[Part] = []
-    for part in _align(hypothesis, others, _letters(hypothesis, others)):
+    for part in _align(hypothesis, contexts, _letters(hypothesis, contexts)):
         if runs:
-            ranges = [(before[0], after[1]) for before, after in zip(runs[-1].others, part.others, strict=True)]
+            ranges = [(before[0], after[1]) for before, after in zip(runs[-1].contexts, part.contexts, strict=True)]
             joint = Part((runs[-1].hypothesis[0], part.hypothesis[1]), tuple(ranges))
-            n_tokens, *lengths = _counts(hypothesis, others, joint)
+            n_tokens, *lengths = _counts(hypothesis, contexts, joint)
             if len(encoder.plan(n_tokens, lengths)) == 1:
                 runs[-1] = joint
                 continue

@@ -45,7 +45,7 @@ def prune(
         raise ModelError(f"no tensor {_EMBEDDINGS}: the encoder must be of the RoBERTa family to be pruned")
     pieces: list[tuple[str, float]] = [(piece, score) for piece, score in file["model"]["vocab"]]
     special_ids = {file["model"]["unk_id"], *(token["id"] for token in file["added_tokens"])}
-    kept = _chosen(pieces, special_ids, _counts(tokenizer.backend_tokenizer, texts), n_pieces)
+    kept = _choose(pieces, special_ids, _counts(tokenizer.backend_tokenizer, texts), n_pieces)
     numbers = {old: new for new, old in enumerate(kept)}
     encoder = {**model.config.encoder, "vocab_size": len(kept)}
     encoder |= {name: numbers[encoder[name]] for name in _IDS if encoder.get(name) is not None}
@@ -66,7 +66,7 @@ def _counts(backend: tokenizers.Tokenizer, texts: Sequence[str]) -> Counter[int]
     return counts
 
 
-def _chosen(pieces: list[tuple[str, float]], special: set[int], counts: Mapping[int, int], n_pieces: int) -> list[int]:
+def _choose(pieces: list[tuple[str, float]], special: set[int], counts: Mapping[int, int], n_pieces: int) -> list[int]:
     """Returns the ids of the pieces to keep, in their old order."""
     needed = {
         number
@@ -78,12 +78,12 @@ def _chosen(pieces: list[tuple[str, float]], special: set[int], counts: Mapping[
             f"{n_pieces:,} pieces: must be from {len(needed):,} (special pieces and single characters) "
             f"to {len(pieces):,} (the vocabulary)"
         )
-    others = [number for number in range(len(pieces)) if number not in needed]
-    frequent = sorted(others, key=lambda number: (-counts.get(number, 0), number))
-    chosen = set(frequent[: (n_pieces - len(needed)) // 2])
-    general = sorted((number for number in others if number not in chosen), key=lambda number: -pieces[number][1])
-    chosen |= set(general[: n_pieces - len(needed) - len(chosen)])
-    return sorted(needed | chosen)
+    candidates = [number for number in range(len(pieces)) if number not in needed]
+    frequent = sorted(candidates, key=lambda number: (-counts.get(number, 0), number))
+    kept = set(frequent[: (n_pieces - len(needed)) // 2])
+    general = sorted((number for number in candidates if number not in kept), key=lambda number: -pieces[number][1])
+    kept |= set(general[: n_pieces - len(needed) - len(kept)])
+    return sorted(needed | kept)
 
 
 def _renumbered(file: Mapping[str, Any], pieces: list[tuple[str, float]], numbers: Mapping[int, int]) -> dict[str, Any]:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from matese.annotation import Severity
+from matese.annotation import ErrorSpan, Severity
+from matese.model.arrays import Floats
+from matese.model.decoding import Decoding
 from matese.model.heads.word_labels import decoding as word_labels
+from matese.model.heads.word_labels.decoding import LabelProbabilities
+from matese.model.prediction import Outputs, Prediction
 
 SEVERITIES = (Severity.MINOR, Severity.MAJOR, Severity.CRITICAL)
 TEXT = "Ein altes Haus"
 RANGES = np.array([(0, 0), (0, 3), (4, 7), (7, 9), (10, 14), (0, 0)], np.int32)
+
+
+def find(probabilities: Floats, *, whole_words: bool = False) -> tuple[ErrorSpan, ...]:
+    prediction = Prediction(TEXT, RANGES, Outputs.of([LabelProbabilities(probabilities)]))
+    return word_labels.find(prediction, SEVERITIES, Decoding(min_confidence=None, whole_words=whole_words))
 
 
 @pytest.mark.parametrize(
@@ -26,15 +35,15 @@ RANGES = np.array([(0, 0), (0, 3), (4, 7), (7, 9), (10, 14), (0, 0)], np.int32)
 )
 def test_tokens_of_one_severity_are_a_span(labels: list[int], expected: list[tuple[str, str]]) -> None:
     probabilities = 0.1 + 0.6 * np.eye(4)[labels]
-    found = word_labels.find(TEXT, RANGES, probabilities, SEVERITIES, min_confidence=None)
-    assert [(TEXT[one.start : one.end], one.severity and one.severity.value) for one in found] == expected
-    assert {one.confidence for one in found} <= {0.7}
+    spans = find(probabilities)
+    assert [(TEXT[span.start : span.end], span.severity and span.severity.value) for span in spans] == expected
+    assert {span.confidence for span in spans} <= {0.7}
 
 
 def test_whole_words_do_not_overlap() -> None:
     probabilities = np.eye(4)[[0, 0, 1, 2, 0, 0]]
-    found = word_labels.find(TEXT, RANGES, probabilities, SEVERITIES, min_confidence=None, whole_words=True)
-    assert [(one.start, one.end, one.severity) for one in found] == [(4, 9, Severity.MINOR)]
+    (span,) = find(probabilities, whole_words=True)
+    assert (span.start, span.end, span.severity) == (4, 9, Severity.MINOR)
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,13 @@ class CategoryTargets(TokenTargets):
 
     def missing(self, columns: LabelColumns) -> str | None:
         """Returns what is missing if no error has a known category."""
-        known = ", ".join(mqm.CATEGORIES)
+        categories = ", ".join(mqm.CATEGORIES)
         is_unknown = (columns["category_ids"].values == IGNORED).all()
-        return f"no error has an MQM category ({known})" if is_unknown else None
+        return f"no error has an MQM category ({categories})" if is_unknown else None
 
     def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
         """Returns the padded labels, with the errors of each window numbered from 0."""
-        return super().collate([{self.column: _renumbered(one[self.column])} for one in examples], encodings)
+        return super().collate([{self.column: _renumbered(example[self.column])} for example in examples], encodings)
 
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns 1."""
@@ -68,10 +68,10 @@ class CategoryTargets(TokenTargets):
 def _renumbered(labels: Ints) -> Ints:
     """Returns the labels of a window with its errors numbered from 0, so that there are fewer numbers than tokens."""
     n_categories = len(mqm.CATEGORIES)
-    known = labels != IGNORED
+    is_known = labels != IGNORED
     changed = labels.copy()
-    _, numbers = np.unique(labels[known] // n_categories, return_inverse=True)
-    changed[known] = n_categories * numbers + labels[known] % n_categories
+    _, numbers = np.unique(labels[is_known] // n_categories, return_inverse=True)
+    changed[is_known] = n_categories * numbers + labels[is_known] % n_categories
     return changed
 
 
@@ -81,15 +81,15 @@ def cross_entropy(logits: Tensor, gold: Tensor) -> Tensor:
     Logits are (batch, tokens, categories), gold is (batch, tokens), see `CategoryTargets`. It is 0 without any error.
     """
     batch, length, n_categories = logits.shape
-    known = gold != IGNORED
+    is_known = gold != IGNORED
     # The place of each token's error among all errors of the batch. No value is read from the device, which would make
     # the host wait.
     rows = torch.arange(batch, device=gold.device).unsqueeze(1)
     places = (length * rows + gold.clamp(min=0) // n_categories).flatten()
     totals = logits.new_zeros(batch * length, n_categories)
-    totals = totals.index_add(0, places, (logits * known.unsqueeze(2)).flatten(0, 1))
-    counts = logits.new_zeros(batch * length).index_add(0, places, known.flatten().to(logits.dtype))
-    categories = torch.where(known, gold % n_categories, IGNORED).flatten()
+    totals = totals.index_add(0, places, (logits * is_known.unsqueeze(2)).flatten(0, 1))
+    counts = logits.new_zeros(batch * length).index_add(0, places, is_known.flatten().to(logits.dtype))
+    categories = torch.where(is_known, gold % n_categories, IGNORED).flatten()
     labels = torch.full_like(places, IGNORED).scatter_reduce(0, places, categories, "amax")
     means = totals / counts.clamp(min=1).unsqueeze(1)
     total = functional.cross_entropy(means, labels, ignore_index=IGNORED, reduction="sum")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from matese.model.heads.tags.marking import SHORT
+from matese.model.heads.tags.marking import SHORT, probability_of
 from matese.model.texts.encoding import InputKind
 from matese.mqm import LOWEST_SCORE
 from matese.validation.options import NonNegative
@@ -20,8 +20,6 @@ lose little."""
 _STEEPNESS = 2.0
 _LEAST = 1e-5
 """Least distance of a share of the lowest score from 0 and 1, which bounds its log odds."""
-_LARGEST_EXPONENT = 700.0
-"""Just below the largest x for which a float can hold exp(x)."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class MeaningRule:
             return score
         share = min(max(LONG - n_words, 0) / (LONG - SHORT), 1.0)
         short = score_of_odds(self.odds_of_short(score, logit))
-        certainty = 1 / (1 + math.exp(min(_STEEPNESS * (self.threshold - logit), _LARGEST_EXPONENT)))
+        certainty = probability_of(_STEEPNESS * (logit - self.threshold))
         long = score + min(_TARGET - score, 0.0) * _SHARE * certainty
         return share * short + (1 - share) * long
 
@@ -92,4 +90,4 @@ def score_of_odds(odds: float) -> float:
     >>> round(score_of_odds(score_odds(-5.0)), 6)
     -5.0
     """
-    return LOWEST_SCORE / (1 + math.exp(min(-odds, _LARGEST_EXPONENT)))
+    return LOWEST_SCORE * probability_of(odds)

@@ -90,14 +90,14 @@ class Omissions(Head):
             for number, (reading, output) in enumerate(zip(model_input.readings, outputs, strict=True))
             if output is not None
         ]
-        return min(missing, key=lambda one: float(one.probabilities.sum()), default=None)
+        return min(missing, key=lambda output: float(output.probabilities.sum()), default=None)
 
     def over_models(self, outputs: Sequence[OmissionProbabilities | None]) -> OmissionProbabilities | None:
         """Returns the mean probabilities; None if the models found words of different references."""
-        found = [output for output in outputs if output is not None]
-        if len(found) < len(outputs) or len({output.reference for output in found}) > 1:
+        present = [output for output in outputs if output is not None]
+        if len(present) < len(outputs) or len({output.reference for output in present}) > 1:
             return None
-        return self.mean(found)
+        return self.mean(present)
 
     def of_copy(self, output: OmissionProbabilities) -> None:
         """Returns None: nothing is missing."""
@@ -131,9 +131,9 @@ def join_missing(whole: Said[OmissionProbabilities], pieces: Said[OmissionProbab
     ranges = np.zeros((n_tokens, 2), dtype=np.int32)
     for part in parts:
         ranges[part.start : part.start + len(part.ranges)] = part.ranges
-    found = _least(pieces, n_tokens)
-    found = np.where(np.isfinite(found), found, _least(whole, n_tokens))
-    return OmissionProbabilities(parts[0].reference, ranges, np.where(np.isfinite(found), found, 0.0))
+    probabilities = _least(pieces, n_tokens)
+    probabilities = np.where(np.isfinite(probabilities), probabilities, _least(whole, n_tokens))
+    return OmissionProbabilities(parts[0].reference, ranges, np.where(np.isfinite(probabilities), probabilities, 0.0))
 
 
 def _least(windows: Said[OmissionProbabilities], n_tokens: int) -> Floats:
@@ -171,7 +171,7 @@ def decode(
     words = _words(missing.ranges, text)
     runs = _runs(words, missing.probabilities.tolist(), text, min_confidence)
     aligned = _align([place for place, _ in words], text, prediction) if runs and name == "reference" else []
-    replaced = {place: other for kind, place, other in aligned if kind == "replace"}
+    replaced = {place: substitute for kind, place, substitute in aligned if kind == "replace"}
     for start, end, probability in runs:
         if (start, end) in replaced:
             substitutes.append(ErrorSpan(*replaced[start, end], Severity.MAJOR, confidence=probability))
@@ -190,11 +190,11 @@ def _runs(
         if probability < min_confidence or not any(character.isalnum() for character in text[start:end]):
             continue
         if runs and not text[runs[-1][1] : start].strip():
-            first, _, others = runs.pop()
-            runs.append((first, end, [*others, probability]))
+            first, _, earlier = runs.pop()
+            runs.append((first, end, [*earlier, probability]))
         else:
             runs.append((start, end, [probability]))
-    return [(start, end, round(sum(each) / len(each), 4)) for start, end, each in runs]
+    return [(start, end, round(sum(of_words) / len(of_words), 4)) for start, end, of_words in runs]
 
 
 def _words(ranges: Int32Array, text: str) -> list[tuple[Range, list[int]]]:
@@ -202,8 +202,8 @@ def _words(ranges: Int32Array, text: str) -> list[tuple[Range, list[int]]]:
     words: list[tuple[Range, list[int]]] = []
     for token, (start, end) in enumerate(ranges.tolist()):
         if words and words[-1][0][1] >= start and start < end and joins(text, start):
-            (first, _), others = words.pop()
-            words.append(((first, end), [*others, token]))
+            (first, _), earlier_tokens = words.pop()
+            words.append(((first, end), [*earlier_tokens, token]))
         elif start < end:
             words.append(((start, end), [token]))
     return words
@@ -218,11 +218,11 @@ def _align(places: Sequence[Range], text: str, prediction: Prediction) -> list[t
         prediction: of the hypothesis.
     """
     hypothesis = prediction.hypothesis
-    others = [place for place, _ in _words(prediction.ranges, hypothesis)]
+    hypothesis_places = [place for place, _ in _words(prediction.ranges, hypothesis)]
     words = [text[start:end].casefold() for start, end in places]
-    other_words = [hypothesis[start:end].casefold() for start, end in others]
+    hypothesis_words = [hypothesis[start:end].casefold() for start, end in hypothesis_places]
     return [
-        (kind, (places[start][0], places[end - 1][1]), (others[to][0], others[to_end - 1][1]))
-        for kind, start, end, to, to_end in sequence_edits(words, other_words)
+        (kind, (places[start][0], places[end - 1][1]), (hypothesis_places[to][0], hypothesis_places[to_end - 1][1]))
+        for kind, start, end, to, to_end in sequence_edits(words, hypothesis_words)
         if kind == "equal" or (kind == "replace" and to_end - to <= _MOST_WORDS)
     ]

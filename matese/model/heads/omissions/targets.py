@@ -32,10 +32,10 @@ class OmissionTargets(HeadTargets):
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> LabelColumns:
         """Returns the labels of each known text of a segment, and which text it is: (texts, 2), segment and number."""
-        known = list(_known(ratings, tokens))
+        labelled = list(_labelled_texts(ratings, tokens))
         return {
-            "omissions": Ragged.of((labels for _, labels in known), np.zeros(0, np.int8)),
-            "omission_places": np.array([place for place, _ in known], dtype=np.int64).reshape(-1, 2),
+            "omissions": Ragged.of((labels for _, labels in labelled), np.zeros(0, np.int8)),
+            "omission_places": np.array([place for place, _ in labelled], dtype=np.int64).reshape(-1, 2),
         }
 
     def missing(self, columns: LabelColumns) -> str | None:
@@ -44,23 +44,23 @@ class OmissionTargets(HeadTargets):
 
     def example(self, columns: LabelColumns, place: ExampleWindow) -> Mapping[str, Any]:
         """Returns the labels of the last context of a whole segment; None where unknown."""
-        read = place.encoding.context
-        if read is None or not place.is_whole:
+        context = place.encoding.context
+        if context is None or not place.is_whole:
             return {"omissions": None}
-        known = labels_of(columns, place.segment, place.reference)
+        labels = labels_of(columns, place.segment, place.reference)
         # A context that is much longer than the hypothesis is cut.
-        cut = None if known is None else known[read.start : read.start + len(read.ranges)].astype(np.int32)
+        cut = None if labels is None else labels[context.start : context.start + len(context.ranges)].astype(np.int32)
         return {"omissions": cut}
 
     def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
         """Returns the labels at the places of the last contexts."""
-        known = torch.full((len(encodings), max(len(encoding.ids) for encoding in encodings)), IGNORED)
+        targets = torch.full((len(encodings), max(len(encoding.ids) for encoding in encodings)), IGNORED)
         for row, (example, encoding) in enumerate(zip(examples, encodings, strict=True)):
             labels = example["omissions"]
             if labels is not None and encoding.context is not None:
                 first = encoding.context.first
-                known[row, first : first + len(labels)] = torch.from_numpy(labels)
-        return {"omissions": known}
+                targets[row, first : first + len(labels)] = torch.from_numpy(labels)
+        return {"omissions": targets}
 
     def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Returns 1."""
@@ -76,15 +76,15 @@ def labels_of(columns: LabelColumns, segment: int, reference: int | None) -> npt
     places = columns["omission_places"]  # in order of the segments
     number = _SOURCE if reference is None else reference
     first, last = np.searchsorted(places[:, 0], [segment, segment + 1])
-    found = [row for row in range(first, last) if places[row, 1] == number]
+    rows = [row for row in range(first, last) if places[row, 1] == number]
     labels: Ragged = columns["omissions"]
-    return labels[found[0]] if found else None
+    return labels[rows[0]] if rows else None
 
 
-def _known(
+def _labelled_texts(
     ratings: Sequence[Rating], tokens: Mapping[str, Tokens]
 ) -> Iterator[tuple[tuple[int, int], npt.NDArray[np.int8]]]:
-    """Yields each known text of each segment and its labels; none if no rating has an omission."""
+    """Yields each text of each segment with known labels, and these; none if no rating has an omission."""
     if not any(rating.omissions for rating in ratings):
         return
     for number, rating in enumerate(ratings):
@@ -105,8 +105,8 @@ def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> np
     if rating.errors is None:
         return None
     omissions = [omission for omission in rating.omissions if omission.reference == reference]
-    others = [error for error in rating.all_errors if not isinstance(error, Omission)]
-    is_open = any(isinstance(error, UnplacedError) or "mission" in (error.category or "") for error in others)
+    other_errors = [error for error in rating.all_errors if not isinstance(error, Omission)]
+    is_open = any(isinstance(error, UnplacedError) or "mission" in (error.category or "") for error in other_errors)
     if len(omissions) < len(rating.omissions[:1]) or (not rating.omissions and is_open):
         return None
     missing = np.zeros(len(tokens.ids), dtype=np.int8)

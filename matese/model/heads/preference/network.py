@@ -53,5 +53,5 @@ class PreferenceHead(HeadNetwork):
 
 def _mean(states: BatchStates, role: str) -> Tensor:
     """Returns the mean state of the tokens of a text, (batch, width); zeros for a text without tokens."""
-    chosen = (states.batch.roles == ROLES.index(role)).unsqueeze(2)  # (batch, tokens, 1)
-    return (states.final.float() * chosen).sum(1) / chosen.sum(1).clamp(min=1)
+    is_of_text = (states.batch.roles == ROLES.index(role)).unsqueeze(2)  # (batch, tokens, 1)
+    return (states.final.float() * is_of_text).sum(1) / is_of_text.sum(1).clamp(min=1)

@@ -77,15 +77,10 @@ class QualityHead(nn.Sequential, HeadNetwork):
     def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
         """Returns the score of each hypothesis from its features: Rei et al. 2020, section 2.3."""
         hypothesis = texts["hypothesis"]
-        reference = texts.get("reference")
-        features = [hypothesis]
-        if reference is None:
-            features.append(texts["source"])
-        else:
-            features.append(reference)
-        for role in ("reference", "source"):
-            if (other := texts.get(role)) is not None:
-                features += [hypothesis * other, (hypothesis - other).abs()]
+        contexts = [texts[role] for role in ("reference", "source") if role in texts]
+        features = [hypothesis, contexts[0]]
+        for context in contexts:
+            features += [hypothesis * context, (hypothesis - context).abs()]
         return self.score(torch.cat(features, 1)).squeeze(1)
 
 

@@ -11,12 +11,10 @@ import numpy as np
 from matese.model.encoder.numpy_layers import StoredTensors, dense, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, RowStates, Said
 from matese.model.heads.score.settings import CONTEXTS, PieceScore
+from matese.model.heads.tags.marking import probability_of
 from matese.model.model_input import Row
 from matese.model.prediction import check_numbers
 from matese.mqm import LOWEST_SCORE
-
-_LARGEST_EXPONENT = 700.0
-"""Just below the largest x for which a float can hold exp(x)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +45,15 @@ class Score(Head):
         """Returns the head in numpy."""
         settings = self.config.heads.score
         assert settings is not None
-        contexts = CONTEXTS[settings.pooling]
-        inner = dense(tensors, "score_head.0", (1 + len(contexts)) * width, width)
+        roles = CONTEXTS[settings.pooling]
+        inner = dense(tensors, "score_head.0", (1 + len(roles)) * width, width)
         outer = dense(tensors, "score_head.3", width, 1)
 
         def compute(states: RowStates) -> ExpectedScore:
-            others = [mean(states.final[states.encoding.roles > role]) for role in contexts]
-            pooled = np.concatenate([mean(states.final[states.hypothesis]), *others])
+            contexts = [mean(states.final[states.encoding.roles > role]) for role in roles]
+            pooled = np.concatenate([mean(states.final[states.hypothesis]), *contexts])
             (logit,) = outer(gelu(inner(pooled))).tolist()
-            return ExpectedScore(LOWEST_SCORE / (1 + math.exp(min(-logit - states.similarity, _LARGEST_EXPONENT))))
+            return ExpectedScore(LOWEST_SCORE * probability_of(logit + states.similarity))
 
         return compute
 

@@ -119,14 +119,14 @@ class Run:
         """The share of the Major tags in the error probability."""
         return self.major / self.total
 
-    def joined(self, other: Run) -> Run:
+    def joined(self, later: Run) -> Run:
         """Returns one run in place of two that share a character."""
         return Run(
-            min(self.start, other.start),
-            max(self.end, other.end),
-            max(self.worst, other.worst),
-            self.total + other.total,
-            self.major + other.major,
+            min(self.start, later.start),
+            max(self.end, later.end),
+            max(self.worst, later.worst),
+            self.total + later.total,
+            self.major + later.major,
         )
 
 
@@ -144,24 +144,24 @@ def find(
         least: least confidence of a span.
         whole_words: widen spans to whole words.
     """
-    found = []
-    for run in runs(prediction, marking.min_probability if marking else least, whole_words=whole_words):
-        confidence = round(marking.confidence(run.worst, run.total) if marking else run.worst, 4)
+    spans = []
+    for run in find_runs(prediction, marking.min_probability if marking else least, whole_words=whole_words):
+        confidence = marking.confidence(run.worst, run.total) if marking else round(run.worst, 4)
         if confidence >= least:
             is_major = marking.is_major(confidence, run.major_share) if marking else run.major_share > 0.5
             severity = Severity.MAJOR if is_major else Severity.MINOR
-            found.append(ErrorSpan(run.start, run.end, severity, confidence=confidence))
-    return tuple(found)
+            spans.append(ErrorSpan(run.start, run.end, severity, confidence=confidence))
+    return tuple(spans)
 
 
-def runs(prediction: Prediction, least: float, *, whole_words: bool) -> list[Run]:
+def find_runs(prediction: Prediction, least: float, *, whole_words: bool) -> list[Run]:
     """Returns the runs of tokens with at least this error probability, in text order, without white space around them.
 
     Runs that share a character are one, because tokens can share a character and a word can have two of them.
     """
     probabilities = np.exp(prediction.log_probabilities)
     errors = (1 - probabilities[:, bio.O]).tolist()
-    found: list[Run] = []
+    joined_runs: list[Run] = []
     is_likely = [error >= least for error in errors]
     for is_run, group in itertools.groupby(range(len(errors)), key=is_likely.__getitem__):
         tokens = list(group)
@@ -170,13 +170,13 @@ def runs(prediction: Prediction, least: float, *, whole_words: bool) -> list[Run
             continue
         if whole_words:
             place = widen(*place, prediction.hypothesis)
-        run = errors[tokens[0] : tokens[-1] + 1]
+        of_run = errors[tokens[0] : tokens[-1] + 1]
         major = probabilities[tokens[0] : tokens[-1] + 1, _MAJOR].sum()
-        one = Run(*place, min(max(run), 1.0), sum(run), float(major))
-        if found and one.start < found[-1].end:
-            one = found.pop().joined(one)
-        found.append(one)
-    return found
+        run = Run(*place, min(max(of_run), 1.0), sum(of_run), float(major))
+        if joined_runs and run.start < joined_runs[-1].end:
+            run = joined_runs.pop().joined(run)
+        joined_runs.append(run)
+    return joined_runs
 
 
 def _characters(ranges: Sequence[Sequence[int]]) -> tuple[int, int] | None:

@@ -15,6 +15,8 @@ Models learn from sentences, so that their marks of short texts are worth less: 
 """
 _LEAST = 1e-4
 """Lower bound of probabilities, which bounds their log odds."""
+_LARGEST_EXPONENT = 700.0
+"""Just below the largest x for which a float can hold exp(x)."""
 
 
 def is_short(hypothesis: str) -> bool:
@@ -53,17 +55,18 @@ class MarkRule:
     major: float
 
     def confidence(self, worst: float, total: float) -> float:
-        """Returns the confidence of a mark, the probability that it overlaps a rater's.
+        """Returns the confidence of a mark, the probability that it overlaps a rater's, rounded.
 
         Args:
             worst: highest error probability of its tokens.
             total: sum of the error probabilities of its tokens.
 
         >>> marking = MarkRule(0.1, 1.0, 1.0, 0.0, 0.5, 0.5, 0.5, 0.0, 0.5)
-        >>> round(marking.confidence(0.2, 0.2), 4), round(marking.confidence(0.2, 0.8), 4)
+        >>> marking.confidence(0.2, 0.2), marking.confidence(0.2, 0.8)
         (0.0476, 0.1667)
         """
-        return _probability(self.worst * log_odds(worst) + self.total * math.log(max(total, _LEAST)) + self.offset)
+        odds = self.worst * log_odds(worst) + self.total * math.log(max(total, _LEAST)) + self.offset
+        return round(probability_of(odds), 4)
 
     def least_confidence(self, hypothesis: str, n_pieces: int = 1) -> float:
         """Returns the least confidence of a mark in a hypothesis that was read in some pieces.
@@ -80,7 +83,7 @@ class MarkRule:
         """Returns the least confidence of a mark in a hypothesis that is not short and was read in some pieces."""
         if n_pieces <= 1 or self.least == 1:
             return self.least
-        return _probability(log_odds(self.least) + self.pieces * math.log2(n_pieces))
+        return probability_of(log_odds(self.least) + self.pieces * math.log2(n_pieces))
 
     def is_major(self, confidence: float, major_share: float) -> bool:
         """Whether a mark is Major.
@@ -110,5 +113,6 @@ def log_odds(probability: float) -> float:
     return math.log(bounded / (1 - bounded))
 
 
-def _probability(odds: float) -> float:
-    return 1 / (1 + math.exp(-odds))
+def probability_of(odds: float) -> float:
+    """Returns the probability with these log odds."""
+    return 1 / (1 + math.exp(min(-odds, _LARGEST_EXPONENT)))

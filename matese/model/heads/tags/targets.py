@@ -62,8 +62,8 @@ def cross_entropy(logits: Tensor, gold: Tensor) -> Tensor:
     flat = gold.flatten()
     rows = logits.flatten(0, 1)
     is_error = flat == ANY_ERROR
-    known = flat.masked_fill(is_error, IGNORED)
-    total = functional.cross_entropy(rows, known, ignore_index=IGNORED, reduction="sum")
+    known_tags = flat.masked_fill(is_error, IGNORED)
+    total = functional.cross_entropy(rows, known_tags, ignore_index=IGNORED, reduction="sum")
     any_error = rows.logsumexp(-1) - rows[:, bio.O + 1 :].logsumexp(-1)
     total = total + (any_error * is_error).sum()
     return total / (flat != IGNORED).sum().clamp(min=1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Severity
-from matese.model.arrays import Floats, Int32Array
+from matese.model.arrays import Floats
 from matese.model.decoding import Decoding
 from matese.model.heads.head import Combine, TokenHead
 from matese.model.heads.word_labels.settings import WordLabelSettings
@@ -72,15 +72,7 @@ class WordLabels(TokenHead):
 
     def mark(self, model_input: ModelInput, prediction: Prediction, marks: Marks, decoding: Decoding) -> Marks:
         """Adds the error spans."""
-        found = find(
-            prediction.hypothesis,
-            prediction.ranges,
-            prediction.outputs[LabelProbabilities].values,
-            self.settings.severities,
-            min_confidence=decoding.min_confidence,
-            whole_words=decoding.whole_words,
-        )
-        return marks._replace(errors=(*marks.errors, *found))
+        return marks._replace(errors=(*marks.errors, *find(prediction, self.settings.severities, decoding)))
 
     def signature(self, inputs: InputKind, decoding: Decoding) -> Sequence[str]:
         """Returns what the spans depend on."""
@@ -103,28 +95,19 @@ def choose_labels(probabilities: Floats, min_confidence: float | None) -> list[i
     return [int(label) for label in np.where(is_error, 1 + probabilities[:, 1:].argmax(1), 0)]
 
 
-def find(
-    hypothesis: str,
-    ranges: Int32Array,
-    probabilities: Floats,
-    severities: Sequence[Severity],
-    *,
-    min_confidence: float | None,
-    whole_words: bool = False,
-) -> tuple[ErrorSpan, ...]:
+def find(prediction: Prediction, severities: Sequence[Severity], decoding: Decoding) -> tuple[ErrorSpan, ...]:
     """Returns the error spans: adjacent tokens of the same severity are one span.
 
     The confidence of a span is the mean probability of its severity.
 
     Args:
-        hypothesis: the text.
-        ranges: (tokens, 2), characters of each token; empty for special tokens.
-        probabilities: (tokens, 1 + severities).
+        prediction: of the hypothesis; special tokens have empty ranges.
         severities: severity of each label from 1 on.
-        min_confidence: see `choose_labels`.
-        whole_words: widen spans to whole words.
+        decoding: which tokens are marked, and whether spans are widened to whole words.
     """
-    labels = choose_labels(probabilities, min_confidence)
+    ranges = prediction.ranges
+    probabilities = prediction.outputs[LabelProbabilities].values
+    labels = choose_labels(probabilities, decoding.min_confidence)
     spans: list[ErrorSpan] = []
     for label, group in itertools.groupby(range(len(labels)), key=labels.__getitem__):
         tokens = [token for token in group if ranges[token, 0] < ranges[token, 1]]
@@ -132,8 +115,8 @@ def find(
             continue
         start = int(ranges[tokens, 0].min())
         end = int(ranges[tokens, 1].max())
-        if whole_words:
-            start, end = widen(start, end, hypothesis)
+        if decoding.whole_words:
+            start, end = widen(start, end, prediction.hypothesis)
         if spans:  # a widened span may reach into the next, and tokens may share a character
             start = max(start, spans[-1].end)
         if start < end:

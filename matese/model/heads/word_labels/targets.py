@@ -58,12 +58,12 @@ def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severit
     labels = np.zeros(len(tokens.ids), dtype=np.int16)
     if rating.errors is None or not severities:
         return np.full_like(labels, IGNORED)
-    for span in sorted(rating.errors, key=lambda other: rank(other.severity)):
+    for span in sorted(rating.errors, key=lambda span: rank(span.severity)):
         if span.severity is Severity.NEUTRAL:
             continue
         label = IGNORED
         if (severity := span.severity) is not None:
-            distances = [abs(rank(other) - rank(severity)) for other in severities]
+            distances = [abs(rank(known_severity) - rank(severity)) for known_severity in severities]
             label = 1 + distances.index(min(distances))
         labels[within(span, tokens)] = label
     return labels
