@@ -67,7 +67,7 @@ def run(request: Request, stream: TextIO | None = None) -> Path:
             n_pieces=request.pieces,
             precision="int8" if request.int8 else "float32",
             name=request.model,
-            other=mean_with,
+            mean_with=mean_with,
             share=request.share,
         )
     if n_skipped:

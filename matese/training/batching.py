@@ -64,18 +64,18 @@ def input_lengths(corpus: Corpus, kinds: Ints, references: Ints, longest: int) -
     lengths = corpus.texts.ids.lengths
     total = lengths[texts.hypotheses].copy()
     for number, kind in enumerate(corpus.inputs):
-        chosen = np.flatnonzero(kinds == number)
-        if not len(chosen):
+        rows = np.flatnonzero(kinds == number)
+        if not len(rows):
             continue
         if "source" in kind:
-            total[chosen] += lengths[texts.sources[chosen]]
+            total[rows] += lengths[texts.sources[rows]]
         if "reference" in kind:
-            places = texts.references.starts[chosen] + references[chosen]
-            total[chosen] += lengths[texts.references.values[places]]
-        shortest = chosen[total[chosen].argmin()]
+            places = texts.references.starts[rows] + references[rows]
+            total[rows] += lengths[texts.references.values[places]]
+        shortest = rows[total[rows].argmin()]
         window = corpus.windows(Draw(int(shortest), number, int(references[shortest]), 0.0))[0]
         # All segments have the same number of special tokens.
-        total[chosen] += max(0, len(window.ids) + window.n_decoded - total[shortest])
+        total[rows] += max(0, len(window.ids) + window.n_decoded - total[shortest])
     return np.minimum(total, longest)
 
 
@@ -254,10 +254,10 @@ def _whole_segments(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
     shares = np.zeros((len(texts), sum(map(len, texts))), np.float32)
     start = 0
     for number, windows in enumerate(texts):
-        lengths = np.array([one.encoding.kept[1] - one.encoding.kept[0] for one in windows], np.float32)
+        lengths = np.array([window.encoding.kept[1] - window.encoding.kept[0] for window in windows], np.float32)
         shares[number, start : start + len(windows)] = lengths / lengths.sum() if len(windows) > 1 else 1
         start += len(windows)
-    batch = collate([one for windows in texts for one in windows], corpus.heads, pad_id=corpus.encoder.pad_id)
+    batch = collate([window for windows in texts for window in windows], corpus.heads, pad_id=corpus.encoder.pad_id)
     labels = dict(batch.targets.labels)
     for head in corpus.heads:
         labels |= head.of_segments(corpus.labels, [draw.segment for draw in draws])
@@ -270,8 +270,8 @@ def _whole_segments(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
 
 
 def _with_special_tokens(windows: Sequence[Example]) -> list[Example]:
-    encodings = with_special_tokens([one.encoding for one in windows])
-    return [one._replace(encoding=encoding) for one, encoding in zip(windows, encodings, strict=True)]
+    encodings = with_special_tokens([example.encoding for example in windows])
+    return [example._replace(encoding=encoding) for example, encoding in zip(windows, encodings, strict=True)]
 
 
 class _Batches(Dataset[Batch]):
@@ -328,20 +328,24 @@ class TrainingLoader(DataLoader[Batch]):
         self.sampler.done = state["done"]
 
 
-def dev_loader(corpus: Corpus, inputs: InputKind, limits: BatchLimits) -> DataLoader[list[Draw]]:
-    """Returns one device's share of the segments with the texts for `inputs`, in batches of similar length."""
+def draws_by_length(
+    corpus: Corpus, inputs: InputKind, is_read: npt.NDArray[np.bool_], limits: BatchLimits
+) -> Iterator[list[Draw]]:
+    """Yields the segments that are read, with their first reference, in batches of similar length."""
     number = corpus.inputs.index(inputs)
     groups = corpus.groups.tolist()
-    usable = corpus.usable()[:, number]
-    segments = np.flatnonzero(usable)
-    kinds = np.where(usable, number, -1)
-    references = np.zeros(len(corpus), np.int64)
-    lengths = input_lengths(corpus, kinds, references, limits.longest)[segments]
+    segments = np.flatnonzero(is_read)
+    kinds = np.where(is_read, number, -1)
+    lengths = input_lengths(corpus, kinds, np.zeros_like(kinds), limits.longest)[segments]
     order = np.argsort(lengths, kind="stable")
-    batches = [
-        [Draw(segment, number, 0, 0.0, groups[segment]) for segment in segments[order[start:end]].tolist()]
-        for start, end in cut_batches(lengths[order], limits.batch_tokens)
-    ]
+    for start, end in cut_batches(lengths[order], limits.batch_tokens):
+        yield [Draw(segment, number, 0, 0.0, groups[segment]) for segment in segments[order[start:end]].tolist()]
+
+
+def dev_loader(corpus: Corpus, inputs: InputKind, limits: BatchLimits) -> DataLoader[list[Draw]]:
+    """Returns one device's share of the segments with the texts for `inputs`, in batches of similar length."""
+    is_usable = corpus.usable()[:, corpus.inputs.index(inputs)]
+    batches = list(draws_by_length(corpus, inputs, is_usable, limits))
     # Every device needs a batch. Figures are shares and correlations, so a segment may count on several devices.
     share: Any = batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches
     return DataLoader(share, batch_size=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,7 @@ from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind
 from matese.training import error_free, judged, marking, meaning_rules, piece_scores
 from matese.training.error_free import ErrorFreeFit
-from matese.training.judged import Annotates, Judged
+from matese.training.judged import Judged
 from matese.training.marking import MarkingFit
 from matese.training.meaning_rules import MeaningFit
 from matese.training.reading import read
@@ -87,13 +87,13 @@ class Readings:
     Attributes:
         inputs: the kind of input.
         ratings: that everything is fitted to.
-        others: that errors of meaning, and the detection of segments free of errors, are fitted to.
+        further: that errors of meaning, and the detection of segments free of errors, are fitted to.
         contrasts: that everything about short texts, and about texts of several pieces, is fitted to.
     """
 
     inputs: InputKind
     ratings: Sequence[Judged]
-    others: Sequence[Judged]
+    further: Sequence[Judged]
     contrasts: Sequence[Judged]
 
 
@@ -127,7 +127,7 @@ def calibrate(
     """
     progress("reading the ratings")
     ratings = list(islice(read(paths, report=report), 0, None, every))
-    others = list(islice(read(error_free_paths, report=report), 0, None, every))
+    further = list(islice(read(error_free_paths, report=report), 0, None, every))
     contrasts: dict[bool, list[Rating]] = {True: [], False: []}
     for rating in read(contrast_paths, report=report):
         contrasts[is_short(rating.segment.hypothesis)].append(rating)
@@ -138,7 +138,10 @@ def calibrate(
     if not checkpoint.is_tagger(directory):
         raise InputError(f"{directory} is no tagger of matese: must be a directory that matese train wrote")
     readings = [
-        read_once(annotator, inputs, ratings, others, sampled, progress=progress)
+        Readings(
+            inputs,
+            *(judged.judge(annotator, file, inputs, progress=progress) for file in (ratings, further, sampled)),
+        )
         for inputs in annotator.config.texts.inputs
     ]
     calibration = fit(readings, annotator.config, progress=progress)
@@ -151,23 +154,13 @@ def sample(ratings: Sequence[Rating], most: int) -> Sequence[Rating]:
     return ratings if len(ratings) <= most else random.Random(0).sample(ratings, most)
 
 
-def read_once(
-    annotator: Annotates,
-    inputs: InputKind,
-    *files: Iterable[Rating],
-    progress: Callable[[str], None],
-) -> Readings:
-    """Returns what the network says of the segments of each group of files, read once."""
-    return Readings(inputs, *(judged.judge(annotator, list(file), inputs, progress=progress) for file in files))
-
-
 def fit(readings: Sequence[Readings], config: ModelConfig, *, progress: Callable[[str], None]) -> Calibration:
     """Returns everything that is fitted, in the order in which decoding applies it."""
     fits = []
-    for each in readings:
-        progress(f"fitting marks and scores by {each.inputs}")
-        fits.append(_fit(each, config))
-    of_points = [one.marking.points for one in fits if one.marking is not None]
+    for of_input in readings:
+        progress(f"fitting marks and scores by {of_input.inputs}")
+        fits.append(_fit(of_input, config))
+    of_points = [input_fit.marking.points for input_fit in fits if input_fit.marking is not None]
     span_points = tuple(
         OperatingPoint(
             points[0].min_confidence,
@@ -184,50 +177,51 @@ def _fit(readings: Readings, config: ModelConfig) -> InputFit:
     if pieces is not None:
         readings = replace(
             readings,
-            ratings=[_with_rule(each, pieces) for each in readings.ratings],
-            others=[_with_rule(each, pieces) for each in readings.others],
+            ratings=[_with_rule(segment, pieces) for segment in readings.ratings],
+            further=[_with_rule(segment, pieces) for segment in readings.further],
         )
-    found = InputFit(
+    input_fit = InputFit(
         readings.inputs,
         marking.fit(readings.ratings, readings.contrasts, whole_words=config.decoding.whole_words),
         pieces,
         _meaning(readings, config),
     )
-    decoding = replace(config.decoding, fitted=(found.fitted,))
-    return replace(found, error_free=error_free.fit(readings.others or readings.ratings, config, decoding))
+    decoding = replace(config.decoding, fitted=(input_fit.fitted,))
+    return replace(input_fit, error_free=error_free.fit(readings.further or readings.ratings, config, decoding))
 
 
 def _pieces(ratings: Sequence[Judged]) -> PieceScore | None:
     scored = [
-        (said, score)
-        for each in ratings
-        if (said := each.prediction.outputs.get(ExpectedScore)) is not None
-        and np.isfinite(score := gold_scores.score_of(each.rating))
+        (output, score)
+        for segment in ratings
+        if (output := segment.prediction.outputs.get(ExpectedScore)) is not None
+        and np.isfinite(score := gold_scores.score_of(segment.rating))
     ]
-    return piece_scores.fit([said for said, _ in scored], [score for _, score in scored])
+    return piece_scores.fit([output for output, _ in scored], [score for _, score in scored])
 
 
-def _with_rule(each: Judged, rule: PieceScore) -> Judged:
+def _with_rule(segment: Judged, rule: PieceScore) -> Judged:
     """Returns what the network says with the score that follows from the pieces by a rule."""
-    said = each.prediction.outputs.get(ExpectedScore)
-    if said is None or said.whole is None:
-        return each
-    score = rule.score(said.whole, said.pieces)
-    outputs = each.prediction.outputs.changed(replace(said, value=score))
-    return replace(each, prediction=each.prediction._replace(outputs=outputs, score=score))
+    prediction = segment.prediction
+    expected = prediction.outputs.get(ExpectedScore)
+    if expected is None or expected.whole is None:
+        return segment
+    score = rule.score(expected.whole, expected.pieces)
+    outputs = prediction.outputs.changed(replace(expected, value=score))
+    return replace(segment, prediction=prediction._replace(outputs=outputs, score=score))
 
 
 def _meaning(readings: Readings, config: ModelConfig) -> MeaningFit | None:
     settings = config.heads.meaning
     if settings is None or readings.inputs not in settings.inputs or config.heads.score is None:
         return None
-    return meaning_rules.fit(readings.ratings, readings.others, readings.contrasts)
+    return meaning_rules.fit(readings.ratings, readings.further, readings.contrasts)
 
 
 def _save(directory: Path, output: Path, calibration: Calibration) -> None:
     stored = checkpoint.load(directory)
     config = stored.config
-    decoding = replace(config.model.decoding, fitted=tuple(one.fitted for one in calibration.inputs))
+    decoding = replace(config.model.decoding, fitted=tuple(input_fit.fitted for input_fit in calibration.inputs))
     training = {**(config.training or {}), "calibration": plain_values.to_plain(calibration)}
     changed = replace(config, model=replace(config.model, decoding=decoding), training=training)
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)

@@ -30,6 +30,7 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
         command = "tag" if severities else "score"
         explained = _SCORE_FIGURES
     encoder = config.encoder if isinstance(config.encoder, str) else f"{config.encoder['model_type']}, from scratch"
+    dev = ", ".join(config.data.dev) or f"{100 * config.data.held_out:g} % of their sources, which were held out"
     rows = "\n".join(f"| {name.removeprefix('dev/')} | {value:.4f} |" for name, value in figures.items())
     return f"""{title} Trained with matese {__version__}; use it with
 `matese {command} --model DIRECTORY`.
@@ -41,7 +42,7 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
 
 ## Figures
 
-Measured on the {n_dev:,} segments of {_dev(config)}, which also chose the best state of the run.
+Measured on the {n_dev:,} segments of {dev}, which also chose the best state of the run.
 {explained}
 
 | figure | value |
@@ -54,8 +55,3 @@ Measured on the {n_dev:,} segments of {_dev(config)}, which also chose the best 
 {settings.dump(config).strip()}
 ```
 """
-
-
-def _dev(config: Config) -> str:
-    """Returns what was validated on."""
-    return ", ".join(config.data.dev) or f"{100 * config.data.held_out:g} % of their sources, which were held out"

@@ -134,19 +134,19 @@ class DataConfig:
     @property
     def rated(self) -> tuple[RatedFile, ...]:
         """The ratings to train on."""
-        return tuple(RatedFile(one) if isinstance(one, str) else one for one in self.train)
+        return tuple(RatedFile(entry) if isinstance(entry, str) else entry for entry in self.train)
 
     @property
     def files(self) -> tuple[str, ...]:
         """All files to train on."""
-        return (*(one.file for one in self.rated), *(self.unrated.files if self.unrated else ()))
+        return (*(rated_file.file for rated_file in self.rated), *(self.unrated.files if self.unrated else ()))
 
     @property
     def groups(self) -> Mapping[RatedFile, Sequence[str]]:
         """The files to train on by their other settings; those with the same settings are prepared together."""
         groups: dict[RatedFile, list[str]] = defaultdict(list)
-        for one in self.rated:
-            groups[dataclasses.replace(one, file="")].append(one.file)
+        for rated_file in self.rated:
+            groups[dataclasses.replace(rated_file, file="")].append(rated_file.file)
         return groups
 
     @property
@@ -162,7 +162,7 @@ class DataConfig:
     @property
     def raters(self) -> tuple[str, ...]:
         """Names of raters whose bias is learned."""
-        return tuple(dict.fromkeys(one.raters for one in self.rated if one.raters is not None))
+        return tuple(dict.fromkeys(rated_file.raters for rated_file in self.rated if rated_file.raters is not None))
 
 
 @dataclass(frozen=True)
@@ -347,10 +347,10 @@ def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Conf
     return settings.read(path, Config, overrides=overrides, defaults=_of_start)
 
 
-def _of_start(given: Mapping[str, object]) -> Mapping[str, object]:
+def _of_start(values: Mapping[str, object]) -> Mapping[str, object]:
     """Returns the settings that a file without an encoder takes from its start."""
-    start = given.get("start")
-    if "encoder" in given or not isinstance(start, str):
+    start = values.get("start")
+    if "encoder" in values or not isinstance(start, str):
         return {}
     stored = checkpoint.read_config(checkpoint.resolve(start)).model
     return {"encoder": start, "tokenizer": start, "model": msgspec.json.decode(msgspec.json.encode(stored))}
@@ -395,8 +395,8 @@ def _describe(kind: Any, indent: str, defaults: object) -> Iterator[str]:  # noq
     hints = typing.get_type_hints(kind)
     for setting in dataclasses.fields(kind):
         yield f"{indent}# {documented[setting.name]}"
-        own = setting.default if setting.default_factory is dataclasses.MISSING else setting.default_factory()
-        default = own if defaults is None else getattr(defaults, setting.name)
+        own_default = setting.default if setting.default_factory is dataclasses.MISSING else setting.default_factory()
+        default = own_default if defaults is None else getattr(defaults, setting.name)
         if dataclasses.is_dataclass(default):
             yield f"{indent}{setting.name}:" + ("" if dataclasses.fields(default) else " {}")
             yield from _describe(type(default), indent + "  ", default)

@@ -92,7 +92,8 @@ def build(
     # A tokenizer may drop control characters.
     skipped["without a token in the hypothesis"] += len(usable) - len(kept)
     if not kept:
-        raise _nothing_left(skipped)
+        reasons = ", ".join(f"{n} {reason}" for reason, n in skipped.items() if n) or "there are no ratings"
+        raise InputError(f"no usable ratings to train or validate on ({reasons}); at least one is needed")
     texts = _segment_texts(kept, tokens)
     groups = _groups(lessons, texts)
     labels: dict[str, Any] = {}
@@ -126,18 +127,13 @@ def _places(lessons: Sequence[Lesson]) -> dict[TestSetPlace, str]:
     return places
 
 
-def _without_blanks(given: Rating | Lesson) -> Lesson:
+def _without_blanks(rating_or_lesson: Rating | Lesson) -> Lesson:
     """Returns the lesson of the segment without blank texts, which are missing; omissions count the references."""
-    lesson = Lesson(given) if isinstance(given, Rating) else given
+    lesson = Lesson(rating_or_lesson) if isinstance(rating_or_lesson, Rating) else rating_or_lesson
     rating = lesson.rating
     segment = rating.segment.without_blanks()
     is_same = segment is rating.segment or any(omission.reference is not None for omission in rating.omissions)
     return lesson if is_same else replace(lesson, rating=replace(rating, segment=segment))
-
-
-def _nothing_left(skipped: Counter[str]) -> InputError:
-    reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.items() if number) or "there are no ratings"
-    return InputError(f"no usable ratings to train or validate on ({reasons}); at least one is needed")
 
 
 def _groups(lessons: Sequence[Lesson], texts: SegmentTexts) -> Ints:
@@ -178,8 +174,8 @@ def _numbered(values: Iterable[Hashable]) -> Ints:
 def _languages(ratings: Sequence[Rating], encoder: TextEncoder) -> Ints:
     """Returns the codes of each segment's languages, see `Corpus.languages`."""
     of_segments = [encoder.languages(rating.segment) for rating in ratings]
-    known = [[-1 if code is None else code for code in codes] for codes in of_segments if codes is not None]
-    return np.array(known, dtype=np.int64).reshape(-1, 2)
+    rows = [[-1 if code is None else code for code in codes] for codes in of_segments if codes is not None]
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)
 
 
 def _system(rating: Rating) -> str:

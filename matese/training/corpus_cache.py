@@ -39,7 +39,7 @@ def cached(
 
     A damaged file of the cache is replaced. A cache that cannot be written costs a message, not the run.
     """
-    if not all(map(_is_complete, config.data.files)) or any(one.test_set for one in config.data.texts):
+    if not all(map(_is_complete, config.data.files)) or any(texts.test_set for texts in config.data.texts):
         return build()
     directory = user_cache("training") / _key(config, encoder)
     inputs = config.model.texts.inputs
@@ -108,10 +108,10 @@ def _key(config: Config, encoder: TextEncoder) -> str:
         settings.pop(name, None)
     settings["data"].pop("dev", None)
     settings["model"].pop("decoding", None)
-    known = json.dumps([VERSION, __version__, settings, encoder.tokenization()], sort_keys=True)
-    digest = hashlib.sha256(known.encode())
-    texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
-    for file in (*config.data.files, *texts):
+    dependencies = json.dumps([VERSION, __version__, settings, encoder.tokenization()], sort_keys=True)
+    digest = hashlib.sha256(dependencies.encode())
+    paths = [path for texts in config.data.texts for path in (texts.source, *texts.references) if path is not None]
+    for file in (*config.data.files, *paths):
         with open(file, "rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:32]

@@ -132,7 +132,8 @@ def together(ratings: Sequence[Rating]) -> Rating:
     estimates = [rating.estimate for rating in ratings if rating.estimate is not None]
     if len(scales := sorted({estimate.scale for estimate in estimates})) > 1:
         raise InputError(f"the teachers score on the scales {' and '.join(scales)}: must be one; choose other teachers")
-    mean = Estimate(statistics.fmean(one.value for one in estimates), scales[0]) if estimates else None
+    mean = Estimate(statistics.fmean(estimate.value for estimate in estimates), scales[0]) if estimates else None
     marked = [rating for rating in ratings if rating.errors is not None]
     voted = merging.merge(marked, method="majority") if marked else ratings[0]
-    return dataclasses.replace(voted, rater="+".join(sorted({str(one.rater) for one in ratings})), estimate=mean)
+    raters = sorted({str(rating.rater) for rating in ratings})
+    return dataclasses.replace(voted, rater="+".join(raters), estimate=mean)

@@ -80,11 +80,11 @@ def fit_features(features: FloatArray, golds: FloatArray, has_major: BoolArray) 
     signs = [-1 if name in EVIDENCE else 0 for name in Features.__dataclass_fields__]
     weights, offset = logistic_regression.fit(features, golds, signs)
     rule = ErrorFreeRule(DecisionWeights(*weights), offset, 0.5)
-    found = np.array([rule.probability(Features(*row)) for row in features.tolist()])
+    probabilities = np.array([rule.probability(Features(*row)) for row in features.tolist()])
     if not has_major.all():
-        quantile = error_free_agreement.threshold(found[~has_major], golds[~has_major])
+        quantile = error_free_agreement.threshold(probabilities[~has_major], golds[~has_major])
         # Rounded down, so that its own segment passes.
         rule = replace(rule, threshold=math.floor(quantile * 1e6) / 1e6)
-    passed = (found >= rule.threshold) & ~has_major
+    passed = (probabilities >= rule.threshold) & ~has_major
     counts = [((golds == gold) & (passed == decided)).sum() for decided, gold in ((1, 1), (1, 0), (0, 1), (0, 0))]
     return ErrorFreeFit(rule, len(golds), int(golds.sum()), float(error_free_agreement.mcc(np.array(counts))))

@@ -11,7 +11,7 @@ import numpy as np
 
 from matese.annotation import ErrorSpan, Rating, Severity
 from matese.annotation.severities import COUNTED
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.model.heads.tags.decoding import Run, find_runs
 from matese.model.heads.tags.marking import MarkRule, log_odds
 from matese.model.operating_point import OperatingPoint
@@ -55,8 +55,12 @@ class Candidate:
     is_hit: bool
     weight: float = 1.0
 
+    def confidence(self, marking: MarkRule) -> float:
+        """Returns the confidence of the mark."""
+        return marking.confidence(self.run.worst, self.run.total)
 
-class _Tried(NamedTuple):
+
+class _Attempt(NamedTuple):
     """What follows from a least error probability of a token: see `MarkingFit`."""
 
     marking: MarkRule
@@ -102,28 +106,29 @@ def fit(judged: Sequence[Judged], contrasts: Sequence[Judged], *, whole_words: b
             texts of several pieces.
         whole_words: the setting of the model.
     """
-    rated = [each for each in judged if each.rating.errors is not None]
-    short_contrasts = [each for each in contrasts if each.is_short]
-    sentences = [each for each in contrasts if not each.is_short]
-    tried = [_try(rated, least, whole_words=whole_words) for least in PROBABILITIES]
-    best = max((one for one in tried if one is not None), key=lambda one: one.f1, default=None)
+    rated = [segment for segment in judged if segment.rating.errors is not None]
+    short_contrasts = [segment for segment in contrasts if segment.is_short]
+    sentences = [segment for segment in contrasts if not segment.is_short]
+    attempts = [_try(rated, least, whole_words=whole_words) for least in PROBABILITIES]
+    best = max((attempt for attempt in attempts if attempt is not None), key=lambda attempt: attempt.f1, default=None)
     if best is None:
         return None
     marking, candidates, f1 = best
     of_contrasts = [
-        replace(one, weight=1.0 if errors_of(one.judged.rating) else RIGHT_SHORT)
-        for one in collect(short_contrasts, marking.min_probability, whole_words=whole_words)
+        replace(candidate, weight=1.0 if errors_of(candidate.judged.rating) else RIGHT_SHORT)
+        for candidate in collect(short_contrasts, marking.min_probability, whole_words=whole_words)
     ]
     marking = _of_pieces(marking, sentences, whole_words=whole_words)
-    marking = _of_short(marking, [*(one for one in candidates if one.judged.is_short), *of_contrasts])
+    marking = _of_short(marking, [*(candidate for candidate in candidates if candidate.judged.is_short), *of_contrasts])
     marking = _of_interface(marking, of_contrasts, short_contrasts)
-    golds = [span for each in rated for span in errors_of(each.rating)]
     marks = marked(marking, candidates)
-    wanted = _major_share([span.severity for span in golds])
-    if wanted is not None and marks:
-        marking = replace(marking, major=_least_major(marking, marks, wanted))
-    long = [each for each in rated if not each.is_short]
-    short = [each for each in rated if each.is_short]
+    severities = (span.severity for segment in rated for span in errors_of(segment.rating))
+    share_of_raters = _major_share([severity for severity in severities if severity is not None])
+    if share_of_raters is not None and marks:
+        marking = replace(marking, major=_least_major(marking, marks, share_of_raters))
+    n_major = sum(marking.is_major(mark.confidence(marking), mark.run.major_share) for mark in marks)
+    long = [segment for segment in rated if not segment.is_short]
+    short = [segment for segment in rated if segment.is_short]
     return MarkingFit(
         marking,
         n=len(candidates),
@@ -131,17 +136,17 @@ def fit(judged: Sequence[Judged], contrasts: Sequence[Judged], *, whole_words: b
         points=tuple(_point(marking.from_confidence(least), candidates, rated, least) for least in THRESHOLDS),
         of_long=_point(marking, candidates, long, marking.least),
         of_short=_point(marking, candidates, short, marking.least_of_short),
-        major=float(np.mean([is_major(marking, one) for one in marks])) if marks else None,
-        major_of_raters=wanted,
+        major=n_major / len(marks) if marks else None,
+        major_of_raters=share_of_raters,
     )
 
 
-def _try(judged: Sequence[Judged], least: float, *, whole_words: bool) -> _Tried | None:
+def _try(judged: Sequence[Judged], least: float, *, whole_words: bool) -> _Attempt | None:
     candidates = collect(judged, least, whole_words=whole_words)
-    hits = np.array([one.is_hit for one in candidates], dtype=np.float64)
+    hits = np.array([candidate.is_hit for candidate in candidates], dtype=np.float64)
     if min(hits.sum(), (1 - hits).sum()) < _FEWEST_RUNS:
         return None
-    features = np.array([[log_odds(one.run.worst), math.log(one.run.total)] for one in candidates])
+    features = np.array([[log_odds(candidate.run.worst), math.log(candidate.run.total)] for candidate in candidates])
     (worst, total), offset = logistic_regression.fit(features, hits, [1, 1])
     marking = MarkRule(
         min_probability=least,
@@ -154,18 +159,18 @@ def _try(judged: Sequence[Judged], least: float, *, whole_words: bool) -> _Tried
         pieces=0.0,
         major=PRECISION,
     )
-    long = [one for one in candidates if not one.judged.is_short]
-    threshold = lowest(confidences(marking, long), long)
+    long = [candidate for candidate in candidates if not candidate.judged.is_short]
+    threshold = lowest(marking, long)
     marking = replace(marking, least=threshold, least_of_short=threshold, least_of_interface=threshold)
-    return _Tried(marking, candidates, _character_f1(judged, marked(marking, candidates)))
+    return _Attempt(marking, candidates, _character_f1(judged, marked(marking, candidates)))
 
 
 def collect(judged: Sequence[Judged], least: float, *, whole_words: bool) -> list[Candidate]:
     """Returns the runs of tokens with at least this error probability in some segments."""
     return [
-        Candidate(each, run, any(_meet(run, gold) for gold in errors_of(each.rating)))
-        for each in judged
-        for run in find_runs(each.prediction, least, whole_words=whole_words)
+        Candidate(segment, run, any(_meet(run, gold) for gold in errors_of(segment.rating)))
+        for segment in judged
+        for run in find_runs(segment.prediction, least, whole_words=whole_words)
     ]
 
 
@@ -181,37 +186,30 @@ def errors_of(gold: Rating) -> tuple[ErrorSpan, ...]:
 
 def confidences(marking: MarkRule, candidates: Sequence[Candidate]) -> FloatArray:
     """Returns the confidence of each candidate: (candidates,)."""
-    return np.array([round(marking.confidence(one.run.worst, one.run.total), 4) for one in candidates])
+    return np.array([candidate.confidence(marking) for candidate in candidates])
 
 
 def marked(marking: MarkRule, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Returns the candidates that are marked."""
     return [
-        one
-        for one, confidence in zip(candidates, confidences(marking, candidates).tolist(), strict=True)
-        if confidence >= marking.least_confidence(one.judged.hypothesis, one.judged.prediction.n_pieces)
+        candidate
+        for candidate in candidates
+        if candidate.confidence(marking)
+        >= marking.least_confidence(candidate.judged.hypothesis, candidate.judged.prediction.n_pieces)
     ]
 
 
-def is_major(marking: MarkRule, one: Candidate) -> bool:
-    """Whether a mark is Major."""
-    return marking.is_major(round(marking.confidence(one.run.worst, one.run.total), 4), one.run.major_share)
-
-
-def lowest(found: FloatArray, candidates: Sequence[Candidate]) -> float:
+def lowest(marking: MarkRule, candidates: Sequence[Candidate]) -> float:
     """Returns the lowest threshold from which on `PRECISION` of the marks is right, as of all higher ones.
 
     1 if there is none.
-
-    Args:
-        found: (candidates,), their confidences.
-        candidates: the candidates.
     """
-    hits = np.array([one.is_hit for one in candidates])
-    weights = np.array([one.weight for one in candidates])
+    confidence = confidences(marking, candidates)
+    hits = np.array([candidate.is_hit for candidate in candidates])
+    weights = np.array([candidate.weight for candidate in candidates])
     threshold = _NOTHING
     for percent in range(99, 0, -1):
-        is_marked = found >= percent / 100
+        is_marked = confidence >= percent / 100
         if is_marked.sum() >= _FEWEST_MARKS:
             if weights[is_marked & hits].sum() < PRECISION * weights[is_marked].sum():
                 break
@@ -225,15 +223,15 @@ def _of_pieces(marking: MarkRule, sentences: Sequence[Judged], *, whole_words: b
     A text of several sentences has the marks of a wrong contrast and, for each other sentence, those of a right one.
     If no slope reaches half, the one that comes nearest is taken.
     """
-    right = [each for each in sentences if not each.rating.all_errors]
-    wrong = [each for each in sentences if errors_of(each.rating)]
+    right = [segment for segment in sentences if not segment.rating.all_errors]
+    wrong = [segment for segment in sentences if errors_of(segment.rating)]
     if min(len(right), len(wrong)) < _FEWEST_RUNS:
         return marking
     in_right = collect(right, marking.min_probability, whole_words=whole_words)
     in_wrong = collect(wrong, marking.min_probability, whole_words=whole_words)
     of_right = confidences(marking, in_right)
     of_wrong = confidences(marking, in_wrong)
-    is_hit = np.array([one.is_hit for one in in_wrong], dtype=np.bool_)
+    is_hit = np.array([candidate.is_hit for candidate in in_wrong], dtype=np.bool_)
 
     def share_of_hits(slope: float, n_sentences: int) -> float:
         least = replace(marking, pieces=slope).least_of_pieces(n_sentences)
@@ -250,55 +248,48 @@ def _of_short(marking: MarkRule, short: Sequence[Candidate]) -> MarkRule:
     """Returns the marking with the threshold of short texts, which is not lower than that of others."""
     if len(short) < _FEWEST_MARKS:
         return marking
-    return replace(marking, least_of_short=max(marking.least, lowest(confidences(marking, short), short)))
+    return replace(marking, least_of_short=max(marking.least, lowest(marking, short)))
 
 
 def _of_interface(marking: MarkRule, candidates: Sequence[Candidate], contrasts: Sequence[Judged]) -> MarkRule:
     """Returns the marking with the threshold from which on at most `ALARMS` of the right contrasts get a mark."""
-    right = {id(each): 0.0 for each in contrasts if not errors_of(each.rating)}
+    right = {id(segment): 0.0 for segment in contrasts if not errors_of(segment.rating)}
     if len(right) < _FEWEST_RUNS:
         return replace(marking, least_of_interface=marking.least_of_short)
-    for one, confidence in zip(candidates, confidences(marking, candidates).tolist(), strict=True):
-        if id(one.judged) in right:
-            right[id(one.judged)] = max(right[id(one.judged)], confidence)
+    for candidate in candidates:
+        if (key := id(candidate.judged)) in right:
+            right[key] = max(right[key], candidate.confidence(marking))
     quantile = float(np.quantile(list(right.values()), 1 - ALARMS))
     return replace(marking, least_of_interface=min(max(math.ceil(100 * quantile + 1e-6) / 100, 0.01), 1.0))
 
 
-def _least_major(marking: MarkRule, marks: Sequence[Candidate], wanted: float) -> float:
+def _least_major(marking: MarkRule, marks: Sequence[Candidate], share: float) -> float:
     """Returns the probability from which on as many marks are Major as people's."""
-    products = confidences(marking, marks) * [one.run.major_share for one in marks]
-    return round(float(np.quantile(products, 1 - wanted)), 4)
+    products = confidences(marking, marks) * [mark.run.major_share for mark in marks]
+    return round(float(np.quantile(products, 1 - share)), 4)
 
 
-def _major_share(severities: Sequence[Severity | None]) -> float | None:
-    """Returns the share of Major or worse ones among known severities; None with too few."""
-    known = [severity for severity in severities if severity is not None]
-    return sum(severity >= Severity.MAJOR for severity in known) / len(known) if len(known) >= _FEWEST_RUNS else None
+def _major_share(severities: Sequence[Severity]) -> float | None:
+    """Returns the share of Major or worse ones; None with too few."""
+    n = len(severities)
+    return sum(severity >= Severity.MAJOR for severity in severities) / n if n >= _FEWEST_RUNS else None
 
 
 def _point(
     marking: MarkRule, candidates: Sequence[Candidate], judged: Sequence[Judged], least: float
 ) -> OperatingPoint:
     """Returns the precision and recall of the marks in some segments."""
-    members = {id(each) for each in judged}
-    marks = [one for one in marked(marking, candidates) if id(one.judged) in members]
-    golds = [(id(each), span) for each in judged for span in errors_of(each.rating)]
-    of_segment: dict[int, list[Run]] = {}
-    for one in marks:
-        of_segment.setdefault(id(one.judged), []).append(one.run)
-    n_met = sum(any(_meet(run, gold) for run in of_segment.get(key, ())) for key, gold in golds)
-    return OperatingPoint(least, sum(one.is_hit for one in marks) / max(1, len(marks)), n_met / max(1, len(golds)))
+    runs: dict[int, list[Run]] = {id(segment): [] for segment in judged}
+    marks = [mark for mark in marked(marking, candidates) if id(mark.judged) in runs]
+    for mark in marks:
+        runs[id(mark.judged)].append(mark.run)
+    golds = [(gold, runs[id(segment)]) for segment in judged for gold in errors_of(segment.rating)]
+    n_met = sum(any(_meet(run, gold) for run in marked_runs) for gold, marked_runs in golds)
+    return OperatingPoint(least, sum(mark.is_hit for mark in marks) / max(1, len(marks)), n_met / max(1, len(golds)))
 
 
 def _character_f1(judged: Sequence[Judged], marks: Sequence[Candidate]) -> float:
-    masks: dict[int, tuple[BoolArray, BoolArray]] = {}
-    for each in judged:
-        by_people = np.zeros(len(each.hypothesis), np.bool_)
-        for span in errors_of(each.rating):
-            by_people[span.start : span.end] = True
-        masks[id(each)] = by_people, np.zeros(len(each.hypothesis), np.bool_)
-    for one in marks:
-        masks[id(one.judged)][1][one.run.start : one.run.end] = True
-    gold, found = (np.concatenate([pair[at] for pair in masks.values()]) for at in (0, 1))
-    return float(2 * (gold & found).sum() / max(1, gold.sum() + found.sum()))
+    golds = ((segment, span) for segment in judged for span in errors_of(segment.rating))
+    by_raters = {(id(segment), place) for segment, span in golds for place in range(span.start, span.end)}
+    by_model = {(id(mark.judged), place) for mark in marks for place in range(mark.run.start, mark.run.end)}
+    return 2 * len(by_raters & by_model) / max(1, len(by_raters) + len(by_model))

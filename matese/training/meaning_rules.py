@@ -70,41 +70,41 @@ class _Scored:
         return rule.score(self.score, self.logit, self.n_words)
 
 
-def fit(judged: Sequence[Judged], others: Sequence[Judged], contrasts: Sequence[Judged]) -> MeaningFit | None:
+def fit(judged: Sequence[Judged], further: Sequence[Judged], contrasts: Sequence[Judged]) -> MeaningFit | None:
     """Returns the rule for one kind of input; None without enough scored segments.
 
     Args:
         judged: what people and the model say.
-        others: the same in another manner of annotation, for long texts only: its scores differ in scale.
+        further: the same in another manner of annotation, for long texts only: its scores differ in scale.
         contrasts: the same of right and wrong short texts.
     """
     rule = MeaningRule(threshold=_THRESHOLDS[0])
-    of_contrasts = [one for each in contrasts if each.is_short and (one := _scored(each)) is not None]
-    of_people = [one for each in judged if each.is_short and (one := _scored(each)) is not None]
-    right = [one for one in of_contrasts if one.gold == 0]
-    wrong = [one for one in of_contrasts if one.gold < 0]
+    short_contrasts = list(filter(None, (_scored(contrast) for contrast in contrasts if contrast.is_short)))
+    short_ratings = list(filter(None, (_scored(segment) for segment in judged if segment.is_short)))
+    right = [contrast for contrast in short_contrasts if contrast.gold == 0]
+    wrong = [contrast for contrast in short_contrasts if contrast.gold < 0]
     has_short = min(len(right), len(wrong)) >= _FEWEST
     if has_short:
-        rule = _of_short(rule, right, wrong, of_people)
-    groups = list(_groups([*judged, *others]))
+        rule = _of_short(rule, right, wrong, short_ratings)
+    groups = list(_groups([*judged, *further]))
     if not groups:
         return None
     before = _correlation(groups, None)
-    chosen = rule
+    fitted = rule
     for threshold in _THRESHOLDS:
-        tried = replace(rule, threshold=threshold)
-        if before - _correlation(groups, tried) > PRICE:
+        stricter = replace(rule, threshold=threshold)
+        if before - _correlation(groups, stricter) > PRICE:
             break
-        chosen = tried
-    falls = np.array([one.score - one.after(chosen) for group in groups for one in group])
+        fitted = stricter
+    falls = np.array([segment.score - segment.after(fitted) for group in groups for segment in group])
     return MeaningFit(
-        chosen,
+        fitted,
         n=len(falls),
         before=before,
-        after=_correlation(groups, chosen),
+        after=_correlation(groups, fitted),
         lowered=float((falls >= 0.5).mean()),
-        right=_share_below(right, chosen) if has_short else None,
-        wrong=_share_below(wrong, chosen) if has_short else None,
+        right=_share_below(right, fitted) if has_short else None,
+        wrong=_share_below(wrong, fitted) if has_short else None,
     )
 
 
@@ -119,9 +119,9 @@ def _of_short(
     shares = [RIGHT_SHORT] * len(right) + [1.0] * len(wrong)
     of_people = [1.0 / max(1, len(people))] * len(people)
     weights = torch.tensor([*(share / sum(shares) for share in shares), *of_people], dtype=torch.float64)
-    odds = torch.tensor([score_odds(one.score) for one in texts], dtype=torch.float64)
-    logits = torch.tensor([one.logit for one in texts], dtype=torch.float64)
-    golds = torch.tensor([one.gold for one in texts], dtype=torch.float64)
+    odds = torch.tensor([score_odds(segment.score) for segment in texts], dtype=torch.float64)
+    logits = torch.tensor([segment.logit for segment in texts], dtype=torch.float64)
+    golds = torch.tensor([segment.gold for segment in texts], dtype=torch.float64)
     roots = torch.tensor([0.7, 0.7], dtype=torch.float64, requires_grad=True)  # of the weights, which are not negative
     offset = torch.tensor(-2.0, dtype=torch.float64, requires_grad=True)
 
@@ -134,41 +134,41 @@ def _of_short(
     fitted = replace(
         rule, score_of_short=round(of_score, 4), meaning_of_short=round(of_meaning, 4), offset_of_short=0.0
     )
-    found = [fitted.odds_of_short(one.score, one.logit) for one in right]
-    highest = score_odds(RIGHT) - float(np.quantile(found, 1 - ALARMS))
+    odds_of_right = [fitted.odds_of_short(segment.score, segment.logit) for segment in right]
+    highest = score_odds(RIGHT) - float(np.quantile(odds_of_right, 1 - ALARMS))
     return replace(fitted, offset_of_short=round(min(offset.item(), highest), 4))
 
 
 def _share_below(texts: Sequence[_Scored], rule: MeaningRule) -> float:
-    return float(np.mean([one.after(rule) < RIGHT for one in texts]))
+    return float(np.mean([segment.after(rule) < RIGHT for segment in texts]))
 
 
-def _scored(each: Judged) -> _Scored | None:
+def _scored(judged: Judged) -> _Scored | None:
     """Returns a segment with people's score; None if there is none."""
-    gold = gold_scores.score_of(each.rating)
-    said = each.prediction.outputs.get(MeaningLogits)
-    if said is None or each.prediction.score is None or not np.isfinite(gold):
+    gold = gold_scores.score_of(judged.rating)
+    said = judged.prediction.outputs.get(MeaningLogits)
+    if said is None or judged.prediction.score is None or not np.isfinite(gold):
         return None
-    return _Scored(words_of_longest(each.model_input.readings), gold, each.prediction.score, said.segment)
+    return _Scored(words_of_longest(judged.model_input.readings), gold, judged.prediction.score, said.segment)
 
 
 def _groups(judged: Sequence[Judged]) -> Iterator[list[_Scored]]:
     """Yields the segments that are not short, of each test set and language pair that has enough."""
     groups: dict[tuple[str | None, str | None], list[_Scored]] = defaultdict(list)
-    for each in judged:
-        if not each.is_short and (one := _scored(each)) is not None:
-            key = each.rating.segment.key
-            groups[(key.test_set, key.lang_pair) if key else (None, None)].append(one)
+    for segment in judged:
+        if not segment.is_short and (scored := _scored(segment)) is not None:
+            key = segment.rating.segment.key
+            groups[(key.test_set, key.lang_pair) if key else (None, None)].append(scored)
     for group in groups.values():
-        if len(group) >= _FEWEST and np.std([one.gold for one in group]) > 0:
+        if len(group) >= _FEWEST and np.std([scored.gold for scored in group]) > 0:
             yield group
 
 
 def _correlation(groups: Sequence[Sequence[_Scored]], rule: MeaningRule | None) -> float:
     """Returns the mean of Pearson's correlation with people's scores, after a rule or without one."""
-    found = []
+    correlations = []
     for group in groups:
-        scores = [one.score if rule is None else one.after(rule) for one in group]
-        golds = [one.gold for one in group]
-        found.append(float(np.corrcoef(golds, scores)[0, 1]) if np.std(scores) > 0 else 0.0)
-    return float(np.mean(found))
+        scores = [segment.score if rule is None else segment.after(rule) for segment in group]
+        golds = [segment.gold for segment in group]
+        correlations.append(float(np.corrcoef(golds, scores)[0, 1]) if np.std(scores) > 0 else 0.0)
+    return float(np.mean(correlations))

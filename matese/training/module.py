@@ -106,11 +106,11 @@ class TrainingModule(pl.LightningModule):
     def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: object, **__: object) -> None:
         """Clips the gradient; Lightning itself does not do so for a fused optimizer."""
         if self._training.clip is not None:
-            own = {id(tensor) for head in self.network.heads if head.is_detached for tensor in head.parameters()}
+            detached = {id(tensor) for head in self.network.heads if head.is_detached for tensor in head.parameters()}
             parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
             # A long gradient of a head that must change nothing else must not shorten that of the others.
-            for is_own in (False, True):
-                clipped = [parameter for parameter in parameters if (id(parameter) in own) is is_own]
+            for is_detached in (False, True):
+                clipped = [parameter for parameter in parameters if (id(parameter) in detached) is is_detached]
                 nn.utils.clip_grad_norm_(clipped, self._training.clip)
 
     def on_train_batch_start(self, batch: object, batch_idx: int) -> None:

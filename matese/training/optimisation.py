@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 from torch import nn
@@ -85,7 +86,7 @@ def dev_figures(by_inputs: Mapping[InputKind, Mapping[str, float]]) -> dict[str,
     for figures in by_inputs.values():
         for name, value in figures.items():
             values.setdefault(f"dev/{name}", []).append(value)
-    means = {name: math.fsum(known) / len(known) for name, known in values.items()}
+    means = {name: fmean(of_inputs) for name, of_inputs in values.items()}
     return means if len(by_inputs) == 1 else means | single
 
 

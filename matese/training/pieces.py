@@ -24,33 +24,34 @@ def cut(rating: Rating) -> Iterator[Rating]:
         return
     of_source = {} if segment.source is None else _counterparts(segment.hypothesis, segment.source)
     of_references = [_counterparts(segment.hypothesis, reference) for reference in segment.references]
-    for place in sorted({place for others in (of_source, *of_references) for place in others}):
+    for place in sorted({place for counterparts in (of_source, *of_references) for place in counterparts}):
         source = of_source.get(place)
-        references = [(number, others[place]) for number, others in enumerate(of_references) if place in others]
+        references = [(number, of_one[place]) for number, of_one in enumerate(of_references) if place in of_one]
         yield Rating(
             Segment(
                 segment.hypothesis[slice(*place)],
                 None if source is None else (segment.source or "")[slice(*source)],
-                tuple([segment.references[number][slice(*other)] for number, other in references]),
+                tuple([segment.references[number][slice(*part)] for number, part in references]),
                 segment.key,
             ),
             rating.rater,
             tuple(_within(rating.errors, place)),
             source_errors=() if source is None else tuple(_within(rating.source_errors, source)),
             omissions=(
-                *_within([one for one in rating.omissions if one.reference is None], source or (0, 0)),
+                *(omission for omission in _within(rating.omissions, source or (0, 0)) if omission.reference is None),
                 *(
-                    replace(one, reference=new)
-                    for new, (number, other) in enumerate(references)
-                    for one in _within([one for one in rating.omissions if one.reference == number], other)
+                    replace(omission, reference=new)
+                    for new, (number, part) in enumerate(references)
+                    for omission in _within(rating.omissions, part)
+                    if omission.reference == number
                 ),
             ),
         )
 
 
-def _counterparts(hypothesis: str, other: str) -> Mapping[Range, Range]:
+def _counterparts(hypothesis: str, context: str) -> Mapping[Range, Range]:
     """Returns the pieces of a hypothesis, each with its counterpart; none if there is only one piece."""
-    pieces = alignment.pieces(hypothesis, other)
+    pieces = alignment.pieces(hypothesis, context)
     return {piece.hypothesis: piece.other for piece in pieces if piece.is_paired} if len(pieces) > 1 else {}
 
 

@@ -42,23 +42,23 @@ def read(
         InputError: if a file is in no known format, is faulty, or belongs to no given test set, or none has the rater.
         OSError: if a file cannot be read.
     """
-    given = (
-        test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
-        for one in data.texts
+    texts_of_test_sets = (
+        test_set_texts.read(texts.source, texts.references, test_set=texts.test_set, lang_pair=texts.lang_pair)
+        for texts in data.texts
     )
-    texts = [of_test_set for of_test_set in given if of_test_set is not None]
+    test_sets = [texts for texts in texts_of_test_sets if texts is not None]
 
-    def read_one(path: str) -> Iterable[Rating]:
+    def read_file(path: str) -> Iterable[Rating]:
         ratings = detection.read(path, ReadOptions(report, lang_pair=data.lang_pair))
-        if not texts:
+        if not test_sets:
             return ratings
-        joined = test_set_texts.join(ratings, *texts)
+        joined = test_set_texts.join(ratings, *test_sets)
         for notice in joined.notices():
             notify(f"{path}: {notice}")
         return joined.ratings
 
     names = list(map(str, paths))
-    ratings: Iterable[Rating] = chain.from_iterable(map(read_one, names))
+    ratings: Iterable[Rating] = chain.from_iterable(map(read_file, names))
     if data.rater is not None:
         ratings = raters.one_per_segment(list(ratings), name=shown(names), rater=data.rater).ratings
     if data.prepare is not None:

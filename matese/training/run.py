@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -143,7 +143,7 @@ class _Run:
         self._train = train
         self._limits = limits
         self._loader = TrainingLoader(train, stream, workers=training.workers, next_part=next_part)
-        self._dev_loaders = [batching.dev_loader(dev, one.inputs, limits) for one in metrics]
+        self._dev_loaders = [batching.dev_loader(dev, dev_metrics.inputs, limits) for dev_metrics in metrics]
 
     def _scored(self, position: int) -> Corpus:
         """Returns the training data with the scores of unrated translations, which are in the run's directory.
@@ -268,14 +268,15 @@ def _save_model(
     train: Corpus,
     n_dev: int,
 ) -> None:
-    options: dict[str, Any] = {
-        "card": card.write(config, figures, n_train=len(train), n_dev=n_dev),
-        "training": {**to_builtins(config), "figures": dict(figures)},
-        "precision": config.training.saved_precision,
-        "training_data": _training_data(config, train),
-    }
-    directory = Path(config.output) / MODEL
-    loading.save(directory, model, tokenizer, **options)
+    loading.save(
+        Path(config.output) / MODEL,
+        model,
+        tokenizer,
+        card=card.write(config, figures, n_train=len(train), n_dev=n_dev),
+        training={**to_builtins(config), "figures": dict(figures)},
+        precision=config.training.saved_precision,
+        training_data=_training_data(config, train),
+    )
 
 
 def _training_data(config: Config, train: Corpus) -> TrainingData:
@@ -283,9 +284,10 @@ def _training_data(config: Config, train: Corpus) -> TrainingData:
     start = None if config.start is None else checkpoint.resolve(config.start)
     encoder = run_setup.model_directory(config.encoder) if isinstance(config.encoder, str) else None
     origins = dict.fromkeys(path for path in (start, encoder) if path is not None)
-    known = [checkpoint.read_training_data(path) for path in origins]
+    learned = [checkpoint.read_training_data(path) for path in origins]
     before = TrainingData(
-        tuple(one for data in known for one in data.test_sets), hashed((), *(data.sources for data in known))
+        tuple(test_set for data in learned for test_set in data.test_sets),
+        hashed((), *(data.sources for data in learned)),
     )
     held_out = f"{config.data.held_out:.0%} of the sources" if config.data.held_out else None
     return before.with_segments(train.places, train.sources, held_out=held_out)

@@ -50,8 +50,8 @@ class ScoreMetrics(DevMetrics):
         labels: tuple[list[int], list[int]] = ([], [])
         if (said := output.get(LabelLogits)) is not None:
             gold = targets.labels["tag_ids"]
-            known = gold != IGNORED
-            labels = gold[known].tolist(), said.logits.argmax(-1).cpu()[known].tolist()
+            is_known = gold != IGNORED
+            labels = gold[is_known].tolist(), said.logits.argmax(-1).cpu()[is_known].tolist()
         yield _Scored(torch.stack([predicted.cpu(), targets.labels["scores"], targets.groups.float()], 1), labels)
 
     def figures(self, segments: Sequence[_Scored]) -> Mapping[str, float]:

@@ -78,7 +78,7 @@ def write(
     n_pieces: int | None = None,
     precision: StoredPrecision = "float32",
     name: str | None = None,
-    other: Path | None = None,
+    mean_with: Path | None = None,
     share: float = 0.5,
 ) -> int:
     """Writes a smaller copy of a model; returns how many texts were skipped in choosing heads and units.
@@ -91,7 +91,7 @@ def write(
         n_pieces: pieces of the vocabulary; None to keep all.
         precision: of the stored matrices, see `packing.pack`.
         name: of the model in the card of the copy; None for the directory.
-        other: directory of a model of the same shape, to take the mean of the weights of both, see `mean`.
+        mean_with: directory of a model of the same shape, to take the mean of the weights of both, see `mean`.
         share: of the other model in the mean.
 
     Raises:
@@ -99,7 +99,7 @@ def write(
         ModelError: if the model cannot be made smaller, or its directory is incomplete or corrupt.
         OSError: if it cannot be written.
     """
-    mixed = () if other is None else (("mean with", other.name), ("its share", share))
+    mixed = () if mean_with is None else (("mean with", mean_with.name), ("its share", share))
     sizes = (*asdict(size).items(), ("pieces", n_pieces), *mixed)
     changes = {key: value for key, value in sizes if value is not None}
     card = _card(name or str(directory), changes, checkpoint.read_card(directory))
@@ -115,8 +115,8 @@ def write(
     stored = checkpoint.load(directory)
     tokenizer = _tokenizer(directory, str(stored.config.encoder["model_type"]))
     model = replace(stored, tensors=packing.unpack(stored.tensors))
-    if other is not None:
-        model = replace(model, tensors=mean(model.tensors, packing.unpack(checkpoint.load(other).tensors), share))
+    if mean_with is not None:
+        model = replace(model, tensors=mean(model.tensors, packing.unpack(checkpoint.load(mean_with).tensors), share))
     if size != Size():
         model = shrink(model, size, importance)
     if n_pieces is not None:
@@ -126,7 +126,7 @@ def write(
     return 0 if importance is None else importance.n_skipped
 
 
-def mean(tensors: Mapping[str, Tensor], others: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
+def mean(tensors: Mapping[str, Tensor], other_tensors: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
     """Returns the weighted mean of the weights of two models, such as one and the same trained on.
 
     It often keeps what both have learned (Wortsman et al. 2022, arXiv 2109.01903).
@@ -134,12 +134,14 @@ def mean(tensors: Mapping[str, Tensor], others: Mapping[str, Tensor], share: flo
     Raises:
         ModelError: if the models do not have the same shape.
     """
-    shapes = [{name: tuple(tensor.shape) for name, tensor in each.items()} for each in (tensors, others)]
+    shapes = [{name: tuple(tensor.shape) for name, tensor in of_model.items()} for of_model in (tensors, other_tensors)]
     if shapes[0] != shapes[1]:
         names = sorted(name for name in {*shapes[0], *shapes[1]} if shapes[0].get(name) != shapes[1].get(name))
         raise ModelError(f"the models differ in {names[0]}; a mean needs two models of one shape")
     return {
-        name: (1 - share) * tensor.float() + share * others[name].float() if tensor.is_floating_point() else tensor
+        name: (1 - share) * tensor.float() + share * other_tensors[name].float()
+        if tensor.is_floating_point()
+        else tensor
         for name, tensor in tensors.items()
     }
 

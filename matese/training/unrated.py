@@ -15,29 +15,23 @@ from matese.model.texts.encoding import InputKind
 from matese.training import batching
 from matese.training.batching import BatchLimits
 from matese.training.config import UnratedData
-from matese.training.corpus import NOT_YET, Corpus, Draw
+from matese.training.corpus import NOT_YET, Corpus
 
 _TEACHER: InputKind = "reference"
 
 
 def scores(network: Network, corpus: Corpus, limits: BatchLimits, device: torch.device) -> Floats:
     """Returns the score of each translation that nobody rated, by its first reference: (translations,), MQM points."""
-    rows = np.flatnonzero(corpus.read_as == NOT_YET)
-    kind = corpus.inputs.index(_TEACHER)
-    kinds = np.where(corpus.read_as == NOT_YET, kind, -1)
-    lengths = batching.input_lengths(corpus, kinds, np.zeros_like(kinds), limits.longest)[rows]
-    order = np.argsort(lengths, kind="stable")
-    found = np.empty(len(rows), np.float32)
+    is_unrated = corpus.read_as == NOT_YET
+    values = np.empty(len(corpus), np.float32)
     was_training = network.training
     network.eval()
     with torch.no_grad():
-        for start, end in batching.cut_batches(lengths[order], limits.batch_tokens):
-            places = order[start:end]
-            batch = batching.make_batch(corpus, [Draw(row, kind, 0, 0.0) for row in rows[places].tolist()])
-            score = network(batch.inputs.to(device))[ScoreTensor]
-            found[places] = score.values.float().cpu().numpy()
+        for draws in batching.draws_by_length(corpus, _TEACHER, is_unrated, limits):
+            score = network(batching.make_batch(corpus, draws).inputs.to(device))[ScoreTensor]
+            values[[draw.segment for draw in draws]] = score.values.float().cpu().numpy()
     network.train(was_training)
-    return found
+    return values[is_unrated]
 
 
 def learned(corpus: Corpus, own_scores: Floats, unrated: UnratedData) -> Corpus:

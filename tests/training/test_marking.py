@@ -89,13 +89,12 @@ def test_the_lowest_threshold_with_which_half_of_the_marks_are_right(
     shares: list[tuple[float, bool]], n: int, expected: float
 ) -> None:
     rows = candidates(*shares * n)
-    found = np.array([one.run.worst for one in rows])
-    assert marking.lowest(found, rows) == pytest.approx(expected)
+    assert marking.lowest(PLAIN, rows) == pytest.approx(expected)
 
 
 def test_weights_count() -> None:
     rows = [*candidates(*[(0.8, True)] * 30), *candidates(*[(0.6, False)] * 10, weight=4.0)]
-    assert marking.lowest(np.array([one.run.worst for one in rows]), rows) == pytest.approx(0.61)
+    assert marking.lowest(PLAIN, rows) == pytest.approx(0.61)
 
 
 def contrasts(right: float, wrong: float, n: int = 60, spread: float = 0.05) -> list[Judged]:
@@ -174,8 +173,8 @@ def test_undecided_spans_are_errors_and_neutral_ones_are_not() -> None:
 
 
 def test_the_confidence_of_a_candidate_is_that_of_decoding() -> None:
-    (one,) = marking.collect([judged(0.4, 0.2, gold=(1,))], 0.1, whole_words=True)
-    assert one.is_hit
+    (candidate,) = marking.collect([judged(0.4, 0.2, gold=(1,))], 0.1, whole_words=True)
+    assert candidate.is_hit
     expected = PLAIN.confidence(0.4, 0.6)
-    assert marking.confidences(PLAIN, [one]).tolist() == [pytest.approx(expected, abs=1e-4)]
+    assert candidate.confidence(PLAIN) == expected
     assert expected == pytest.approx(1 / (1 + math.exp(-math.log(0.4 / 0.6))))

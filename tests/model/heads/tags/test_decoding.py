@@ -140,8 +140,8 @@ def test_fitted_values_decide_what_is_marked() -> None:
         [(span.start, span.end, span.confidence) for span in find(rows, ranges, "a b c d", least=least, marking=FITTED)]
         for least in (0.1, 0.17, 0.4)
     ]
-    short = (0, 1, round(FITTED.confidence(0.2, 0.2), 4))
-    long = (4, 7, round(FITTED.confidence(0.2, 0.4), 4))
+    short = (0, 1, FITTED.confidence(0.2, 0.2))
+    long = (4, 7, FITTED.confidence(0.2, 0.4))
     assert found == [[short, long], [long], []]
 
 
