@@ -31,7 +31,7 @@ def scores(network: Network, corpus: Corpus, limits: BatchLimits, device: torch.
             score = network(batching.make_batch(corpus, draws).inputs.to(device))[ScoreTensor]
             values[[draw.segment for draw in draws]] = score.values.float().cpu().numpy()
     network.train(was_training)
-    return values[is_unrated]
+    return values[np.flatnonzero(is_unrated)]
 
 
 def learned(corpus: Corpus, own_scores: Floats, unrated: UnratedData) -> Corpus:

@@ -29,8 +29,8 @@ def make_encoder(directory: Path) -> Path:
         # By name: versions of transformers differ in the order.
         for number, (name, tensor) in enumerate(sorted(model.named_parameters()), 1):
             places = torch.arange(tensor.numel(), dtype=torch.float64)
-            own = torch.sin(places * (1.7 + 0.31 * number)).view(tensor.shape)
-            tensor.copy_(1 + 0.1 * own if "LayerNorm.weight" in name else 0.5 * own)
+            values = torch.sin(places * (1.7 + 0.31 * number)).view(tensor.shape)
+            tensor.copy_(1 + 0.1 * values if "LayerNorm.weight" in name else 0.5 * values)
     model.save_pretrained(directory)
     make: Any = PreTrainedTokenizerFast
     roles = {"bos": "<s>", "cls": "<s>", "eos": "</s>", "sep": "</s>", "pad": "<pad>", "unk": "<unk>"}
@@ -44,15 +44,15 @@ def main() -> None:
     """Writes the F1 of each segment by layer and weighting."""
     from bert_score import score  # type: ignore[import-not-found]
 
-    found = {}
+    f1_by_case = {}
     with tempfile.TemporaryDirectory() as folder:
         name = str(make_encoder(Path(folder) / "tiny"))
         for layer in (1, 3):
             for idf in (False, True):
-                given = {"model_type": name, "num_layers": layer, "idf": idf, "device": "cpu", "nthreads": 0}
-                _, _, f1 = score(HYPOTHESES, REFERENCES, use_fast_tokenizer=True, **given)
-                found[f"{layer}{'-idf' if idf else ''}"] = [round(value, 6) for value in f1.tolist()]
-    (HERE / "bertscore.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+                options = {"model_type": name, "num_layers": layer, "idf": idf, "device": "cpu", "nthreads": 0}
+                _, _, f1 = score(HYPOTHESES, REFERENCES, use_fast_tokenizer=True, **options)
+                f1_by_case[f"{layer}{'-idf' if idf else ''}"] = [round(value, 6) for value in f1.tolist()]
+    (HERE / "bertscore.json").write_text(json.dumps(f1_by_case, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -82,10 +82,10 @@ def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
     assert sum(map(len, places(together))) > 60
     assert places(reversed_again) == places(together)
     assert places(alone) == places(together)
-    for batched, other in zip(together, alone, strict=True):
+    for batched, single in zip(together, alone, strict=True):
         assert batched.estimate is not None
-        assert other.estimate is not None
-        assert batched.estimate.value == pytest.approx(other.estimate.value, abs=2e-4)
+        assert single.estimate is not None
+        assert batched.estimate.value == pytest.approx(single.estimate.value, abs=2e-4)
 
 
 def test_what_a_device_computes_apart_is_the_same(tiny_model_dir: Path, annotator: matese.Annotator) -> None:
@@ -102,7 +102,7 @@ def test_what_a_device_computes_apart_is_the_same(tiny_model_dir: Path, annotato
 def test_streams_of_one_annotator_take_turns(annotator: matese.Annotator) -> None:
     segments = random_segments(40)
     pairs = list(zip(annotator.annotate_segments(segments), annotator.annotate_segments(segments[::-1]), strict=True))
-    assert places(pair for pair, _ in pairs) == places([other for _, other in pairs][::-1])
+    assert places(pair for pair, _ in pairs) == places([later for _, later in pairs][::-1])
 
 
 def test_several_references_are_averaged_before_decoding(annotator: matese.Annotator) -> None:
@@ -140,18 +140,18 @@ def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory)
 @pytest.mark.parametrize("inputs", ["reference", "source"])
 def test_a_paragraph_says_what_its_sentences_say(inputs: str) -> None:
     annotator = matese.load("mini", n_segments=4)
-    others = ["Der Film war lang und gut.", "Im Haus war das Essen teuer!", "Sie kam um 23 Uhr nach Hause?"]
+    contexts = ["Der Film war lang und gut.", "Im Haus war das Essen teuer!", "Sie kam um 23 Uhr nach Hause?"]
     texts = ["Der Film war gut und lang.", "Das Essen im Haus war teuer!", "Um 23 Uhr kam sie nach Hause?"]
     segments = [
-        Segment(text, other) if inputs == "source" else Segment(text, None, (other,))
-        for text, other in ((" ".join(texts), " ".join(others)), *zip(texts, others, strict=True))
+        Segment(text, context) if inputs == "source" else Segment(text, None, (context,))
+        for text, context in ((" ".join(texts), " ".join(contexts)), *zip(texts, contexts, strict=True))
     ]
     whole, *alone = annotator.annotate_tokens(segments)
 
     def pieces(rating: Rating, tokens: TokenScores) -> list[str]:
         return [rating.segment.hypothesis[start:end] for start, end in tokens.ranges]
 
-    assert pieces(*whole) == [piece for one in alone for piece in pieces(*one)]
+    assert pieces(*whole) == [piece for rated in alone for piece in pieces(*rated)]
     expected = np.concatenate([tokens.probabilities for _, tokens in alone])
     np.testing.assert_allclose(whole[1].probabilities, expected, atol=1e-4)
 
@@ -167,11 +167,13 @@ def test_the_strings_of_an_interface_have_a_threshold_of_their_own(tiny_model_fa
         0.1, 1.0, 0.5, -2.0, least=0.3, least_of_short=0.4, least_of_interface=0.8, pieces=0.0, major=0.3
     )
     model = tiny_model_factory(fitted=(Fitted("reference", marking),))
-    plain, interface, given = (
+    plain, interface, explicit = (
         matese.load(model, precision="float32", device="cpu", choice=choice)
         for choice in (None, matese.DecodingChoice(use="interface"), matese.DecodingChoice(min_confidence=0.8))
     )
-    many, few, same = (places(one.annotate(HYPOTHESES, references=REFERENCES)) for one in (plain, interface, given))
+    many, few, same = (
+        places(annotator.annotate(HYPOTHESES, references=REFERENCES)) for annotator in (plain, interface, explicit)
+    )
     assert sum(map(len, few)) < sum(map(len, many))
     assert few == same
     assert "|decode:0.3+short0.4|" in plain.signature("reference")
@@ -210,7 +212,7 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
         "weights": "matese",
         "version": matese.__version__,
     }
-    other = matese.load(
+    varied = matese.load(
         tiny_model_dir,
         precision="bf16",
         choice=matese.DecodingChoice(min_confidence=0.2, whole_words=True),
@@ -218,13 +220,15 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
     )
     assert (
         f"inputs:source|refs:0|decode:0.2+words|overrides:copy+blank|pieces:{splitter()}|precision:bf16|score:tags"
-        in other.signature("source")
+        in varied.signature("source")
     )
 
 
 def test_a_user_may_leave_out_pieces() -> None:
     text = "Die Wolga ist sehr lang und breit. Sie fließt durch Russland nach Süden."
-    annotators = [matese.load("mini", choice=matese.DecodingChoice(reads_pieces=chosen)) for chosen in (None, False)]
+    annotators = [
+        matese.load("mini", choice=matese.DecodingChoice(reads_pieces=reads_pieces)) for reads_pieces in (None, False)
+    ]
     n_pieces = [
         result.raw.n_pieces
         for annotator in annotators
@@ -273,8 +277,8 @@ def test_languages_in_which_a_model_finds_little_are_named(
     directory = tmp_path / "measured"
     shutil.copytree(tiny_model_factory("few", inputs=("source",), lang_pairs=("en-de",)), directory)
     languages = {"de": Found.of(200, 100), "es": Found.of(200, 20), "fr": Found.of(49, 49)}
-    found = Recall("measured", {"source": OfInput({}, languages)})
-    (directory / recall.FILE).write_bytes(msgspec.json.encode(found))
+    measured = Recall("measured", {"source": OfInput({}, languages)})
+    (directory / recall.FILE).write_bytes(msgspec.json.encode(measured))
     annotator = matese.load(directory)
     keys = [SegmentKey(lang_pair=pair) for pair in ("en-de", "en_GB-es_MX", "en-es", "en-fr", "en-nl")]
     list(annotator.annotate_segments([Segment("das", "the", key=key) for key in keys]))

@@ -26,7 +26,10 @@ GOLDEN = json.loads((Path(__file__).parent / "bertscore.json").read_text(encodin
 
 
 def segments(hypotheses: Sequence[str], *references: Sequence[str]) -> list[Segment]:
-    return [Segment(text, None, own) for text, own in zip(hypotheses, zip(*references, strict=True), strict=True)]
+    return [
+        Segment(text, None, segment_references)
+        for text, segment_references in zip(hypotheses, zip(*references, strict=True), strict=True)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +43,9 @@ def test_scores_are_those_of_the_package(directory: Path, case: str) -> None:
     variant: BertscoreVariant = "bertscore-idf" if idf else "bertscore"
     scorer = BertScore(directory, layer=int(layer))
     texts = {"A": segments(HYPOTHESES, REFERENCES), "B": segments(REFERENCES, REFERENCES)}
-    found = scorer.score(texts, [variant])[variant]
-    np.testing.assert_allclose(found["A"], GOLDEN[case], atol=2e-6)
-    np.testing.assert_allclose(found["B"], 1, atol=2e-6)
+    scores = scorer.score(texts, [variant])[variant]
+    np.testing.assert_allclose(scores["A"], GOLDEN[case], atol=2e-6)
+    np.testing.assert_allclose(scores["B"], 1, atol=2e-6)
     signature = scorer.signature(variant)
     assert signature.startswith("bertscore|model:tiny@")
     assert signature.endswith(f"|layer:{layer}|idf:{'yes' if idf else 'no'}")
@@ -52,16 +55,16 @@ def test_the_best_reference_counts_and_the_last_layer_is_the_default(directory: 
     scorer = BertScore(directory)
     both = scorer.score({"A": segments(HYPOTHESES, REFERENCES, HYPOTHESES)}, ["bertscore"])["bertscore"]["A"]
     assert both.tolist() == pytest.approx([1, 1, 0, 1, 1, 1], abs=2e-6)  # an empty text scores 0
-    one = scorer.score({"A": segments(HYPOTHESES, REFERENCES)}, ["bertscore"])["bertscore"]["A"]
-    np.testing.assert_allclose(one, GOLDEN["3"], atol=2e-6)
+    scores = scorer.score({"A": segments(HYPOTHESES, REFERENCES)}, ["bertscore"])["bertscore"]["A"]
+    np.testing.assert_allclose(scores, GOLDEN["3"], atol=2e-6)
 
 
 def test_systems_with_references_of_their_own(directory: Path) -> None:
     scorer = BertScore(directory)
     edited = {"A": segments(HYPOTHESES, REFERENCES), "B": segments(REFERENCES, HYPOTHESES)}
-    found = scorer.score(edited, ["bertscore", "bertscore-idf"])["bertscore"]
-    np.testing.assert_allclose(found["A"], GOLDEN["3"], atol=2e-6)
-    np.testing.assert_allclose(found["A"], found["B"], atol=2e-6)  # F1 has no direction
+    scores = scorer.score(edited, ["bertscore", "bertscore-idf"])["bertscore"]
+    np.testing.assert_allclose(scores["A"], GOLDEN["3"], atol=2e-6)
+    np.testing.assert_allclose(scores["A"], scores["B"], atol=2e-6)  # F1 has no direction
 
 
 def test_bad_encoders(directory: Path, tmp_path: Path) -> None:
@@ -95,9 +98,9 @@ def test_yisi_is_its_definition(directory: Path) -> None:
     def weigh(number: int) -> float:
         return math.log2(1 + (len(documents) + 1) / (sum(number in document for document in documents) + 1))
 
-    def coverage(one: tuple[list[int], list[Any]], other: tuple[list[int], list[Any]]) -> float:
-        best = [max(0.0, *(float(state @ another) for another in other[1])) for state in one[1]]
-        weights = [weigh(number) for number in one[0]]
+    def coverage(text: tuple[list[int], list[Any]], matched_text: tuple[list[int], list[Any]]) -> float:
+        best = [max(0.0, *(float(state @ another) for another in matched_text[1])) for state in text[1]]
+        weights = [weigh(number) for number in text[0]]
         return sum(weight * value for weight, value in zip(weights, best, strict=True)) / sum(weights)
 
     expected = []
@@ -110,9 +113,9 @@ def test_yisi_is_its_definition(directory: Path) -> None:
         expected.append(1 / (0.2 / precision + 0.8 / recall) if precision and recall else 0.0)
     scorer = BertScore(directory, layer=2)
     texts = {"A": segments(HYPOTHESES, REFERENCES), "B": segments(REFERENCES, REFERENCES)}
-    found = scorer.score(texts, ["bertscore", "yisi"])["yisi"]
-    np.testing.assert_allclose(found["A"], expected, atol=2e-6)
-    np.testing.assert_allclose(found["B"], 1, atol=2e-6)
+    scores = scorer.score(texts, ["bertscore", "yisi"])["yisi"]
+    np.testing.assert_allclose(scores["A"], expected, atol=2e-6)
+    np.testing.assert_allclose(scores["B"], 1, atol=2e-6)
     assert scorer.signature("yisi").endswith("|layer:2|alpha:0.8")
 
 
@@ -131,7 +134,7 @@ def test_the_encoder_of_a_model_directory(tmp_path: Path) -> None:
     systems = {"A": ["The house is old.", "A dog."], "B": ["Cats sleep.", "A dog."]}
     references = ["The house is very old.", "A dog."]
     texts = {system: segments(lines, references) for system, lines in systems.items()}
-    found = scorer.score(texts, ["bertscore"])["bertscore"]
-    assert (found["A"][1], found["B"][1]) == pytest.approx((1, 1), abs=1e-5)
-    assert found["A"][0] > found["B"][0]
+    scores = scorer.score(texts, ["bertscore"])["bertscore"]
+    assert (scores["A"][1], scores["B"][1]) == pytest.approx((1, 1), abs=1e-5)
+    assert scores["A"][0] > scores["B"][0]
     assert scorer.signature("bertscore").startswith("bertscore|model:mini@")

@@ -92,8 +92,8 @@ def test_more_evidence_never_makes_a_segment_free_of_errors(
 )
 def test_a_segment_with_a_major_mark_is_never_free_of_errors(severity: Severity | None, expected: bool) -> None:
     marks = Marks((ErrorSpan(0, 3, Severity.MINOR), ErrorSpan(4, 6, severity)))
-    found = error_free.decide(RULE, Segment("ein Haus", SOURCE), prediction(0.0, 0.0), marks)
-    assert found == (ErrorFree(True, 0.7311) if expected else ErrorFree(False, 0.0))
+    decided = error_free.decide(RULE, Segment("ein Haus", SOURCE), prediction(0.0, 0.0), marks)
+    assert decided == (ErrorFree(True, 0.7311) if expected else ErrorFree(False, 0.0))
 
 
 def test_a_segment_that_lacks_words_of_a_major_omission_is_never_free_of_errors() -> None:

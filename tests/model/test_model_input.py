@@ -17,9 +17,9 @@ def test_there_is_a_reading_for_each_reference_that_is_read() -> None:
         "reference": (Reading("h", None, "r1"), Reading("h", None, "r2")),
         "source": (Reading("h", "s"),),
     }
-    assert all(reading.inputs == inputs for inputs, own in readings.items() for reading in own)
-    assert [own[-1].contexts for own in readings.values()] == [("s", "r2"), ("r2",), ("s",)]
-    assert [own[-1].segment.references for own in readings.values()] == [("r2",), ("r2",), ()]
+    assert all(reading.inputs == inputs for inputs, of_inputs in readings.items() for reading in of_inputs)
+    assert [of_inputs[-1].contexts for of_inputs in readings.values()] == [("s", "r2"), ("r2",), ("s",)]
+    assert [of_inputs[-1].segment.references for of_inputs in readings.values()] == [("r2",), ("r2",), ()]
 
 
 BOTH = Reading("h", "s", "")

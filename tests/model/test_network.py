@@ -60,11 +60,11 @@ def test_collate_pads_on_the_right() -> None:
 
 def test_token_types_mark_the_hypothesis_with_its_special_tokens() -> None:
     tagger = Network(make_config(has_token_types=True, extra=0), make_encoder("bert")).eval()
-    given: list[Any] = []
-    tagger.encoder.register_forward_pre_hook(lambda _, __, named: given.append(named), with_kwargs=True)
+    arguments: list[Any] = []
+    tagger.encoder.register_forward_pre_hook(lambda _, __, named: arguments.append(named), with_kwargs=True)
     with torch.inference_mode():
         tagger(make_batch("bert", 2, 1))
-    assert given[0]["token_type_ids"].tolist() == [[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1]]
+    assert arguments[0]["token_type_ids"].tolist() == [[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1]]
     with pytest.raises(InputError, match="has_token_types"):
         Network(make_config(has_token_types=True), make_encoder("xlm-roberta"))
     with pytest.raises(InputError, match="separate_layers: must be 0 if texts"):

@@ -124,8 +124,8 @@ def predict(predictor: Predictor, model_inputs: list[ModelInput]) -> dict[Row, P
     return predictor.compute(predictor.prepare(model_inputs))
 
 
-def numbers(found: dict[Row, Prediction]) -> dict[Row, list[list[float]]]:
-    return {reading: prediction.log_probabilities.tolist() for reading, prediction in found.items()}
+def numbers(predictions: dict[Row, Prediction]) -> dict[Row, list[list[float]]]:
+    return {reading: prediction.log_probabilities.tolist() for reading, prediction in predictions.items()}
 
 
 def test_equal_rows_are_computed_once() -> None:

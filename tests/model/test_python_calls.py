@@ -75,12 +75,12 @@ def decode(interpreter: Interpreter, decoding: Decoding, n_segments: int, *, has
     said = [window(number, has_error=has_error) for number in range(n_segments)]
 
     def run() -> None:
-        rows = [one.readings[0].rows(interpreter.config.texts.layout)[0] for one in inputs]
+        rows = [model_input.readings[0].rows(interpreter.config.texts.layout)[0] for model_input in inputs]
         joined = interpreter.join({row: [output] for row, output in zip(rows, said, strict=True)})
         predictions = interpreter.predict(inputs, joined, decoding)
         ratings = [
-            interpreter.decode(one, interpreter.change(one, prediction, decoding), decoding)
-            for one, prediction in zip(inputs, predictions, strict=True)
+            interpreter.decode(model_input, interpreter.change(model_input, prediction, decoding), decoding)
+            for model_input, prediction in zip(inputs, predictions, strict=True)
         ]
         assert all(bool(rating.errors) == has_error for rating in ratings)
 

@@ -29,8 +29,8 @@ def rows_of(annotator: matese.Annotator) -> list[tuple[int, ...]]:
     seen: list[tuple[int, ...]] = []
     predictor: Any = annotator.predictor
 
-    def note(_: object, __: object, given: dict[str, Any]) -> None:
-        for ids, mask in zip(given["input_ids"], given["attention_mask"], strict=True):
+    def note(_: object, __: object, arguments: dict[str, Any]) -> None:
+        for ids, mask in zip(arguments["input_ids"], arguments["attention_mask"], strict=True):
             seen.append(tuple(ids[mask.bool()].tolist()))
 
     predictor.module.encoder.register_forward_pre_hook(note, with_kwargs=True)
@@ -55,7 +55,7 @@ def test_a_text_is_embedded_once_for_all_systems() -> None:
 @pytest.mark.parametrize("name", ["estimator", "xcomet"])
 def test_scores_do_not_depend_on_batches(name: str) -> None:
     texts = ["Das Haus", "Der Hund schläft", LONG, "", "Gut."]
-    segments = [Segment(text, other, ("Das Haus ist alt",)) for text in texts for other in ("A house", "A dog")]
+    segments = [Segment(text, source, ("Das Haus ist alt",)) for text in texts for source in ("A house", "A dog")]
     together = scores(load(name), segments)
     np.testing.assert_allclose(scores(load(name, batch_tokens=1), segments), together, atol=2e-6)
     alone = [scores(load(name), [segment])[0] for segment in segments[:2]]
@@ -65,8 +65,10 @@ def test_scores_do_not_depend_on_batches(name: str) -> None:
 def test_several_references_are_averaged() -> None:
     annotator = load("estimator")
     references = ("Das Haus", "Ein Hund")
-    one, other = (scores(annotator, [Segment("Gut", "Good", (own,))])[0] for own in references)
-    assert scores(annotator, [Segment("Gut", "Good", references)])[0] == pytest.approx((one + other) / 2, abs=2e-6)
+    by_first, by_second = (scores(annotator, [Segment("Gut", "Good", (reference,))])[0] for reference in references)
+    assert scores(annotator, [Segment("Gut", "Good", references)])[0] == pytest.approx(
+        (by_first + by_second) / 2, abs=2e-6
+    )
 
 
 def test_a_long_text_is_read_in_windows_that_cover_it() -> None:

@@ -21,11 +21,11 @@ def read(**settings: Any) -> BatchStates:
     network = Network(config, make_encoder("xlm-roberta")).eval()
     if network.mix is not None:
         torch.nn.init.normal_(network.mix.weights)
-    found: list[BatchStates] = []
+    seen: list[BatchStates] = []
     assert isinstance(network.quality_head, torch.nn.Module)
-    network.quality_head.register_forward_pre_hook(lambda _, given: found.append(given[0]))
+    network.quality_head.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
     network(make_batch("xlm-roberta", 3, 9))
-    return found[0]
+    return seen[0]
 
 
 @torch.inference_mode()

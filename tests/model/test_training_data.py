@@ -18,8 +18,8 @@ OF_USER = {"test_sets": [{"names": ["ours"], "lang_pairs": ["en-de"], "held_out"
 
 def test_mini_names_all_rated_data_of_its_recipe() -> None:
     test_sets = checkpoint.read_training_data(checkpoint.resolve("mini")).test_sets
-    named = {(name, pair) for one in test_sets for name in one.names for pair in one.lang_pairs}
-    learned = {(one.test_set, one.lang_pair) for one in DATA_SETS if one.role == "train"}
+    named = {(name, pair) for test_set in test_sets for name in test_set.names for pair in test_set.lang_pairs}
+    learned = {(data_set.test_set, data_set.lang_pair) for data_set in DATA_SETS if data_set.role == "train"}
     assert learned <= named
     assert not {("bio", pair) for pair in SOURCES["bio"].test_pairs} & named
 

@@ -64,9 +64,9 @@ def test_a_scale_is_positive_and_finite(scale: float) -> None:
 
 
 def test_two_directories_of_the_same_model_are_refused(tiny_model_factory: TinyModelFactory) -> None:
-    one, other = (tiny_model_factory(name) for name in ("one", "other"))
+    first, second = (tiny_model_factory(name) for name in ("one", "other"))
     with pytest.raises(UsageError, match=r"one and .*other are the same; an ensemble needs different models"):
-        load(uncertainty=f"models:{one},{other}")
+        load(uncertainty=f"models:{first},{second}")
 
 
 @pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
@@ -74,13 +74,15 @@ def test_dropout_makes_an_interval_that_does_not_depend_on_batches(
     kind: str, tiny_model_factory: TinyModelFactory
 ) -> None:
     model = tiny_model_factory("dropped", kind=kind, score={}, inputs=["reference"])
-    found = estimates(load(model, uncertainty="dropout:4"))
-    alone = [estimates(load(model, uncertainty="dropout:4", batch_tokens=1), [one])[0] for one in SEGMENTS]
-    np.testing.assert_allclose([one.value for one in found], [one.value for one in alone], atol=2e-4)
-    assert [one.low for one in found] == pytest.approx([one.low for one in alone], abs=1e-3)
-    assert found[0] == found[2]
-    assert found[0].low < found[0].value < found[0].high  # type: ignore[operator]
-    assert found[3] == Estimate(-25.0, "mqm", -25.0, -25.0, 0.0), "a blank hypothesis is not read"
+    together = estimates(load(model, uncertainty="dropout:4"))
+    alone = [estimates(load(model, uncertainty="dropout:4", batch_tokens=1), [segment])[0] for segment in SEGMENTS]
+    np.testing.assert_allclose(
+        [estimate.value for estimate in together], [estimate.value for estimate in alone], atol=2e-4
+    )
+    assert [estimate.low for estimate in together] == pytest.approx([estimate.low for estimate in alone], abs=1e-3)
+    assert together[0] == together[2]
+    assert together[0].low < together[0].value < together[0].high  # type: ignore[operator]
+    assert together[3] == Estimate(-25.0, "mqm", -25.0, -25.0, 0.0), "a blank hypothesis is not read"
 
 
 def test_more_dropout_spreads_more_and_none_is_left_over(tiny_model_factory: TinyModelFactory) -> None:
@@ -103,10 +105,10 @@ def test_the_signature_states_passes_share_and_scale() -> None:
 
 def test_a_scale_widens_the_interval() -> None:
     segment = [Segment("Er kommt nicht heute.", None, ("Er kommt morgen.",))]
-    (one,) = estimates(load(uncertainty="dropout:3"), segment)
-    (other,) = estimates(load(uncertainty="dropout:3", interval_scale=2.0), segment)
-    assert other.value == one.value
-    assert other.deviation == pytest.approx(2 * (one.deviation or 0), abs=2e-6)
+    (plain,) = estimates(load(uncertainty="dropout:3"), segment)
+    (scaled,) = estimates(load(uncertainty="dropout:3", interval_scale=2.0), segment)
+    assert scaled.value == plain.value
+    assert scaled.deviation == pytest.approx(2 * (plain.deviation or 0), abs=2e-6)
 
 
 def test_models_have_the_median_score_and_mean_probabilities(tiny_model_factory: TinyModelFactory) -> None:
@@ -114,26 +116,26 @@ def test_models_have_the_median_score_and_mean_probabilities(tiny_model_factory:
     annotators = [load(model) for model in models]
     ensemble = load(uncertainty=f"models:{','.join(map(str, models))}")
     together = list(ensemble.annotate_tokens(SEGMENTS[:2]))
-    alone = [list(one.annotate_tokens(SEGMENTS[:2])) for one in annotators]
+    alone = [list(annotator.annotate_tokens(SEGMENTS[:2])) for annotator in annotators]
     for number, (rating, tokens) in enumerate(together):
-        scores = [own[number][0].estimate.value for own in alone]  # type: ignore[union-attr]
+        scores = [of_model[number][0].estimate.value for of_model in alone]  # type: ignore[union-attr]
         assert rating.estimate is not None
         assert rating.estimate.value == pytest.approx(statistics.median(scores), abs=1e-4)
         assert rating.estimate.deviation == pytest.approx(statistics.stdev(scores), abs=2e-4)
-        mean = np.mean([own[number][1].probabilities for own in alone], axis=0)
+        mean = np.mean([of_model[number][1].probabilities for of_model in alone], axis=0)
         np.testing.assert_allclose(tokens.probabilities, mean, atol=2e-6)
         assert rating.errors
         assert rating.estimate.deviation
         assert all(error.votes is not None for error in rating.errors)
-    assert ensemble.name == "+".join(one.name for one in annotators)
+    assert ensemble.name == "+".join(annotator.name for annotator in annotators)
     assert "|uncertainty:models3-median|" in (together[0][0].rater or "")
     by_spans = load(uncertainty=f"span-models:{','.join(map(str, models))}")
     for number, rating in enumerate(by_spans.annotate_segments(SEGMENTS[:2])):
-        scores = [matese.score(own[number][0]) for own in alone]
+        scores = [matese.score(of_model[number][0]) for of_model in alone]
         assert rating.estimate is not None
         assert rating.estimate.value == pytest.approx(statistics.median(scores), abs=1e-4)
-        assert [one.severity for one in rating.errors or ()] == [
-            one.severity for one in together[number][0].errors or ()
+        assert [error.severity for error in rating.errors or ()] == [
+            error.severity for error in together[number][0].errors or ()
         ]
         assert "|uncertainty:models3-median-of-spans|" in (rating.rater or "")
 
@@ -148,10 +150,12 @@ def test_models_that_do_not_fit_together_are_refused(tiny_model_factory: TinyMod
         load(uncertainty=f"models:mini,{tiny_model_factory('all', inputs=['reference', 'source'])}")
     with pytest.raises(UsageError, match="leave out the model, or name one of the ensemble"):
         load(tiny, uncertainty=f"models:mini,{tiny}")
-    one = load(COMET / "estimator")
-    twice = uncertainty.Ensemble(uncertainty.parse("span-models:a,b"), [one.predictor] * 2, [one.decoding] * 2)
+    estimator = load(COMET / "estimator")
+    twice = uncertainty.Ensemble(
+        uncertainty.parse("span-models:a,b"), [estimator.predictor] * 2, [estimator.decoding] * 2
+    )
     with pytest.raises(ModelError, match="span-models needs models that mark errors"):
-        estimates(matese.Annotator(twice, one.decoding, name="twice"))
+        estimates(matese.Annotator(twice, estimator.decoding, name="twice"))
 
 
 def test_dropout_needs_the_weights_in_torch() -> None:
@@ -163,14 +167,16 @@ def test_dropout_needs_the_weights_in_torch() -> None:
 def test_each_reference_is_a_prediction_and_their_mean_stays() -> None:
     references = ("Er kommt heute nicht.", "Er wird morgen kommen.")
     segment = Segment("Er kommt heute nicht, sagt er.", None, references)
-    (found,) = load(uncertainty="references").annotate_segments([segment])
+    (rating,) = load(uncertainty="references").annotate_segments([segment])
     (plain,) = load().annotate_segments([segment])
-    alone = [estimates(load(), [Segment(segment.hypothesis, None, (one,))])[0].value for one in references]
-    assert found.estimate is not None
+    alone = [estimates(load(), [Segment(segment.hypothesis, None, (reference,))])[0].value for reference in references]
+    assert rating.estimate is not None
     assert plain.estimate is not None
-    assert found.estimate.value == plain.estimate.value
-    assert found.estimate.deviation == pytest.approx(statistics.stdev(alone), abs=2e-4)
-    assert [(one.start, one.end) for one in found.errors or ()] == [(one.start, one.end) for one in plain.errors or ()]
+    assert rating.estimate.value == plain.estimate.value
+    assert rating.estimate.deviation == pytest.approx(statistics.stdev(alone), abs=2e-4)
+    assert [(error.start, error.end) for error in rating.errors or ()] == [
+        (error.start, error.end) for error in plain.errors or ()
+    ]
 
 
 @pytest.mark.parametrize("segment", [Segment("a", "b", ("c",)), Segment("a", "b")])
@@ -181,12 +187,12 @@ def test_one_reference_has_no_spread(segment: Segment) -> None:
 
 @pytest.mark.parametrize("name", ["estimator", "xcomet"])
 def test_models_of_comet_have_an_interval(name: str) -> None:
-    found = list(load(COMET / name, uncertainty="dropout:5").annotate_segments(SEGMENTS[:3]))
-    assert found[0].estimate == found[2].estimate
-    assert found[0].estimate is not None
-    assert found[0].estimate.low < found[0].estimate.value < found[0].estimate.high  # type: ignore[operator]
-    assert (found[0].errors is None) == (name == "estimator")
-    assert all(error.votes for rating in found for error in rating.errors or ())
+    ratings = list(load(COMET / name, uncertainty="dropout:5").annotate_segments(SEGMENTS[:3]))
+    assert ratings[0].estimate == ratings[2].estimate
+    assert ratings[0].estimate is not None
+    assert ratings[0].estimate.low < ratings[0].estimate.value < ratings[0].estimate.high  # type: ignore[operator]
+    assert (ratings[0].errors is None) == (name == "estimator")
+    assert all(error.votes for rating in ratings for error in rating.errors or ())
 
 
 def test_votes_count_the_predictions_that_mark_some_of_an_error() -> None:
@@ -233,8 +239,8 @@ def test_a_scale_does_the_same_in_tagging_and_in_evaluation(scale: float, tmp_pa
     in_tagging = matese.evaluate(gold, written(scale)).figures
     in_evaluation = matese.evaluate(gold, written(1.0), figures=matese.SpanFigures(interval_scale=scale)).figures
     for name in ("pps", "ups", "nll", "ece", "sharpness", "scale"):
-        one, other = (figures[f"uncertainty.{name}"].value for figures in (in_tagging, in_evaluation))
-        assert one == pytest.approx(other, rel=1e-4), name
+        tagged, evaluated = (figures[f"uncertainty.{name}"].value for figures in (in_tagging, in_evaluation))
+        assert tagged == pytest.approx(evaluated, rel=1e-4), name
 
 
 def test_votes_and_intervals_are_shown() -> None:

@@ -84,9 +84,9 @@ def _batches(corpus: Corpus, epoch: int) -> list[list[Draw]]:
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(1, 5))
 def test_units_are_of_one_group_and_no_more_than_needed(groups: list[int], size: int) -> None:
     units = batching.draw_units(np.array(groups), np.arange(len(groups)), size, np.random.default_rng(1)).tolist()
-    members = {unit: [groups[row] for row, own in enumerate(units) if own == unit] for unit in units}
+    members = {unit: [groups[row] for row, row_unit in enumerate(units) if row_unit == unit] for unit in units}
     assert sorted(members) == list(range(len(members)))
-    assert all(len(set(own)) == 1 and len(own) <= size for own in members.values())
+    assert all(len(set(unit_groups)) == 1 and len(unit_groups) <= size for unit_groups in members.values())
     assert len(members) == sum(-(-groups.count(group) // size) for group in set(groups))
 
 
@@ -116,23 +116,23 @@ def test_translations_that_are_drawn_together_are_read_alike_in_one_batch(tokeni
     [batch] = [made[number] for number in range(len(made.batches))]
     assert sorted(draw.segment for draw in batch) == list(range(12))
     for group in {draw.group for draw in batch}:
-        own = [draw for draw in batch if draw.group == group]
-        assert len({(draw.segment % 4, draw.inputs, draw.reference) for draw in own}) == 1
-        assert len(own) == 3
+        together = [draw for draw in batch if draw.group == group]
+        assert len({(draw.segment % 4, draw.inputs, draw.reference) for draw in together}) == 1
+        assert len(together) == 3
 
 
 def test_plan_is_a_function_of_seed_and_epoch(corpus: Corpus) -> None:
     assert _batches(corpus, 0) == _batches(corpus, 0)
     assert _batches(corpus, 0) != _batches(corpus, 1)
-    other = plan(corpus, 0, seed=2)
-    assert [other[number] for number in range(len(other.batches))] != _batches(corpus, 0)
+    other_seed = plan(corpus, 0, seed=2)
+    assert [other_seed[number] for number in range(len(other_seed.batches))] != _batches(corpus, 0)
 
 
 @pytest.mark.parametrize("n_devices", [2, 3, 7])
 def test_devices_share_a_pass(corpus: Corpus, n_devices: int) -> None:
     streams = [stream(corpus, rank=rank, n_devices=n_devices) for rank in range(n_devices)]
-    assert len({len(one) for one in streams}) == 1
-    batches = [list(one) for one in streams]
+    assert len({len(stream) for stream in streams}) == 1
+    batches = [list(stream) for stream in streams]
     drawn = {draw.segment for batch in itertools.chain.from_iterable(batches) for draw in batch}
     assert drawn == set(range(len(corpus)))
     # What is repeated to give each device as many is less than one batch each.

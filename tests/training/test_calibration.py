@@ -34,7 +34,7 @@ def calibrate(
     directory: Path,
     paths: list[Path],
     output: Path,
-    others: Sequence[Path] = (),
+    further: Sequence[Path] = (),
     contrasts: Sequence[Path] = (),
     every: int = 1,
 ) -> calibration.Calibration:
@@ -42,7 +42,7 @@ def calibrate(
         directory,
         paths,
         output,
-        error_free_paths=others,
+        error_free_paths=further,
         contrast_paths=contrasts,
         every=every,
         progress=lambda _: None,
@@ -52,37 +52,37 @@ def calibrate(
 def marked_and_free() -> tuple[Rating, ...]:
     """Returns ratings whose whole text is marked, and the same without errors."""
     return tuple(
-        dataclasses.replace(one, errors=errors, unplaced=(), omissions=(), overall=None)
-        for one in RATINGS
-        for errors in ((ErrorSpan(0, len(one.segment.hypothesis), Severity.MAJOR),), ())
+        dataclasses.replace(rating, errors=errors, unplaced=(), omissions=(), overall=None)
+        for rating in RATINGS
+        for errors in ((ErrorSpan(0, len(rating.segment.hypothesis), Severity.MAJOR),), ())
     )
 
 
 def test_the_new_model_holds_what_was_fitted_and_the_same_weights(directory: Path, tmp_path: Path) -> None:
     ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 20)
-    found = calibrate(directory, [ratings], tmp_path / "new")
+    calibrated = calibrate(directory, [ratings], tmp_path / "new")
     old, new = (checkpoint.load(path) for path in (directory, tmp_path / "new"))
-    fitted = tuple(one.fitted for one in found.inputs)
+    fitted = tuple(input_fit.fitted for input_fit in calibrated.inputs)
     decoding = dataclasses.replace(old.config.model.decoding, fitted=fitted)
     assert new.config.model == dataclasses.replace(old.config.model, decoding=decoding)
     assert all(torch.equal(old.tensors[name], new.tensors[name]) for name in old.tensors)
-    assert [one.inputs for one in fitted] == ["reference", "source"]
-    assert all(one.marking is not None for one in fitted)
-    assert matese.operating_points(tmp_path / "new") == found.span_points != ()
+    assert [entry.inputs for entry in fitted] == ["reference", "source"]
+    assert all(entry.marking is not None for entry in fitted)
+    assert matese.operating_points(tmp_path / "new") == calibrated.span_points != ()
     again = calibrate(tmp_path / "new", [ratings], tmp_path / "new")
-    assert again == found, "what was fitted before has no influence"
+    assert again == calibrated, "what was fitted before has no influence"
 
 
 def test_other_ratings_decide_alone_on_the_detection_of_error_free_segments(directory: Path, tmp_path: Path) -> None:
     ratings = write_ratings(tmp_path / "dev.jsonl")
-    others = write_ratings(tmp_path / "others.jsonl", RATINGS * 20)
+    further = write_ratings(tmp_path / "others.jsonl", RATINGS * 20)
     plain = calibrate(directory, [ratings], tmp_path / "plain")
-    found = calibrate(directory, [ratings], tmp_path / "new", [others])
-    assert [one.error_free for one in plain.inputs] == [None, None]  # too few segments
+    calibrated = calibrate(directory, [ratings], tmp_path / "new", [further])
+    assert [input_fit.error_free for input_fit in plain.inputs] == [None, None]  # too few segments
     # By reference, too few segments are free of errors: most of these repeat the reference, which needs no model.
-    assert [one.inputs for one in found.inputs if one.error_free is not None] == ["source"]
-    without = tuple(dataclasses.replace(one, error_free=None) for one in found.inputs)
-    assert dataclasses.replace(found, inputs=without) == plain
+    assert [input_fit.inputs for input_fit in calibrated.inputs if input_fit.error_free is not None] == ["source"]
+    without = tuple(dataclasses.replace(input_fit, error_free=None) for input_fit in calibrated.inputs)
+    assert dataclasses.replace(calibrated, inputs=without) == plain
     annotator = matese.load(tmp_path / "new", choice=matese.DecodingChoice(error_free=True))
     assert annotator.config.decoding.of("source").error_free is not None
 
@@ -90,9 +90,12 @@ def test_other_ratings_decide_alone_on_the_detection_of_error_free_segments(dire
 def test_only_short_contrasts_are_read(directory: Path, tmp_path: Path) -> None:
     ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 20)
     free = [dataclasses.replace(rating, errors=(), omissions=(), unplaced=()) for rating in RATINGS]
-    long = [dataclasses.replace(one, segment=dataclasses.replace(one.segment, hypothesis="Haus " * 9)) for one in free]
+    long = [
+        dataclasses.replace(rating, segment=dataclasses.replace(rating.segment, hypothesis="Haus " * 9))
+        for rating in free
+    ]
     plain = calibrate(directory, [ratings], tmp_path / "plain")
-    longer, found = (
+    longer, calibrated = (
         calibrate(
             directory,
             [ratings],
@@ -102,12 +105,12 @@ def test_only_short_contrasts_are_read(directory: Path, tmp_path: Path) -> None:
         for texts in (long, free)
     )
     assert longer == plain
-    assert found != plain
-    for one, before in zip(found.inputs, plain.inputs, strict=True):
-        assert one.marking is not None
+    assert calibrated != plain
+    for input_fit, before in zip(calibrated.inputs, plain.inputs, strict=True):
+        assert input_fit.marking is not None
         assert before.marking is not None
-        assert one.marking.marking.least == before.marking.marking.least
-        assert one.marking.marking.least_of_interface >= before.marking.marking.least_of_interface
+        assert input_fit.marking.marking.least == before.marking.marking.least
+        assert input_fit.marking.marking.least_of_interface >= before.marking.marking.least_of_interface
 
 
 def test_a_sample_of_contrasts_holds_right_and_wrong_ones() -> None:
@@ -121,9 +124,11 @@ def test_a_sample_of_contrasts_holds_right_and_wrong_ones() -> None:
 
 def test_blank_texts_are_missing(directory: Path, tmp_path: Path) -> None:
     texts = (Segment("Das Auto", " ", ("Das Haus",)), Segment("Das Auto", "the house", (" ", "")))
-    others = write_ratings(tmp_path / "others.jsonl", RATINGS * 20 + tuple(Rating(text, "hand", ()) for text in texts))
-    found = calibrate(directory, [others], tmp_path / "new")
-    assert [one.error_free.n for one in found.inputs if one.error_free] == [20 * len(RATINGS) + 1]
+    ratings = write_ratings(tmp_path / "others.jsonl", RATINGS * 20 + tuple(Rating(text, "hand", ()) for text in texts))
+    calibrated = calibrate(directory, [ratings], tmp_path / "new")
+    assert [input_fit.error_free.n for input_fit in calibrated.inputs if input_fit.error_free] == [
+        20 * len(RATINGS) + 1
+    ]
 
 
 def test_ratings_without_a_known_tag_are_refused(directory: Path, tmp_path: Path) -> None:
@@ -140,22 +145,27 @@ def test_each_segment_is_read_once_for_each_kind_of_input(
     prepare = Predictor.prepare
 
     def counted(self: Predictor, model_inputs: Sequence[ModelInput]) -> Any:
-        read.update(row.texts for one in model_inputs for reading in one.readings for row in reading.rows("together"))
+        read.update(
+            row.texts
+            for model_input in model_inputs
+            for reading in model_input.readings
+            for row in reading.rows("together")
+        )
         return prepare(self, model_inputs)
 
     monkeypatch.setattr(Predictor, "prepare", counted)
     distinct = tuple(
         dataclasses.replace(
-            one, segment=dataclasses.replace(one.segment, hypothesis=f"{number} {one.segment.hypothesis}")
+            rating, segment=dataclasses.replace(rating.segment, hypothesis=f"{number} {rating.segment.hypothesis}")
         )
-        for number, one in enumerate(RATINGS * 3)
+        for number, rating in enumerate(RATINGS * 3)
     )
     n_own = len(distinct) // 2
-    own = write_ratings(tmp_path / "dev.jsonl", distinct[:n_own])
-    others = write_ratings(tmp_path / "others.jsonl", distinct[n_own:])
-    calibrate(directory, [own], tmp_path / "new", [others])
+    dev = write_ratings(tmp_path / "dev.jsonl", distinct[:n_own])
+    further = write_ratings(tmp_path / "others.jsonl", distinct[n_own:])
+    calibrate(directory, [dev], tmp_path / "new", [further])
     assert set(read.values()) == {1}
-    texts = {one.segment.hypothesis for one in distinct}
+    texts = {rating.segment.hypothesis for rating in distinct}
     assert Counter(row[0] for row in read) == dict.fromkeys(texts, 2)
 
 
@@ -179,13 +189,13 @@ def test_a_rule_for_errors_of_meaning_costs_next_to_no_correlation(
     scores = golds + rng.normal(0, 2, 600)
     logits = np.where(np.arange(600) < false_alarms, rng.normal(1, 2, 600), -9.0)
     rows = [said(*row) for row in zip(scores.tolist(), logits.tolist(), golds.tolist(), strict=True)]
-    found = meaning_rules.fit(rows, [], [])
-    assert found is not None
-    assert lowest <= found.rule.threshold <= highest
-    assert found.before - found.after <= meaning_rules.PRICE
-    assert (found.right, found.wrong) == (None, None)
+    fit = meaning_rules.fit(rows, [], [])
+    assert fit is not None
+    assert lowest <= fit.rule.threshold <= highest
+    assert fit.before - fit.after <= meaning_rules.PRICE
+    assert (fit.right, fit.wrong) == (None, None)
     assert meaning_rules.fit(rows[:50], [], []) is None
-    assert found == meaning_rules.fit(rows[:300], rows[300:], []), "other ratings count the same"
+    assert fit == meaning_rules.fit(rows[:300], rows[300:], []), "other ratings count the same"
 
 
 def test_few_right_short_texts_score_badly_and_many_wrong_ones_do() -> None:
@@ -196,22 +206,24 @@ def test_few_right_short_texts_score_badly_and_many_wrong_ones_do() -> None:
         for score, logit in zip(rng.normal(-4, 1, 300).clip(-20, -0.1).tolist(), rng.normal(0, 1, 300), strict=True)
         for gold in (0.0, -5.0)
     ]
-    found = meaning_rules.fit(rows, [], contrasts)
-    assert found is not None
-    assert found.right is not None
-    assert found.wrong is not None
-    assert found.right <= meaning_rules.ALARMS + 0.01
-    assert found.wrong > 0.9
-    assert found.rule.meaning_of_short > 0
+    fit = meaning_rules.fit(rows, [], contrasts)
+    assert fit is not None
+    assert fit.right is not None
+    assert fit.wrong is not None
+    assert fit.right <= meaning_rules.ALARMS + 0.01
+    assert fit.wrong > 0.9
+    assert fit.rule.meaning_of_short > 0
 
 
 def test_a_calibrated_model_agrees_with_itself(directory: Path, tmp_path: Path) -> None:
     """All that is fitted is used: thresholds, severities and detectors of a model that marks at random."""
     ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 20)
-    found = calibrate(directory, [ratings], tmp_path / "new")
+    calibrated = calibrate(directory, [ratings], tmp_path / "new")
     annotator = matese.load(tmp_path / "new", choice=matese.DecodingChoice(error_free=True))
-    assert annotator.decoding.fitted == tuple(one.fitted for one in found.inputs)
-    rated = annotator.annotate([one.segment.hypothesis for one in RATINGS], sources=["Tom and Mary"] * len(RATINGS))
-    for one in rated:
-        assert one.error_free is not None
-        assert not (one.error_free.label and any(error.severity is Severity.MAJOR for error in one.errors or ()))
+    assert annotator.decoding.fitted == tuple(input_fit.fitted for input_fit in calibrated.inputs)
+    rated = annotator.annotate(
+        [rating.segment.hypothesis for rating in RATINGS], sources=["Tom and Mary"] * len(RATINGS)
+    )
+    for rating in rated:
+        assert rating.error_free is not None
+        assert not (rating.error_free.label and any(error.severity is Severity.MAJOR for error in rating.errors or ()))

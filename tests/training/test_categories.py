@@ -34,7 +34,7 @@ def rating(*errors: tuple[int, int, str | None], text: str = "Er kommt.", refere
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("rated", "expected"),
     [
         (rating(), [IGNORED] * 3),
         (rating((0, 2, None)), [IGNORED] * 3),
@@ -45,29 +45,29 @@ def rating(*errors: tuple[int, int, str | None], text: str = "Er kommt.", refere
         (Rating(Segment("Er kommt."), "one", None), [IGNORED] * 3),
     ],
 )
-def test_what_a_rating_says_about_categories(given: Rating, expected: list[int]) -> None:
-    assert CategoryTargets(make_config(categories={})).labels(given, TOKENS).tolist() == expected
+def test_what_a_rating_says_about_categories(rated: Rating, expected: list[int]) -> None:
+    assert CategoryTargets(make_config(categories={})).labels(rated, TOKENS).tolist() == expected
 
 
 def test_windows_of_a_long_text_have_their_own_categories(tokenizer: object) -> None:
     encoder = TextEncoder(tokenizer, max_tokens=40)  # type: ignore[arg-type]
     text = "a b c d " * 20
-    given = rating((0, 80, "Style"), (80, 160, "Fluency"), text=text)
-    corpus = corpus_building.build([given], encoder, ("reference",), LEARNED)
+    rated = rating((0, 80, "Style"), (80, 160, "Fluency"), text=text)
+    corpus = corpus_building.build([rated], encoder, ("reference",), LEARNED)
     windows = corpus.windows(Draw(0, 0, 0, 0.0))
     assert len(windows) > 2
-    found = []
+    labels = []
     for number in range(len(windows)):
         example = corpus.example(Draw(0, 0, 0, (number + 0.5) / len(windows)))
-        found += [one for one in example.labels["category_ids"].tolist() if one != IGNORED]
-    assert found == [one for one in corpus.labels["category_ids"].values.tolist() if one != IGNORED]
-    assert set(found) == {3, 6 + 1}
+        labels += [label for label in example.labels["category_ids"].tolist() if label != IGNORED]
+    assert labels == [label for label in corpus.labels["category_ids"].values.tolist() if label != IGNORED]
+    assert set(labels) == {3, 6 + 1}
 
 
 def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
     encoder = TextEncoder(tokenizer, max_tokens=64)  # type: ignore[arg-type]
-    given = [rating((0, 2, "Style")), rating((0, 2, None), text="Er kommt nie.")]
-    corpus = corpus_building.build(given, encoder, ("reference",), LEARNED)
+    ratings = [rating((0, 2, "Style")), rating((0, 2, None), text="Er kommt nie.")]
+    corpus = corpus_building.build(ratings, encoder, ("reference",), LEARNED)
     batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], LEARNED, pad_id=1).targets.labels
     gold = batch["category_ids"]
     logits = torch.zeros(*gold.shape, len(mqm.CATEGORIES))
@@ -100,7 +100,7 @@ def test_both_heads_are_learned_by_heart_beside_tags(tmp_path: Path) -> None:
         ("Das [isst] sehr {falsch}.", "Das ist sehr gut hier.", "hier"),
         ("I {always} want too [see] it!", "I never want to see it again!", "again"),
     )
-    given = []
+    golds = []
     for marked, reference, word in rows:
         text = marked.translate(str.maketrans("", "", "{}[]"))
         errors = []
@@ -110,17 +110,19 @@ def test_both_heads_are_learned_by_heart_beside_tags(tmp_path: Path) -> None:
             errors.append(ErrorSpan(start, start + len(words), MINOR, category))
         start = reference.index(word)
         missing = Omission("reference", 0, start, start + len(word), Severity.MAJOR)
-        given.append(Rating(Segment(text, None, (reference,)), "hand", tuple(errors), omissions=(missing,)))
-    ratings = write_ratings(tmp_path / "ratings.jsonl", tuple(given))
+        golds.append(Rating(Segment(text, None, (reference,)), "hand", tuple(errors), omissions=(missing,)))
+    ratings = write_ratings(tmp_path / "ratings.jsonl", tuple(golds))
     settings = SETTINGS.replace("max_epochs: 60", "max_epochs: 150").replace("validate_every: 30", "validate_every: 75")
     settings = settings.replace("score: {}", f"score: {{}}, {BOTH_HEADS}")
     assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 0
     annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
-    for rating, made in zip(given, annotator.annotate_segments(one.segment for one in given), strict=True):
-        assert [(one.start, one.category) for one in made.errors or ()] == [
-            (one.start, mqm.main_category(one.category)) for one in rating.errors or ()
+    for rating, made in zip(golds, annotator.annotate_segments(gold.segment for gold in golds), strict=True):
+        assert [(span.start, span.category) for span in made.errors or ()] == [
+            (span.start, mqm.main_category(span.category)) for span in rating.errors or ()
         ]
-        assert [(one.start, one.end) for one in made.omissions] == [(one.start, one.end) for one in rating.omissions]
+        assert [(omission.start, omission.end) for omission in made.omissions] == [
+            (omission.start, omission.end) for omission in rating.omissions
+        ]
 
 
 def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,8 +136,8 @@ def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.C
 
 
 def test_errors_without_known_categories_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = (rating((0, 2, "Style"), (3, 8, "Zeitform")), rating((0, 2, None), text="Er ging."), rating(text="Er kam."))
-    ratings = write_ratings(tmp_path / "ratings.jsonl", given)
+    rated = (rating((0, 2, "Style"), (3, 8, "Zeitform")), rating((0, 2, None), text="Er ging."), rating(text="Er kam."))
+    ratings = write_ratings(tmp_path / "ratings.jsonl", rated)
     text = SETTINGS.replace("score: {}", "categories: {}").replace("max_epochs: 60", "max_epochs: 1")
     assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 0
     shown = " ".join(capsys.readouterr().err.split())

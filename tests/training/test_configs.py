@@ -99,18 +99,18 @@ def test_each_number_has_a_source_or_is_our_choice(path: Path) -> None:
 
 def test_recipes_of_the_listings() -> None:
     shipped = {name: config.load(CONFIGS / "comet" / f"{name}.yaml") for name in LISTINGS}
-    found = {
+    recipes = {
         name: (
-            one.encoder,
-            one.training.frozen_epochs,
-            one.training.freeze_embeddings,
-            one.training.encoder_learning_rate or one.training.learning_rate,
-            one.training.learning_rate,
-            one.training.layer_decay,
+            recipe.encoder,
+            recipe.training.frozen_epochs,
+            recipe.training.freeze_embeddings,
+            recipe.training.encoder_learning_rate or recipe.training.learning_rate,
+            recipe.training.learning_rate,
+            recipe.training.layer_decay,
         )
-        for name, one in shipped.items()
+        for name, recipe in shipped.items()
     }
-    assert found == LISTINGS
+    assert recipes == LISTINGS
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -136,15 +136,15 @@ def test_config_trains(name: str, data: Path, tmp_path: Path, monkeypatch: pytes
         overrides.append(("training.frozen_layers", str(n_separate)))
     elif shipped.model.heads.word_labels is not None:
         overrides.append(("model.heads.word_labels.layer", "2"))
-    chosen = config.load(path, overrides=overrides)
+    changed = config.load(path, overrides=overrides)
     assert shipped.output == f"runs/{name.replace('small/', 'small-').rpartition('/')[2]}"
-    result = run.train(chosen)
+    result = run.train(changed)
     if shipped.model.heads.tags is None:
-        assert matese.load(result.directory).config == chosen.model
+        assert matese.load(result.directory).config == changed.model
         assert {"dev/pearson", "dev/kendall"} & set(result.figures)
         return
     tagger, _ = load_tagger(result.directory)
-    assert tagger.config == dataclasses.replace(shipped.model, texts=chosen.model.texts, layers=chosen.model.layers)
+    assert tagger.config == dataclasses.replace(shipped.model, texts=changed.model.texts, layers=changed.model.layers)
     assert 0 <= result.figures["dev/macro_f1"] <= 1
-    if chosen.data.dev == ("data/prepared/dev.jsonl",) and len(shipped.model.texts.inputs) > 1:
+    if changed.data.dev == ("data/prepared/dev.jsonl",) and len(shipped.model.texts.inputs) > 1:
         assert {f"dev/{kind}/macro_f1" for kind in shipped.model.texts.inputs} <= set(result.figures)

@@ -118,8 +118,8 @@ def test_windows_hold_the_texts_of_the_draw(encoder: TextEncoder, inputs: int, r
     segment = RATINGS[9].segment
     readings = ModelInput.of(segment, ALL[inputs]).readings
     texts = (segment.hypothesis, *readings[min(reference, len(readings) - 1)].contexts)
-    hypothesis, *others = encoder.tokenize(texts)
-    [expected] = encoder.join(hypothesis, others, ALL[inputs])
+    hypothesis, *contexts = encoder.tokenize(texts)
+    [expected] = encoder.join(hypothesis, contexts, ALL[inputs])
     [made] = corpus.windows(Draw(9, inputs, reference, 0.0))
     np.testing.assert_array_equal(made.ids, expected.ids)
     np.testing.assert_array_equal(made.roles, expected.roles)
@@ -162,8 +162,8 @@ def test_fingerprint_knows_texts_tags_and_scores(encoder: TextEncoder) -> None:
     assert made == build(encoder, *RATINGS).fingerprint()
     changed = dataclasses.replace(RATINGS[0], errors=(ErrorSpan(0, 3, Severity.MINOR),))
     judged = dataclasses.replace(RATINGS[0], overall=Overall(-1, "mqm"))
-    others = [(changed, *RATINGS[1:]), (judged, *RATINGS[1:]), RATINGS[1:], RATINGS[::-1]]
-    assert len({made, *(build(encoder, *ratings).fingerprint() for ratings in others)}) == 5
+    variants = [(changed, *RATINGS[1:]), (judged, *RATINGS[1:]), RATINGS[1:], RATINGS[::-1]]
+    assert len({made, *(build(encoder, *ratings).fingerprint() for ratings in variants)}) == 5
 
 
 def test_files_are_read_one_behind_the_other(tmp_path: Path) -> None:
@@ -221,9 +221,9 @@ def test_translations_of_one_source_are_a_group(encoder: TextEncoder) -> None:
 
 
 def test_groups_of_raters_and_unrated_translations_are_not_ranked_together(encoder: TextEncoder) -> None:
-    given = [Rating(Segment(f"der Hund {row}", "the dog", ("ein Hund",)), "r", ()) for row in range(3)]
-    unrated = Lesson(Rating(given[0].segment, None, None), frozenset(), is_unrated=True)
-    corpus = corpus_building.build([Lesson(given[0], None, 2), *given[1:], unrated], encoder, ALL, HEADS)
+    ratings = [Rating(Segment(f"der Hund {row}", "the dog", ("ein Hund",)), "r", ()) for row in range(3)]
+    unrated = Lesson(Rating(ratings[0].segment, None, None), frozenset(), is_unrated=True)
+    corpus = corpus_building.build([Lesson(ratings[0], None, 2), *ratings[1:], unrated], encoder, ALL, HEADS)
     assert corpus.rater_groups.tolist() == [2, 0, 0, 0]
     assert corpus.groups.tolist() == [0, 1, 1, 2]
     assert corpus.example(Draw(0, 1, 0, 0.0)).rater_group == 2
@@ -265,11 +265,11 @@ def test_what_a_file_teaches(
     )
     rating = Rating(Segment("der Hund", "the dog"), "r", errors)
     subjects = None if teaches is None else frozenset(teaches)
-    given = [Lesson(missing, frozenset({"omissions"})), Lesson(rating, subjects)]
+    lessons = [Lesson(missing, frozenset({"omissions"})), Lesson(rating, subjects)]
     if errors is None:
-        assert len(corpus_building.build(given, encoder, ALL, LEARNERS)) == 1
+        assert len(corpus_building.build(lessons, encoder, ALL, LEARNERS)) == 1
         return
-    labels = corpus_building.build(given, encoder, ALL, LEARNERS).labels
+    labels = corpus_building.build(lessons, encoder, ALL, LEARNERS).labels
     assert bool((labels["tag_ids"][1] != IGNORED).all()) is tags
     assert bool(np.isfinite(labels["scores"][1])) is score
     assert labels["has_meaning_error"][1] == pytest.approx(meaning, nan_ok=True)

@@ -118,8 +118,8 @@ def test_every_setting_is_in_the_key_but_those_that_change_nothing(run: Run) -> 
     more = dataclasses.make_dataclass("More", [("new", int, 1)], bases=(DataConfig,), frozen=True)
 
     def with_new(value: int, config: Config) -> Config:
-        own = {field.name: getattr(config.data, field.name) for field in dataclasses.fields(DataConfig)}
-        return dataclasses.replace(config, data=more(**own, new=value))
+        values = {field.name: getattr(config.data, field.name) for field in dataclasses.fields(DataConfig)}
+        return dataclasses.replace(config, data=more(**values, new=value))
 
     assert [run(changes=partial(with_new, value))[1] for value in (1, 2, 2)] == [["built"], ["built"], []]
 

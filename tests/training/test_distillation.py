@@ -42,30 +42,30 @@ def distil(tmp_path: Path) -> Distil:
 
 
 def scores(model: Path) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    made = matese.load(model, device="cpu", precision="float32").annotate_segments(one.segment for one in TEXTS)
-    return np.array([one.estimate.value for one in made if one.estimate])
+    made = matese.load(model, device="cpu", precision="float32").annotate_segments(rating.segment for rating in TEXTS)
+    return np.array([rating.estimate.value for rating in made if rating.estimate])
 
 
 def test_the_student_gives_the_scores_of_its_teacher(
     distil: Distil, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert distil("estimator", "estimator", "training.max_epochs=60", "training.validate_every=60") == 0
-    found = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
-    assert found["model"] == str(tmp_path / "out" / "run" / "model")
-    assert float(found["dev/pearson"]) >= 0.8
+    figures = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert figures["model"] == str(tmp_path / "out" / "run" / "model")
+    assert float(figures["dev/pearson"]) >= 0.8
     theirs = scores(TEACHERS / "estimator")
-    own = scores(Path(found["model"]))
-    assert np.corrcoef(theirs, own)[0, 1] >= 0.8
-    assert np.abs(theirs - own).mean() < theirs.std()
+    students = scores(Path(figures["model"]))
+    assert np.corrcoef(theirs, students)[0, 1] >= 0.8
+    assert np.abs(theirs - students).mean() < theirs.std()
 
 
 def test_the_student_marks_what_its_teacher_marks(distil: Distil, tmp_path: Path) -> None:
     options = ("training.max_epochs=1", "model.heads.word_labels.severities=[minor, major, critical]")
     assert distil("xcomet", "unified-words", *options) == 0
     labelled = list(jsonl.read(str(tmp_path / "out" / "train.jsonl")))
-    made = list(matese.load(TEACHERS / "xcomet", device="cpu").annotate_segments(one.segment for one in TEXTS))
-    assert {one.segment: one.errors for one in labelled} == {one.segment: one.errors for one in made}
-    assert Severity.CRITICAL in {span.severity for one in labelled for span in one.errors or ()}
+    made = list(matese.load(TEACHERS / "xcomet", device="cpu").annotate_segments(rating.segment for rating in TEXTS))
+    assert {rating.segment: rating.errors for rating in labelled} == {rating.segment: rating.errors for rating in made}
+    assert Severity.CRITICAL in {span.severity for rating in labelled for span in rating.errors or ()}
     settings = json.loads((tmp_path / "out" / "run" / "model" / "config.json").read_text())["model"]
     assert settings["heads"]["word_labels"]["severities"] == ["minor", "major", "critical"]
 
@@ -73,8 +73,8 @@ def test_the_student_marks_what_its_teacher_marks(distil: Distil, tmp_path: Path
 def test_a_file_of_scores_teaches_a_student(distil: Distil, tmp_path: Path) -> None:
     """As those that ReMedy or MetricX write: a line for each segment of each system."""
     keyed = tuple(
-        replace(one, segment=replace(one.segment, key=SegmentKey(system="A", index=index)))
-        for index, one in enumerate(TEXTS)
+        replace(rating, segment=replace(rating.segment, key=SegmentKey(system="A", index=index)))
+        for index, rating in enumerate(TEXTS)
     )
     texts = str(write_ratings(tmp_path / "keyed.jsonl", keyed))
     values = [index / len(keyed) for index in range(len(keyed))]
@@ -82,10 +82,10 @@ def test_a_file_of_scores_teaches_a_student(distil: Distil, tmp_path: Path) -> N
     path.write_text("".join(f"A\t{value}\n" for value in values), encoding="utf-8")
     assert distil(str(path), "estimator", "training.max_epochs=1", data=texts, dev=texts) == 0
     labelled = list(jsonl.read(str(tmp_path / "out" / "train.jsonl")))
-    for one in labelled:
-        assert one.segment.key is not None
-        assert one.segment.key.index is not None
-        assert one.estimate == Estimate(values[one.segment.key.index], "comet")
+    for rating in labelled:
+        assert rating.segment.key is not None
+        assert rating.segment.key.index is not None
+        assert rating.estimate == Estimate(values[rating.segment.key.index], "comet")
     assert labelled
     assert np.isfinite(scores(tmp_path / "out" / "run" / "model")).all()
 
@@ -116,11 +116,11 @@ def test_labels_of_segments_with_a_blank_reference_are_reused(tmp_path: Path) ->
 
 
 def test_texts_that_are_not_enough(distil: Distil, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one = str(write_ratings(tmp_path / "one.jsonl", TEXTS[:1]))
+    single = str(write_ratings(tmp_path / "one.jsonl", TEXTS[:1]))
     config = str(tmp_path / "student.yaml")
     assert distil("estimator", "estimator", data=str(tmp_path / "missing.jsonl")) == 2
     output = str(tmp_path / "alone")
-    assert main(["distil", "mini", "--student", config, "--data", one, "--output", output]) == 2
+    assert main(["distil", "mini", "--student", config, "--data", single, "--output", output]) == 2
     assert "1 texts have too few sources to hold some out; give more texts, or validation" in capsys.readouterr().err
     assert not (tmp_path / "alone").exists()
 

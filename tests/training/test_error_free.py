@@ -55,9 +55,9 @@ def test_segments_with_a_major_mark_do_not_pass(share: float) -> None:
     features, golds = drawn(4_000)
     has_major = RNG.random(len(golds)) < share
     plain = error_free.fit_features(features, golds, NO_MAJOR[:4_000])
-    found = error_free.fit_features(features, golds, has_major)
-    assert found.rule.threshold == pytest.approx(plain.rule.threshold, abs=0.1)
-    assert 0 < found.mcc < plain.mcc, "some of those with a mark were free of errors"
+    fit = error_free.fit_features(features, golds, has_major)
+    assert fit.rule.threshold == pytest.approx(plain.rule.threshold, abs=0.1)
+    assert 0 < fit.mcc < plain.mcc, "some of those with a mark were free of errors"
 
 
 def test_where_all_have_a_major_mark_none_is_free() -> None:

@@ -41,8 +41,8 @@ def test_heads_that_ratings_cannot_teach_survive(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     start = tiny_model_factory("start", inputs=("reference", "source"), **HEADS)
-    known = {"names": ["first"], "lang_pairs": [], "learned": "ratings", "held_out": None}
-    (start / checkpoint.TRAINING_DATA).write_text(json.dumps({"test_sets": [known], "sources": hashed(["Old."])}))
+    of_start = {"names": ["first"], "lang_pairs": [], "learned": "ratings", "held_out": None}
+    (start / checkpoint.TRAINING_DATA).write_text(json.dumps({"test_sets": [of_start], "sources": hashed(["Old."])}))
     ratings = write_ratings(tmp_path / "ours.jsonl", KEYED)
     monkeypatch.setattr(finetuning, "FEWEST", 2 if is_calibrated else 300)
     output = tmp_path / "run"
@@ -57,9 +57,9 @@ def test_heads_that_ratings_cannot_teach_survive(
     assert shown.index("matese: unchanged model: macro_f1 0.") < shown.index("matese: step ")
     assert ("not calibrated: " in shown) is not is_calibrated
     learned = json.loads((directory / checkpoint.TRAINING_DATA).read_text())["test_sets"]
-    own = {"names": ["ours"], "lang_pairs": ["en-de"], "learned": "ratings", "held_out": "10% of the sources"}
-    assert learned == [known, own]
-    sources = {one.segment.source or "" for one in KEYED}
+    added = {"names": ["ours"], "lang_pairs": ["en-de"], "learned": "ratings", "held_out": "10% of the sources"}
+    assert learned == [of_start, added]
+    sources = {rating.segment.source or "" for rating in KEYED}
     recognised = checkpoint.read_training_data(directory).learned(["Old.", *sources])
     assert recognised[0] == "Old."
     assert 1 + 0.8 * len(sources) < len(recognised) <= len(sources)  # without those that were held out
@@ -88,10 +88,10 @@ def test_skipped_rows_do_not_stop_the_calibration(
     monkeypatch.setattr(finetuning, "FEWEST", 2)
     keyed = [
         dataclasses.replace(
-            one,
-            segment=dataclasses.replace(one.segment, references=(), key=SegmentKey(None, "en-de", "A", "d", number)),
+            rating,
+            segment=dataclasses.replace(rating.segment, references=(), key=SegmentKey(None, "en-de", "A", "d", number)),
         )
-        for number, one in enumerate(MANY)
+        for number, rating in enumerate(MANY)
     ]
     path = tmp_path / "ours.tsv"
     matese.write(keyed, path, format="mqm-tsv")
@@ -110,7 +110,7 @@ def n_segments(shown: str, name: str) -> int:
 def test_ratings_that_teach_nothing_are_refused(
     tiny_model_factory: TinyModelFactory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    unrated = tuple(Rating(one.segment, "r", None) for one in MANY)
+    unrated = tuple(Rating(rating.segment, "r", None) for rating in MANY)
     ratings = str(write_ratings(tmp_path / "ours.jsonl", unrated))
     start = str(tiny_model_factory("start", **HEADS))
     assert main(["train", "--from", start, ratings, "--output", str(tmp_path / "run")]) == 2
@@ -120,7 +120,7 @@ def test_ratings_that_teach_nothing_are_refused(
 
 def test_the_shipped_settings_are_those_of_the_command(tmp_path: Path) -> None:
     shipped = config.load(Path(__file__).resolve().parents[2] / "configs" / "finetune.yaml")
-    given = [("start", "mini"), ("data.train", json.dumps(["ratings.jsonl"]))]
-    assert config.load(config.FINETUNING, overrides=given) == shipped
+    overrides = [("start", "mini"), ("data.train", json.dumps(["ratings.jsonl"]))]
+    assert config.load(config.FINETUNING, overrides=overrides) == shipped
     assert shipped.is_finetuning
     assert (shipped.encoder, shipped.tokenizer) == ("mini", "mini")

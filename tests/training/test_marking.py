@@ -56,18 +56,18 @@ def drawn(n: int) -> list[Judged]:
 
 
 def test_true_probabilities_are_found() -> None:
-    found = marking.fit(drawn(1500), [], whole_words=False)
-    assert found is not None
-    runs = marking.collect(drawn(1500), found.marking.min_probability, whole_words=False)
-    sure = marking.confidences(found.marking, runs)
-    hits = np.array([one.is_hit for one in runs])
+    fit = marking.fit(drawn(1500), [], whole_words=False)
+    assert fit is not None
+    collected = marking.collect(drawn(1500), fit.marking.min_probability, whole_words=False)
+    sure = marking.confidences(fit.marking, collected)
+    hits = np.array([candidate.is_hit for candidate in collected])
     for part in np.array_split(np.argsort(sure), 4):
         assert sure[part].mean() == pytest.approx(hits[part].mean(), abs=0.07)
-    assert found.of_long.precision >= 0.5
-    assert found.of_long.min_confidence == found.marking.least == found.marking.least_of_short
-    precisions = [point.precision for point in found.points if point.recall > 0.05]
+    assert fit.of_long.precision >= 0.5
+    assert fit.of_long.min_confidence == fit.marking.least == fit.marking.least_of_short
+    precisions = [point.precision for point in fit.points if point.recall > 0.05]
     assert precisions[0] < precisions[-1]
-    recalls = [point.recall for point in found.points]
+    recalls = [point.recall for point in fit.points]
     assert recalls == sorted(recalls, reverse=True)
 
 
@@ -110,13 +110,13 @@ def contrasts(right: float, wrong: float, n: int = 60, spread: float = 0.05) -> 
 def test_short_texts_have_thresholds_of_their_own() -> None:
     rows = drawn(800)
     plain = marking.fit(rows, [], whole_words=False)
-    found = marking.fit(rows, contrasts(0.65, 0.9), whole_words=False)
+    fit = marking.fit(rows, contrasts(0.65, 0.9), whole_words=False)
     assert plain is not None
-    assert found is not None
-    assert (found.marking.least, found.marking.worst) == (plain.marking.least, plain.marking.worst)
-    of_right = found.marking.confidence(0.65, 0.65)
-    assert found.marking.least < found.marking.least_of_short < found.marking.confidence(0.9, 0.9)
-    assert of_right - 0.05 < found.marking.least_of_interface < found.marking.confidence(0.9, 0.9)
+    assert fit is not None
+    assert (fit.marking.least, fit.marking.worst) == (plain.marking.least, plain.marking.worst)
+    of_right = fit.marking.confidence(0.65, 0.65)
+    assert fit.marking.least < fit.marking.least_of_short < fit.marking.confidence(0.9, 0.9)
+    assert of_right - 0.05 < fit.marking.least_of_interface < fit.marking.confidence(0.9, 0.9)
     # Where right texts have nothing to mark, short texts are marked like others.
     easy = marking.fit(rows, contrasts(0.06, 0.9), whole_words=False)
     assert easy is not None
@@ -124,11 +124,11 @@ def test_short_texts_have_thresholds_of_their_own() -> None:
 
 
 def test_one_right_string_of_an_interface_in_ten_gets_a_mark() -> None:
-    own = contrasts(0.5, 0.5, n=200, spread=0.4)
-    found = marking.fit(drawn(800), own, whole_words=False)
-    assert found is not None
-    interface = found.marking.of_interface()
-    right = [each for each in own if not each.rating.errors]
+    strings = contrasts(0.5, 0.5, n=200, spread=0.4)
+    fit = marking.fit(drawn(800), strings, whole_words=False)
+    assert fit is not None
+    interface = fit.marking.of_interface()
+    right = [string for string in strings if not string.rating.errors]
     marks = marking.marked(interface, marking.collect(right, interface.min_probability, whole_words=False))
     assert 0.05 <= len(marks) / len(right) <= marking.ALARMS
 
@@ -138,18 +138,18 @@ def test_thresholds_rise_with_the_number_of_pieces_as_right_sentences_are_marked
     """Of eight sentences one is wrong: its mark is as certain as theirs or more."""
     right = [judged(0.7 if number < alarms else 0.0) for number in range(60)]
     wrong = [judged(0.95, 0.9, gold=(0,)) for _ in range(60)]
-    found = marking.fit(drawn(800), [*right, *wrong], whole_words=False)
-    assert found is not None
-    assert (found.marking.pieces > 0) == rises
-    assert found.marking.confidence(0.95, 1.85) > found.marking.least_of_pieces(8)
-    assert (found.marking.confidence(0.7, 0.7) < found.marking.least_of_pieces(8)) == rises
-    assert found.marking.least_of_pieces(1) == found.marking.least
+    fit = marking.fit(drawn(800), [*right, *wrong], whole_words=False)
+    assert fit is not None
+    assert (fit.marking.pieces > 0) == rises
+    assert fit.marking.confidence(0.95, 1.85) > fit.marking.least_of_pieces(8)
+    assert (fit.marking.confidence(0.7, 0.7) < fit.marking.least_of_pieces(8)) == rises
+    assert fit.marking.least_of_pieces(1) == fit.marking.least
 
 
 def test_thresholds_do_not_depend_on_pieces_without_contrasts() -> None:
-    found = marking.fit(drawn(800), [judged(0.7)] * 60, whole_words=False)
-    assert found is not None
-    assert found.marking.pieces == 0
+    fit = marking.fit(drawn(800), [judged(0.7)] * 60, whole_words=False)
+    assert fit is not None
+    assert fit.marking.pieces == 0
 
 
 def test_as_many_marks_are_major_as_people_s() -> None:
@@ -158,11 +158,11 @@ def test_as_many_marks_are_major_as_people_s() -> None:
         judged(0.0 if place else 0.9, 0.9 if place else 0.0, gold=(place,), major=rng.random())
         for place in (rng.random(200) < 0.3).astype(int).tolist()
     ]
-    found = marking.fit([*rows, *drawn(300)], [], whole_words=False)
-    assert found is not None
-    assert found.major is not None
-    assert found.major_of_raters is not None
-    assert found.major == pytest.approx(found.major_of_raters, abs=0.03)
+    fit = marking.fit([*rows, *drawn(300)], [], whole_words=False)
+    assert fit is not None
+    assert fit.major is not None
+    assert fit.major_of_raters is not None
+    assert fit.major == pytest.approx(fit.major_of_raters, abs=0.03)
 
 
 def test_undecided_spans_are_errors_and_neutral_ones_are_not() -> None:

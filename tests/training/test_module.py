@@ -53,9 +53,9 @@ def module(tagger: Network, **settings: Any) -> TrainingModule:
 def test_loss_of_tags_is_the_cross_entropy_over_hypothesis_tokens(tagger: Network, batch: Batch) -> None:
     output = tagger.eval()(batch.inputs)
     loss = module(tagger).losses(batch, output)["tag"]
-    known = batch.inputs.hypothesis_mask
-    logits = output[TagLogits].logits[known]
-    gold = batch.targets.labels["tag_ids"][known]
+    is_token = batch.inputs.hypothesis_mask
+    logits = output[TagLogits].logits[is_token]
+    gold = batch.targets.labels["tag_ids"][is_token]
     each = -functional.log_softmax(logits, -1)[torch.arange(len(gold)), gold]
     torch.testing.assert_close(loss, each.mean())
 
@@ -118,8 +118,8 @@ def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
     with torch.no_grad():
         bias.tags.weight[1] = torch.arange(5.0)
         bias.scores.weight[1] = torch.tensor([math.log(3), -2.0])
-    given = NetworkOutput.of([TagLogits(torch.zeros(2, 3, 5)), ScoreTensor(torch.tensor([-1.0, -1.0]))])
-    output = bias(given, torch.tensor([0, 1]))
+    unbiased = NetworkOutput.of([TagLogits(torch.zeros(2, 3, 5)), ScoreTensor(torch.tensor([-1.0, -1.0]))])
+    output = bias(unbiased, torch.tensor([0, 1]))
     assert not output[TagLogits].logits[0].any()
     assert output[TagLogits].logits[1, 2].tolist() == [0, 1, 2, 3, 4]
     assert output[ScoreTensor].values.tolist() == pytest.approx([-1, -5])
@@ -180,13 +180,13 @@ def test_losses_of_omissions_and_categories_reach_their_own_layers_only(tokenize
     network = Network(HEADS_OF_ONE_RUN, load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)}))
     heads = registry.targets(HEADS_OF_ONE_RUN)
     hund = "Der Hund schläft im Garten."
-    given = Rating(
+    rating = Rating(
         Segment("Der Katze schläft.", None, (hund,)),
         "r",
         (ErrorSpan(4, 9, Severity.MAJOR, "Accuracy/Mistranslation"),),
         omissions=(Omission("reference", 0, 17, 26, Severity.MAJOR),),
     )
-    corpus = corpus_building.build([given], TextEncoder(tokenizer, max_tokens=128), ("reference",), heads)
+    corpus = corpus_building.build([rating], TextEncoder(tokenizer, max_tokens=128), ("reference",), heads)
     batch = collate([corpus.example(Draw(0, 0, 0, 0.0))], heads, pad_id=1)
     made = module(network)
     torch.autograd.backward(made.losses(batch, network(batch.inputs))[loss])

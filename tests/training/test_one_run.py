@@ -44,9 +44,9 @@ def begin(folder: Path, *options: str) -> int:
     ratings = str(write_ratings(folder / "ratings.jsonl"))
     unknown = str(write_ratings(folder / "unrated.jsonl", UNRATED))
     settings = str(write_settings(folder / "settings.yaml", ONE_RUN))
-    given = ["--set", f"data.unrated={json.dumps({'files': [unknown], 'after': 0.4, 'by_source': 0.5})}"]
+    unrated = ["--set", f"data.unrated={json.dumps({'files': [unknown], 'after': 0.4, 'by_source': 0.5})}"]
     data = ["--train", ratings, "--dev", ratings, "--output", str(folder / "run")]
-    return main(["train", "--config", settings, *data, *given, *options])
+    return main(["train", "--config", settings, *data, *unrated, *options])
 
 
 def state(folder: Path) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def test_one_run_learns_16_segments_by_heart(uninterrupted: Path) -> None:
     assert figures["dev/reference/pearson"] >= 0.9
     annotator = matese.load(uninterrupted / "run" / "model", device="cpu", precision="float32")
     made = list(annotator.annotate_segments(rating.segment for rating in UNRATED))
-    given = np.load(uninterrupted / "run" / "unrated_scores.npy")
-    assert len(given) == len(UNRATED)
+    own_scores = np.load(uninterrupted / "run" / "unrated_scores.npy")
+    assert len(own_scores) == len(UNRATED)
     estimates = [rating.estimate.value for rating in made if rating.estimate is not None]
-    assert np.corrcoef(estimates, given)[0, 1] > 0.5, "it learned from its own scores"
+    assert np.corrcoef(estimates, own_scores)[0, 1] > 0.5, "it learned from its own scores"
 
 
 def test_the_model_is_the_mean_of_the_last_weights(uninterrupted: Path) -> None:

@@ -20,12 +20,12 @@ def test_the_rule_that_made_the_scores_is_found(power: float) -> None:
         for _ in range(200)
     ]
     said = [ExpectedScore(-3.0), *right, *wrong]  # the first has no pieces
-    scores = [-3.0, *(0.0 for _ in right), *(rule.score(one.whole or 0.0, one.pieces) - 1e-9 for one in wrong)]
-    found = piece_scores.fit(said, scores)
-    assert found is not None
-    assert (found.good, found.power) == (1.0, power)
-    assert found.whole == pytest.approx(0.5, abs=0.02)
-    assert found.pieces == pytest.approx(0.75, abs=0.02)
+    scores = [-3.0, *(0.0 for _ in right), *(rule.score(output.whole or 0.0, output.pieces) - 1e-9 for output in wrong)]
+    fitted = piece_scores.fit(said, scores)
+    assert fitted is not None
+    assert (fitted.good, fitted.power) == (1.0, power)
+    assert fitted.whole == pytest.approx(0.5, abs=0.02)
+    assert fitted.pieces == pytest.approx(0.75, abs=0.02)
 
 
 @pytest.mark.parametrize("n_texts", [0, 20])

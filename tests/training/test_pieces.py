@@ -52,13 +52,15 @@ def test_each_piece_has_its_own_errors() -> None:
     assert (words(first), words(second)) == (["Haus", "alt."], ["Der"])
     assert first.omissions == ()
     missing = [
-        ((second.segment.source or "") if one.reference is None else second.segment.references[one.reference])[
-            one.start : one.end
-        ]
-        for one in second.omissions
+        (
+            (second.segment.source or "")
+            if omission.reference is None
+            else second.segment.references[omission.reference]
+        )[omission.start : omission.end]
+        for omission in second.omissions
     ]
     assert missing == ["really", "wirklich"]
-    assert {one.overall for one in (first, second)} == {None}
+    assert {piece.overall for piece in (first, second)} == {None}
     assert mqm.score(first) == -6.0
 
 

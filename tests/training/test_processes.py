@@ -43,11 +43,11 @@ def test_two_processes_learn_what_one_learns_of_both_batches(tmp_path: Path) -> 
         text=True,
     )
     assert ran.returncode == 0, ran.stderr
-    one = weights(tmp_path / "one")
-    two = weights(tmp_path / "two")
-    assert one.keys() == two.keys()
-    for name, tensor in one.items():
-        torch.testing.assert_close(two[name], tensor, rtol=1e-3, atol=1e-4, msg=name)
+    of_one_process = weights(tmp_path / "one")
+    of_two_processes = weights(tmp_path / "two")
+    assert of_one_process.keys() == of_two_processes.keys()
+    for name, tensor in of_one_process.items():
+        torch.testing.assert_close(of_two_processes[name], tensor, rtol=1e-3, atol=1e-4, msg=name)
 
     # One process speaks and writes for both, and the figures are of all segments.
     assert ran.stdout.count("dev/macro_f1") == 1

@@ -25,9 +25,9 @@ def test_each_segment_gets_its_score(tmp_path: Path) -> None:
     ratings = list(teacher.annotate_segments(reversed(SEGMENTS)))
     assert [rating.estimate for rating in ratings] == [Estimate(score, "comet") for score in (0.4, 0.3, 0.2, 0.1)]
     assert {rating.errors for rating in ratings} == {None}
-    other = PublishedScores(write(tmp_path, "A\t0.1\nA\t0.2\nB\t0.3\nB\t0.5\n"))
-    assert (teacher.name, other.name) == ("ReMedy", "ReMedy")
-    assert teacher.signature != other.signature
+    other_file = PublishedScores(write(tmp_path, "A\t0.1\nA\t0.2\nB\t0.3\nB\t0.5\n"))
+    assert (teacher.name, other_file.name) == ("ReMedy", "ReMedy")
+    assert teacher.signature != other_file.signature
     beside = Rating(SEGMENTS[0], "model", (), estimate=Estimate(0.3, "comet"))
     joined = distillation.together([beside, ratings[-1]])
     assert joined.estimate == Estimate(0.2, "comet")

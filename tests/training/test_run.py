@@ -72,7 +72,7 @@ def test_two_layers_learn_16_segments_by_heart(train: Train, tmp_path: Path, cap
     marked = [[(span.start, span.end, span.severity) for span in rating.errors or ()] for rating in made]
     # The token that holds a marked character may hold more.
     gold = [[(span.start, span.end, span.severity) for span in rating.errors or ()] for rating in RATINGS]
-    assert sum(one == other for one, other in zip(marked, gold, strict=True)) >= 13
+    assert sum(predicted_spans == gold_spans for predicted_spans, gold_spans in zip(marked, gold, strict=True)) >= 13
 
 
 def test_what_a_run_leaves_and_tells(
@@ -345,8 +345,8 @@ def test_auto_is_bf16_where_the_processor_has_it(
 ) -> None:
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.setattr(torch.cpu, name, lambda: has_bf16, raising=False)
-    chosen = Config("x", str(tmp_path), training=TrainingConfig(accelerator="cpu"))
-    assert make_trainer(chosen, [], monitored="dev/loss").precision == precision
+    settings = Config("x", str(tmp_path), training=TrainingConfig(accelerator="cpu"))
+    assert make_trainer(settings, [], monitored="dev/loss").precision == precision
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", pickle.dumps(Path("x"), 2)])
@@ -407,7 +407,7 @@ def test_lightning_opens_no_pickle_either(
 
 
 def test_omissions_are_learned_by_heart(train: Train, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    given = []
+    golds = []
     for hypothesis, reference, word in (
         ("Er kommt.", "Er kommt nicht.", "nicht"),
         ("Sie kauft Äpfel.", "Sie kauft zwei Äpfel.", "zwei"),
@@ -417,8 +417,8 @@ def test_omissions_are_learned_by_heart(train: Train, tmp_path: Path, capfd: pyt
         start = reference.index(word)
         missing = Omission("reference", 0, start, start + len(word), Severity.MAJOR)
         for text, omissions in ((hypothesis, (missing,)), (reference.replace(".", ""), ())):
-            given.append(Rating(Segment(text, None, (reference,)), "hand", (), omissions=omissions))
-    ratings = write_ratings(tmp_path / "omissions.jsonl", tuple(given))
+            golds.append(Rating(Segment(text, None, (reference,)), "hand", (), omissions=omissions))
+    ratings = write_ratings(tmp_path / "omissions.jsonl", tuple(golds))
     # The head cannot change the states that it reads, so it learns more slowly than the others.
     settings = (
         SETTINGS.replace("score: {}", "score: {}, omissions: {}")
@@ -427,8 +427,8 @@ def test_omissions_are_learned_by_heart(train: Train, tmp_path: Path, capfd: pyt
     )
     assert train("run", "--train", str(ratings), "--dev", str(ratings), text=settings) == 0
     annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
-    made = annotator.annotate_segments(rating.segment for rating in given)
-    found = [[(one.start, one.end) for one in rating.omissions] for rating in made]
-    gold = [[(one.start, one.end) for one in rating.omissions] for rating in given]
-    assert found == gold
+    made = annotator.annotate_segments(rating.segment for rating in golds)
+    predicted = [[(omission.start, omission.end) for omission in rating.omissions] for rating in made]
+    gold = [[(omission.start, omission.end) for omission in rating.omissions] for rating in golds]
+    assert predicted == gold
     assert "|decode:0.5+omissions0.5|" in annotator.signature("reference")

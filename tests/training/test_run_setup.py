@@ -17,8 +17,8 @@ from tests.conftest import ENCODERS, TinyModelFactory, make_config
 
 def config(start: Path, tokenizer: Any, **settings: Any) -> Config:
     encoder = {**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)}
-    chosen = make_config(**{"extra": 1, "extra_heads": 2, "score": {}, **settings})
-    return Config(encoder, "out", str(start), chosen, start=str(start))
+    model = make_config(**{"extra": 1, "extra_heads": 2, "score": {}, **settings})
+    return Config(encoder, "out", str(start), model, start=str(start))
 
 
 def test_a_score_head_may_be_new(tiny_model_factory: TinyModelFactory, tokenizer: Any) -> None:

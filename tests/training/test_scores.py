@@ -83,8 +83,12 @@ Train = Callable[..., int]
 def scored(ratings: tuple[Rating, ...] = RATINGS) -> tuple[Rating, ...]:
     """Returns the ratings with keys, so that four translations have one source."""
     return tuple(
-        Rating(Segment(one.segment.hypothesis, one.segment.source, one.segment.references[:1], key), "hand", one.errors)
-        for number, one in enumerate(ratings)
+        Rating(
+            Segment(rating.segment.hypothesis, rating.segment.source, rating.segment.references[:1], key),
+            "hand",
+            rating.errors,
+        )
+        for number, rating in enumerate(ratings)
         for key in (SegmentKey("set", "en-xx", f"system{number % 4}", None, number // 4),)
     )
 
@@ -115,7 +119,7 @@ def test_each_kind_learns_16_segments_by_heart(
     assert kind == "ranking" or float(figures["dev/pearson"]) >= 0.9
     annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
     made = list(annotator.annotate_segments(rating.segment for rating in scored()))
-    predicted = [one.estimate.value for one in made if one.estimate]
+    predicted = [rating.estimate.value for rating in made if rating.estimate]
     gold = [quality_of(rating) for rating in scored()]
     if kind == "ranking":
         groups = torch.arange(16) // 4
@@ -125,13 +129,15 @@ def test_each_kind_learns_16_segments_by_heart(
         assert np.corrcoef(predicted, gold)[0, 1] >= 0.9
         assert np.abs(np.array(predicted) - gold).mean() <= 0.05
     if kind == "unified-words":
-        marked = [{(span.start, span.severity) for span in one.errors or ()} for one in made]
+        marked = [{(span.start, span.severity) for span in rating.errors or ()} for rating in made]
         wanted = [{(span.start, span.severity) for span in rating.errors or ()} for rating in RATINGS]
-        hits = sum(len(one & other) for one, other in zip(marked, wanted, strict=True))
+        hits = sum(
+            len(predicted_spans & gold_spans) for predicted_spans, gold_spans in zip(marked, wanted, strict=True)
+        )
         assert hits >= 0.7 * sum(map(len, wanted)), "a mark may begin at the token before"
         assert float(figures["dev/macro_f1"]) >= 0.9
     else:
-        assert {one.errors for one in made} == {None}
+        assert {rating.errors for rating in made} == {None}
 
 
 def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,11 +149,11 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
     assert train("unified-words", *brief, tiny, *start, output="second") == 0
     assert train("estimator", *brief, tiny, f"encoder={first}", "tokenizer=null", output="third") == 0
     made = [matese.load(tmp_path / name / "model") for name in ("first", "second", "third")]
-    one, second, third = (annotator.predictor.module.state_dict() for annotator in made)
-    for name, tensor in one.items():
-        torch.testing.assert_close(second[name], tensor, atol=1e-6, rtol=0)
+    first_weights, second_weights, third_weights = (annotator.predictor.module.state_dict() for annotator in made)
+    for name, tensor in first_weights.items():
+        torch.testing.assert_close(second_weights[name], tensor, atol=1e-6, rtol=0)
         if name.startswith("encoder."):
-            torch.testing.assert_close(third[name], tensor, atol=1e-6, rtol=0)
+            torch.testing.assert_close(third_weights[name], tensor, atol=1e-6, rtol=0)
     capsys.readouterr()
     assert train("estimator", *brief, *start, output="fourth") == 2
     assert re.search(
@@ -234,8 +240,8 @@ def test_triplets() -> None:
     groups = torch.tensor([1, 1, 2, 2])
     # 1 is better than 0, but 3 farther away; 2 is better than 3 and 4 farther away
     expected = ((3 - 0 + 1) + (9 - 5 + 1)) / 2
-    found = triplets(hypotheses, anchors, gold, groups, gap=0.2)
-    assert found.item() == pytest.approx(expected, abs=1e-4)
+    loss = triplets(hypotheses, anchors, gold, groups, gap=0.2)
+    assert loss.item() == pytest.approx(expected, abs=1e-4)
     oracle = functional.triplet_margin_loss(anchors[:1], hypotheses[1:2], hypotheses[:1])
     torch.testing.assert_close(triplets(hypotheses[:2], anchors[:2], gold[:2], groups[:2], gap=0.2), oracle)
     # A difference of exactly the gap is a tie.

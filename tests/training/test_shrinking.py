@@ -29,7 +29,7 @@ SEGMENTS = tuple(Segment(one.segment.hypothesis, one.segment.source, one.segment
 
 def scores(model: Path) -> list[float]:
     annotator = matese.load(model, precision="float32", device="cpu", threads=1)
-    return [one.estimate.value for one in annotator.annotate_segments(SEGMENTS) if one.estimate]
+    return [rating.estimate.value for rating in annotator.annotate_segments(SEGMENTS) if rating.estimate]
 
 
 def write(directory: Path, network: AnyNetwork, tokenizer: Any) -> Path:
@@ -39,7 +39,7 @@ def write(directory: Path, network: AnyNetwork, tokenizer: Any) -> Path:
 
 @pytest.fixture
 def texts(tmp_path: Path) -> str:
-    return str(write_ratings(tmp_path / "texts.jsonl", tuple(Rating(one, None, None) for one in SEGMENTS)))
+    return str(write_ratings(tmp_path / "texts.jsonl", tuple(Rating(segment, None, None) for segment in SEGMENTS)))
 
 
 def without_use(whole: Path) -> list[int]:
@@ -69,19 +69,19 @@ def test_heads_and_units_without_influence_are_removed(
         write(whole, *loading.load(COMET / name))
     units = without_use(whole)
     importance = shrinking.measure(matese.load(whole, precision="float32", device="cpu"), SEGMENTS)
-    for own in importance.heads:
-        assert [number for number, value in enumerate(own.tolist()) if value > 1e-9] == [len(own) - 1]
-    assert all(set(np.flatnonzero(own.numpy() > 1e-12)) <= set(units) for own in importance.units)
+    for layer_heads in importance.heads:
+        assert [number for number, value in enumerate(layer_heads.tolist()) if value > 1e-9] == [len(layer_heads) - 1]
+    assert all(set(np.flatnonzero(layer_heads.numpy() > 1e-12)) <= set(units) for layer_heads in importance.units)
     options = ["--heads", "1", "--inner-width", str(len(units)), "--data", texts, "--output", str(tmp_path / "small")]
     assert main(["shrink", str(whole), *options]) == 0
     np.testing.assert_allclose(scores(tmp_path / "small"), scores(whole), atol=2e-6)
-    one, other = (path.joinpath("model.safetensors").stat().st_size for path in (tmp_path / "small", whole))
-    assert one < other
+    smaller, larger = (path.joinpath("model.safetensors").stat().st_size for path in (tmp_path / "small", whole))
+    assert smaller < larger
     assert (tmp_path / "small" / "README.md").read_text().startswith("# Smaller copy of ")
     if name == "tagger":  # a few segments are computed by numpy
         few = matese.load(tmp_path / "small", n_segments=3).annotate_segments(SEGMENTS[:3])
         expected = scores(whole)[:3]
-        assert [one.estimate.value for one in few if one.estimate] == pytest.approx(expected, abs=1e-4)
+        assert [rating.estimate.value for rating in few if rating.estimate] == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_lowest_layers_of_a_tagger_are_kept(tmp_path: Path, tiny_model_factory: TinyModelFactory) -> None:
@@ -96,21 +96,21 @@ def test_the_lowest_layers_of_a_tagger_are_kept(tmp_path: Path, tiny_model_facto
 def test_the_mean_of_two_models(
     tmp_path: Path, tiny_model_factory: TinyModelFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = tiny_model_factory("one", separate_layers=2, inputs=["source"])
-    other = tmp_path / "other"
-    shutil.copytree(one, other)
-    with safe_open(one / "model.safetensors", "pt") as file:
+    first = tiny_model_factory("one", separate_layers=2, inputs=["source"])
+    second = tmp_path / "other"
+    shutil.copytree(first, second)
+    with safe_open(first / "model.safetensors", "pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         metadata = file.metadata()
-    save_file({name: tensor + 1 for name, tensor in tensors.items()}, other / "model.safetensors", metadata)
+    save_file({name: tensor + 1 for name, tensor in tensors.items()}, second / "model.safetensors", metadata)
     mixed = tmp_path / "mixed"
-    assert main(["shrink", str(one), "--mean-with", str(other), "--share", "0.25", "--output", str(mixed)]) == 0
+    assert main(["shrink", str(first), "--mean-with", str(second), "--share", "0.25", "--output", str(mixed)]) == 0
     with safe_open(mixed / "model.safetensors", "pt") as file:
         for name, tensor in tensors.items():
             torch.testing.assert_close(file.get_tensor(name), tensor + 0.25)
     assert "mean with other" in (mixed / "README.md").read_text()
     shallow = tiny_model_factory("shallow", separate_layers=1, inputs=["source"], extra=2)
-    assert main(["shrink", str(one), "--mean-with", str(shallow), "--output", str(mixed)]) == 2
+    assert main(["shrink", str(first), "--mean-with", str(shallow), "--output", str(mixed)]) == 2
     assert "a mean needs two models of one shape" in capsys.readouterr().err
 
 
@@ -165,6 +165,6 @@ def test_a_text_must_have_what_the_model_reads() -> None:
     for texts in ([lacking], []):
         with pytest.raises(ValueError, match=r"none of [01] texts can be read at once; .* with source\+refer"):
             shrinking.measure(annotator, texts)
-    found = shrinking.measure(annotator, [lacking, whole, long])
+    importance = shrinking.measure(annotator, [lacking, whole, long])
     alone = shrinking.measure(annotator, [whole])
-    assert (found.n_skipped, torch.equal(found.heads, alone.heads)) == (2, True)
+    assert (importance.n_skipped, torch.equal(importance.heads, alone.heads)) == (2, True)

@@ -80,8 +80,8 @@ VARIED = (
 )
 def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_factory: Any) -> None:
     fitted = (Fitted(inputs, settings.get("marking")),)
-    others = {name: value for name, value in settings.items() if name != "marking"}
-    directory = tiny_model_factory(inputs=(inputs,), fitted=fitted, **others)
+    plain_settings = {name: value for name, value in settings.items() if name != "marking"}
+    directory = tiny_model_factory(inputs=(inputs,), fitted=fitted, **plain_settings)
     tagger, tokenizer = load_tagger(directory)
     corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), HEADS, keep_ratings=True)
     metrics = SpanMetrics(replace(corpus, heads=registry.targets(tagger.config)), inputs)
@@ -96,7 +96,7 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
     names |= {f"macro_{rate}": f"tags.macro.{rate}" for rate in ("precision", "recall")}
     names |= {f"exact_{rate}": f"exact.{rate}" for rate in ("precision", "recall", "f1")}
     names |= {f"f1_{tag}": f"tags.{tag}.f1" for tag in TAGS}
-    expected = {name: evaluated[other].value for name, other in names.items()}
+    expected = {name: evaluated[evaluate_name].value for name, evaluate_name in names.items()}
     assert figures == {name: pytest.approx(value, abs=1e-5) for name, value in expected.items() if value == value}
 
 

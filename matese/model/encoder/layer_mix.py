@@ -34,15 +34,14 @@ class LayerMix(nn.Module):
             is_dropped = torch.rand_like(logits) < self._dropout
             logits = logits.masked_fill(is_dropped, _DROPPED)
         shares = self.gamma * (sparsemax(logits) if self._is_sparse else logits.softmax(0))
-        mixed: Tensor | None = None
+        mixed = shares.new_zeros(())
         for share, layer in zip(shares, layers, strict=True):
             vectors = read(layer)
             if self._is_normed:
                 mean, deviation = _moments(layer, mask)
                 shape = (-1, *[1] * (vectors.ndim - 1))
                 vectors = (vectors - mean.view(shape)) / deviation.view(shape)
-            mixed = share * vectors if mixed is None else mixed + share * vectors
-        assert mixed is not None
+            mixed = mixed + share * vectors
         return mixed
 
 

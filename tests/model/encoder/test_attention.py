@@ -22,7 +22,7 @@ def test_rows_do_not_see_one_another() -> None:
     query, key, value = numbers(9)
     together = attention.packed(torch.tensor([0, 1, 5, 9], dtype=torch.int32), 5)(query, key, value)
     for start, end in ((0, 1), (1, 5), (5, 9)):
-        rows = [one[start:end] for one in (query, key, value)]
+        rows = [tensor[start:end] for tensor in (query, key, value)]
         alone = attention.padded(torch.zeros(1, 1, 1, end - start), record=ignored)(*(row[None] for row in rows))
         torch.testing.assert_close(together[start:end], alone[0])
     torch.testing.assert_close(together[:1], value[:1])  # one token attends to itself alone
@@ -35,7 +35,7 @@ def test_gradients_are_those_of_plain_products(dtype: torch.dtype, tolerance: fl
     mask = attention.padding_mask(is_token, torch.float32)
     gradients = []
     for record, used in ((ignored, torch.float32), (None, dtype)):
-        leaves = [one.view(3, n_tokens, 2, 64).requires_grad_() for one in numbers(3 * n_tokens)]
+        leaves = [tensor.view(3, n_tokens, 2, 64).requires_grad_() for tensor in numbers(3 * n_tokens)]
         with torch.autocast("cpu", torch.bfloat16, enabled=used == torch.bfloat16):
             attended = attention.padded(mask, record=record)(*(leaf.to(used) for leaf in leaves))
         assert attended.dtype == used
@@ -63,7 +63,7 @@ def test_a_cpu_trains_with_the_quicker_attention(
         return attend(query, key, value, mask)
 
     monkeypatch.setattr(functional, "scaled_dot_product_attention", noted)
-    query, key, value = (one[None].to(dtype).requires_grad_() for one in numbers(n_tokens))
+    query, key, value = (tensor[None].to(dtype).requires_grad_() for tensor in numbers(n_tokens))
     attention.padded(torch.zeros(1, 1, 1, n_tokens, dtype=dtype))(query, key, value)
     assert fused == expected
 
@@ -78,7 +78,7 @@ def test_the_kernel_of_a_gpu_says_what_is_said_row_by_row() -> None:
     if not attention.has_kernel(place, torch.bfloat16, 2, 64):
         pytest.skip("this GPU or this torch has no kernel")
     offsets = torch.tensor([0, 1, 5, 300], dtype=torch.int32)
-    rounded = [one.bfloat16() for one in numbers(300)]
-    expected = attention.packed(offsets, 295)(*(one.float() for one in rounded))
-    found = attention.packed(offsets.to(place), 300)(*(one.to(place) for one in rounded))
-    torch.testing.assert_close(found.float().cpu(), expected, rtol=0.02, atol=0.02)
+    rounded = [tensor.bfloat16() for tensor in numbers(300)]
+    expected = attention.packed(offsets, 295)(*(tensor.float() for tensor in rounded))
+    packed = attention.packed(offsets.to(place), 300)(*(tensor.to(place) for tensor in rounded))
+    torch.testing.assert_close(packed.float().cpu(), expected, rtol=0.02, atol=0.02)

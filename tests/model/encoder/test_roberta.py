@@ -38,8 +38,8 @@ def test_the_states_are_those_of_transformers(model_type: str) -> None:
     mask = (ids != 1).long()
     expected = encoder(ids, attention_mask=mask, output_hidden_states=True)
     states = ours(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-    for one, other in zip(states.hidden_states, expected.hidden_states, strict=True):
-        torch.testing.assert_close(one[mask.bool()], other[mask.bool()], rtol=1e-5, atol=1e-5)
+    for ours_of_layer, theirs_of_layer in zip(states.hidden_states, expected.hidden_states, strict=True):
+        torch.testing.assert_close(ours_of_layer[mask.bool()], theirs_of_layer[mask.bool()], rtol=1e-5, atol=1e-5)
     assert states.last_hidden_state is states.hidden_states[-1]
 
 
@@ -56,11 +56,11 @@ def test_without_padding_the_same_comes_out(model_type: str) -> None:
     n_rows: list[int] = []
     layers: Any = ours.encoder["layer"]
     for layer in layers:
-        layer.intermediate["dense"].register_forward_hook(lambda _, given, __: n_rows.append(len(given[0])))
+        layer.intermediate["dense"].register_forward_hook(lambda _, inputs, __: n_rows.append(len(inputs[0])))
     states = ours(input_ids=ids, attention_mask=mask, places=places, output_hidden_states=True)
     assert n_rows == [10, 10]
-    for one, other in zip(states.hidden_states, expected.hidden_states, strict=True):
-        torch.testing.assert_close(one[mask.bool()], other[mask.bool()], rtol=1e-5, atol=1e-5)
+    for packed_states, padded_states in zip(states.hidden_states, expected.hidden_states, strict=True):
+        torch.testing.assert_close(packed_states[mask.bool()], padded_states[mask.bool()], rtol=1e-5, atol=1e-5)
     assert not states.last_hidden_state[mask == 0].any()
     last = ours(input_ids=ids, attention_mask=mask, places=places).last_hidden_state
     torch.testing.assert_close(last, states.last_hidden_state)
@@ -84,8 +84,8 @@ def test_the_layouts_of_bert_and_xlm_roberta_compute_the_same() -> None:
     for encoder in (xlm_roberta, of_transformers(bert).eval(), of_transformers(xlm_roberta).eval()):
         assert longest_input(encoder) == 20
         states = encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
-        for one, other in zip(states, expected, strict=True):
-            torch.testing.assert_close(one[mask.bool()], other[mask.bool()], rtol=1e-5, atol=1e-5)
+        for actual_states, expected_states in zip(states, expected, strict=True):
+            torch.testing.assert_close(actual_states[mask.bool()], expected_states[mask.bool()], rtol=1e-5, atol=1e-5)
 
 
 def test_longest_input_is_that_of_transformers() -> None:

@@ -43,16 +43,16 @@ def test_spans_without_padding_are_the_same(settings: dict[str, Any], tiny_model
     directory = tiny_model_factory(**settings)
     segments = random_segments(24)
     tagger = load_tagger(directory)[0]
-    found = {
+    ratings = {
         packs: list(annotator_of(directory, TorchRunner(tagger, "float32", packs=packs)).annotate_segments(segments))
         for packs in (False, True)
     }
-    assert places(found[True]) == places(found[False])
-    assert sum(map(len, places(found[True]))) > 20
-    for one, other in zip(found[True], found[False], strict=True):
-        assert one.estimate is not None
-        assert other.estimate is not None
-        assert one.estimate.value == pytest.approx(other.estimate.value, abs=2e-3)
+    assert places(ratings[True]) == places(ratings[False])
+    assert sum(map(len, places(ratings[True]))) > 20
+    for packed, padded in zip(ratings[True], ratings[False], strict=True):
+        assert packed.estimate is not None
+        assert padded.estimate is not None
+        assert packed.estimate.value == pytest.approx(padded.estimate.value, abs=2e-3)
 
 
 def test_a_cpu_computes_padding(tiny_model_dir: Path) -> None:

@@ -68,12 +68,12 @@ class Answer(nn.Module):
         return self.states
 
 
-def check_states(computed: Tensor, in_numpy: Any, given: Tensor) -> None:
+def check_states(computed: Tensor, in_numpy: Any, inputs: Tensor) -> None:
     """Compares the states of each row without its padding; `in_numpy` computes one row."""
-    for row, own in enumerate(ROWS):
-        n_tokens = len(own.ids)
+    for row, encoding in enumerate(ROWS):
+        n_tokens = len(encoding.ids)
         expected: Array = computed[row, :n_tokens].numpy()
-        np.testing.assert_allclose(in_numpy(given[row, :n_tokens].numpy()), expected, atol=2e-5, rtol=2e-5)
+        np.testing.assert_allclose(in_numpy(inputs[row, :n_tokens].numpy()), expected, atol=2e-5, rtol=2e-5)
 
 
 @torch.inference_mode()
@@ -92,17 +92,17 @@ def test_layer_of_the_encoder(attention_width: int) -> None:
         attention_width=attention_width,
     )
     module, tensors = with_random_weights(roberta._Layer(config), "layer")
-    given = states(1)
-    attend = attention.padded(attention.padding_mask(BATCH.mask, given.dtype))
-    check_states(module(given, attend), numpy_engine._encoder_layer(tensors, "layer", config), given)
+    inputs = states(1)
+    attend = attention.padded(attention.padding_mask(BATCH.mask, inputs.dtype))
+    check_states(module(inputs, attend), numpy_engine._encoder_layer(tensors, "layer", config), inputs)
     assert not tensors.left
 
 
 @torch.inference_mode()
 def test_extra_layer() -> None:
     module, tensors = with_random_weights(ExtraLayer(WIDTH, 2, dropout=0.1), "layer")
-    given = states(1)
-    check_states(module(given, BATCH.mask), extra_layer(tensors, "layer", WIDTH, 2), given)
+    inputs = states(1)
+    check_states(module(inputs, BATCH.mask), extra_layer(tensors, "layer", WIDTH, 2), inputs)
     assert not tensors.left
 
 
@@ -110,11 +110,11 @@ def test_extra_layer() -> None:
 def test_comparison_of_texts() -> None:
     module, tensors = with_random_weights(TextComparison(WIDTH), "comparison")
     compare = numpy_engine._comparison(tensors, WIDTH)
-    given = states(1)
-    added, similarity = module(given, BATCH.ids, BATCH.roles)
-    for row, own in enumerate(ROWS):
-        n_tokens = len(own.ids)
-        terms, of_score = compare(given[row, :n_tokens].numpy(), own.ids, own.roles)
+    inputs = states(1)
+    added, similarity = module(inputs, BATCH.ids, BATCH.roles)
+    for row, encoding in enumerate(ROWS):
+        n_tokens = len(encoding.ids)
+        terms, of_score = compare(inputs[row, :n_tokens].numpy(), encoding.ids, encoding.roles)
         np.testing.assert_allclose(terms, added[row, :n_tokens].numpy(), atol=2e-4, rtol=2e-4)
         assert of_score == pytest.approx(similarity[row].item(), abs=2e-4)
     assert not tensors.left
@@ -144,20 +144,20 @@ def test_each_head(kind: type[Head], score_pooling: Any) -> None:
     )
     rows = module(read).rows(ROWS)
     compute = kind(config).layers(tensors, WIDTH)
-    for row, own in enumerate(ROWS):
-        n_tokens = len(own.ids)
+    for row, encoding in enumerate(ROWS):
+        n_tokens = len(encoding.ids)
         of_row = RowStates(
-            own,
+            encoding,
             encoded[row, :n_tokens].numpy(),
             final[row, :n_tokens].numpy(),
             similarity[row].item(),
             lambda ids: table.numpy()[ids],
         )
-        found = compute(of_row)
-        assert isinstance(found, kind.output)
+        output = compute(of_row)
+        assert isinstance(output, kind.output)
         assert isinstance(rows[row], kind.output)
         for field in fields(kind.output):
-            value, expected = (getattr(one, field.name) for one in (found, rows[row]))
+            value, expected = (getattr(head_output, field.name) for head_output in (output, rows[row]))
             if value is None:  # the number of a reference, which a row does not know
                 assert expected is None
             else:

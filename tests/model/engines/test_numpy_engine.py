@@ -60,17 +60,21 @@ def check_agreement(
     assert isinstance(in_numpy.predictor.engine, NumpyEngine)
     segments = list(filter(in_numpy.can_read, segments))
     pairs = list(zip(in_numpy.annotate_tokens(segments), in_torch.annotate_tokens(segments), strict=True))
-    assert places(one for (one, _), _ in pairs) == places(other for _, (other, _) in pairs)
-    assert sum(map(len, places(one for (one, _), _ in pairs))) >= least_spans
-    for (one, tokens), (other, expected) in pairs:
-        assert (one.rater, one.unplaced, tokens.ranges) == (other.rater, other.unplaced, expected.ranges)
-        assert [(lack.start, lack.end) for lack in one.omissions] == [
-            (lack.start, lack.end) for lack in other.omissions
+    assert places(rating for (rating, _), _ in pairs) == places(expected_rating for _, (expected_rating, _) in pairs)
+    assert sum(map(len, places(rating for (rating, _), _ in pairs))) >= least_spans
+    for (rating, tokens), (expected_rating, expected_tokens) in pairs:
+        assert (rating.rater, rating.unplaced, tokens.ranges) == (
+            expected_rating.rater,
+            expected_rating.unplaced,
+            expected_tokens.ranges,
+        )
+        assert [(lack.start, lack.end) for lack in rating.omissions] == [
+            (lack.start, lack.end) for lack in expected_rating.omissions
         ]
-        np.testing.assert_allclose(np.array(tokens.probabilities), np.array(expected.probabilities), atol=3e-5)
-        assert one.estimate is not None
-        assert other.estimate is not None
-        assert one.estimate.value == pytest.approx(other.estimate.value, abs=2e-4)
+        np.testing.assert_allclose(np.array(tokens.probabilities), np.array(expected_tokens.probabilities), atol=3e-5)
+        assert rating.estimate is not None
+        assert expected_rating.estimate is not None
+        assert rating.estimate.value == pytest.approx(expected_rating.estimate.value, abs=2e-4)
     assert in_numpy.counts == in_torch.counts
 
 
@@ -127,14 +131,14 @@ def mixed_texts(n_segments: int) -> list[Segment]:
     rng = random.Random(3)
     words = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").split() for name in ("mt", "src", "ref")]
 
-    def text(own: list[str]) -> str:
-        start = rng.randrange(len(own))
+    def text(language_words: list[str]) -> str:
+        start = rng.randrange(len(language_words))
         n_words = rng.randint(1, 30)
-        taken = own[start : start + n_words]
+        taken = language_words[start : start + n_words]
         rng.shuffle(taken[: rng.randint(0, n_words)])
         return " ".join(taken)
 
-    texts = [[text(own) for own in words] for _ in range(n_segments)]
+    texts = [[text(language_words) for language_words in words] for _ in range(n_segments)]
     return [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in texts]
 
 
@@ -142,12 +146,12 @@ def mixed_texts(n_segments: int) -> list[Segment]:
 def test_the_embedded_model_says_the_same(kind: str) -> None:
     lines = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("mt", "src", "ref")]
     segments = [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in zip(*lines, strict=True)]
-    given = [*segments[:4], *mixed_texts(4), *ODD]
+    read = [*segments[:4], *mixed_texts(4), *ODD]
     if kind == "reference":
-        given = [Segment(one.hypothesis, None, one.references) for one in given]
+        read = [Segment(segment.hypothesis, None, segment.references) for segment in read]
     else:
-        given = [Segment(one.hypothesis, one.source) for one in given]
-    check_agreement("mini", given, least_spans=8)
+        read = [Segment(segment.hypothesis, segment.source) for segment in read]
+    check_agreement("mini", read, least_spans=8)
 
 
 def most_segments(directory: Path) -> int:
@@ -175,9 +179,9 @@ def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory) -> 
 
 def test_it_is_chosen_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     config = checkpoint.read_config(checkpoint.resolve("mini"))
-    for available, chosen in ((1e12, False), (1e8, True)):
+    for available, expected in ((1e12, False), (1e8, True)):
         monkeypatch.setattr(choice, "_available_memory", lambda available=available: available)
-        assert choice.is_numpy(Hardware(), config, 100_000) == chosen
+        assert choice.is_numpy(Hardware(), config, 100_000) == expected
         assert not choice.is_numpy(Hardware(), config, None)
         assert not choice.is_numpy(Hardware("cuda"), config, 100_000)
 

@@ -36,10 +36,10 @@ def prediction(*rows: Any) -> Prediction:
     return Prediction("abcdef", ranges, Outputs.of(said))
 
 
-def categories_of(given: Prediction) -> list[str | None]:
-    spans = find(given, None, least=0.5)
+def categories_of(predicted: Prediction) -> list[str | None]:
+    spans = find(predicted, None, least=0.5)
     model_input = ModelInput.of(Segment("abcdef", None, ("x",)), "reference")
-    marks = Categories(INTERPRETER.config).mark(model_input, given, Marks(spans), Decoding())
+    marks = Categories(INTERPRETER.config).mark(model_input, predicted, Marks(spans), Decoding())
     return [span.category for span in marks.errors]
 
 
@@ -57,22 +57,22 @@ def test_a_span_has_the_most_probable_category_of_its_tokens(rows: Any, expected
 
 
 def test_several_predictions_are_averaged() -> None:
-    one = prediction(*[0.6 * STYLE + 0.4 * FLUENCY] * 6)
-    other = prediction(*[0.9 * FLUENCY + 0.1 * STYLE] * 6)
-    assert categories_of(INTERPRETER.average([one, other], 0.0)) == ["Fluency", "Fluency"]
+    mostly_style = prediction(*[0.6 * STYLE + 0.4 * FLUENCY] * 6)
+    mostly_fluency = prediction(*[0.9 * FLUENCY + 0.1 * STYLE] * 6)
+    assert categories_of(INTERPRETER.average([mostly_style, mostly_fluency], 0.0)) == ["Fluency", "Fluency"]
     # A model of several lacks the head.
-    assert categories_of(INTERPRETER.average([one, prediction()], 0.0)) == [None, None]
+    assert categories_of(INTERPRETER.average([mostly_style, prediction()], 0.0)) == [None, None]
 
 
 def test_every_span_of_a_model_with_the_head_has_a_category(tiny_model_factory: TinyModelFactory) -> None:
     segments = [*random_segments(20), Segment("a" * 300 + " b", "c", ("d",)), Segment("", "a", ("b",))]
-    given = matese.load(tiny_model_factory(categories={}, max_tokens=64), device="cpu", precision="float32")
-    found = [span.category for rating in given.annotate_segments(segments) for span in rating.errors or ()]
-    assert len(found) > 20
-    assert set(found) <= set(mqm.CATEGORIES)
-    assert len(set(found)) > 1
-    other = tiny_model_factory(max_tokens=64)
-    without = matese.load(other, device="cpu", precision="float32").annotate_segments(segments)
+    annotator = matese.load(tiny_model_factory(categories={}, max_tokens=64), device="cpu", precision="float32")
+    categories = [span.category for rating in annotator.annotate_segments(segments) for span in rating.errors or ()]
+    assert len(categories) > 20
+    assert set(categories) <= set(mqm.CATEGORIES)
+    assert len(set(categories)) > 1
+    directory = tiny_model_factory(max_tokens=64)
+    without = matese.load(directory, device="cpu", precision="float32").annotate_segments(segments)
     assert {span.category for rating in without for span in rating.errors or ()} == {None}
 
 

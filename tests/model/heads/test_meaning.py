@@ -65,10 +65,10 @@ def test_long_texts_fall_where_the_logit_is_high(logit: float, score: float, exp
 
 @given(st.floats(-24.9, -0.01), st.floats(-24.9, -0.01), st.floats(-9, 9), st.floats(0, 9), st.integers(1, 15))
 def test_the_score_falls_with_the_evidence_and_rises_with_the_score(
-    score: float, other: float, logit: float, rise: float, n_words: int
+    score: float, other_score: float, logit: float, rise: float, n_words: int
 ) -> None:
     rule = MeaningRule(1.0, score_of_short=0.7, meaning_of_short=0.3, offset_of_short=-2.0)
-    low, high = sorted((score, other))
+    low, high = sorted((score, other_score))
     assert -25 <= rule.score(score, logit + rise, n_words) <= rule.score(score, logit, n_words) + 1e-9 <= 1e-9
     assert rule.score(low, logit, n_words) <= rule.score(high, logit, n_words) + 1e-9
 
@@ -84,7 +84,9 @@ def test_scores_of_short_texts_can_rise() -> None:
 
 def test_half_of_a_long_text_is_not_short() -> None:
     half = ModelInput.of(Segment("Save", LONG, ("Save",)), "source")
-    assert [words_of_longest(one.readings) for one in (half, ModelInput.of(half.segment, "reference"))] == [9, 1]
+    assert [
+        words_of_longest(model_input.readings) for model_input in (half, ModelInput.of(half.segment, "reference"))
+    ] == [9, 1]
 
 
 def test_only_the_score_changes() -> None:

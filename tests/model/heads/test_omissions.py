@@ -43,10 +43,10 @@ def test_what_pieces_say_counts_for_their_words() -> None:
 
 def test_the_closest_reference_is_the_one_from_which_least_is_missing() -> None:
     ranges = np.array([[0, 1]], np.int32)
-    found = [OmissionProbabilities(0, ranges, np.array([value])) for value in (0.7, 0.2, 0.4)]
+    outputs = [OmissionProbabilities(0, ranges, np.array([value])) for value in (0.7, 0.2, 0.4)]
     model_input = ModelInput.of(Segment("a", None, ("b", "c", "d")), "reference")
     head = Omissions(make_config(omissions={}))
-    nearest = head.over_readings(model_input, found)
+    nearest = head.over_readings(model_input, outputs)
     assert nearest is not None
     assert (nearest.reference, nearest.probabilities.tolist()) == (1, [0.2])
     assert head.over_readings(model_input, [None, None, None]) is None
@@ -84,9 +84,9 @@ def test_a_model_without_a_head_finds_nothing() -> None:
 )
 def test_runs_of_missing_words(text: str, tokens: list[tuple[str, float]], expected: list[tuple[str, float]]) -> None:
     segment = Segment("x", None, (text,))
-    found, _ = decode(prediction(missing(text, *tokens)), segment, 0.5)
-    assert [(omission.words(segment), omission.confidence) for omission in found] == expected
-    assert {(omission.text, omission.reference, omission.severity) for omission in found} <= {
+    omissions, _ = decode(prediction(missing(text, *tokens)), segment, 0.5)
+    assert [(omission.words(segment), omission.confidence) for omission in omissions] == expected
+    assert {(omission.text, omission.reference, omission.severity) for omission in omissions} <= {
         ("reference", 0, Severity.MAJOR)
     }
 
@@ -94,8 +94,8 @@ def test_runs_of_missing_words(text: str, tokens: list[tuple[str, float]], expec
 def test_without_a_reference_words_of_the_source_are_missing() -> None:
     segment = Segment("x", "not now")
     lacking = missing("not now", ("not", 0.8), ("now", 0.2), reference=None)
-    ((found,), _) = decode(prediction(lacking), segment, 0.5)
-    assert (found.text, found.reference, found.words(segment)) == ("source", None, "not")
+    ((omission,), _) = decode(prediction(lacking), segment, 0.5)
+    assert (omission.text, omission.reference, omission.words(segment)) == ("source", None, "not")
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,6 @@ def test_words_in_place_of_missing_ones_are_wrong_and_nothing_is_missing(
     read = missing(reference, *((token, lacking.get(token, 0.0)) for token in reference.split()))
     segment = Segment(hypothesis, None, (reference,))
     omissions, spans = decode(Prediction(hypothesis, tokens.ranges, Outputs.of([read])), segment, 0.5)
-    assert [one.words(segment) for one in omissions] == omitted
-    assert [(hypothesis[one.start : one.end], one.confidence) for one in spans] == substitutes
-    assert {one.severity for one in spans} <= {Severity.MAJOR}
+    assert [omission.words(segment) for omission in omissions] == omitted
+    assert [(hypothesis[span.start : span.end], span.confidence) for span in spans] == substitutes
+    assert {span.severity for span in spans} <= {Severity.MAJOR}

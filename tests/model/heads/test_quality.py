@@ -43,9 +43,9 @@ def window(n_kept: int) -> Encoding:
     [([(5, [1, 2])], [1, 2]), ([(6, [1, 2]), (2, [5, 6])], [2, 3]), ([(1, [0, 0]), (0, [9, 9])], [0, 0])],
 )
 def test_windows_count_by_what_is_kept_of_them(windows: list[tuple[int, list[int]]], expected: list[int]) -> None:
-    given = [(window(n_kept), RowVector(np.array(vector, np.float32))) for n_kept, vector in windows]
+    outputs = [(window(n_kept), RowVector(np.array(vector, np.float32))) for n_kept, vector in windows]
     for head in (Quality, Ranking):
-        joined = head(RANKING).join(Row(("x",)), given, given).values
+        joined = head(RANKING).join(Row(("x",)), outputs, outputs).values
         assert joined.tolist() == expected
         assert joined.dtype == np.float32
 

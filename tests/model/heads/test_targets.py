@@ -20,12 +20,12 @@ SEGMENT = Segment("Er kommt.", "He comes not", ("Er kommtnicht", "Er kommt nie")
 MAJOR = Severity.MAJOR
 
 
-def rating(*omissions: Omission, errors: tuple[ErrorSpan, ...] | None = (), **others: object) -> Rating:
-    return Rating(SEGMENT, "one", errors, omissions=omissions, **others)  # type: ignore[arg-type]
+def rating(*omissions: Omission, errors: tuple[ErrorSpan, ...] | None = (), **fields: object) -> Rating:
+    return Rating(SEGMENT, "one", errors, omissions=omissions, **fields)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("given", "reference", "expected"),
+    ("rated", "reference", "expected"),
     [
         (rating(), 0, [0, 0, 0]),
         (rating(), None, [0, 0, 0]),
@@ -40,9 +40,9 @@ def rating(*omissions: Omission, errors: tuple[ErrorSpan, ...] | None = (), **ot
         (rating(estimate=Estimate(0.5, "0-1")), 0, [0, 0, 0]),
     ],
 )
-def test_what_a_rating_says_about_omissions(given: Rating, reference: int | None, expected: list[int] | None) -> None:
-    found = omission_labels(given, reference, TOKENS)
-    assert (None if found is None else found.tolist()) == expected
+def test_what_a_rating_says_about_omissions(rated: Rating, reference: int | None, expected: list[int] | None) -> None:
+    labels = omission_labels(rated, reference, TOKENS)
+    assert (None if labels is None else labels.tolist()) == expected
 
 
 UNPLACED = UnplacedError(MAJOR)
@@ -61,9 +61,9 @@ UNPLACED = UnplacedError(MAJOR)
 def test_every_error_is_one_of_meaning(
     errors: tuple[ErrorSpan, ...] | None, unplaced: tuple[UnplacedError, ...], tokens: list[int], segment: float
 ) -> None:
-    given = Rating(Segment("a b"), "contrasts", errors, unplaced=unplaced)
+    rated = Rating(Segment("a b"), "contrasts", errors, unplaced=unplaced)
     read = Tokens(np.zeros(2, np.int32), np.array([[0, 1], [2, 3]], np.int32))
-    of_tokens, of_segment = meaning_labels(given, read)
+    of_tokens, of_segment = meaning_labels(rated, read)
     assert of_tokens.tolist() == tokens
     assert of_segment == pytest.approx(segment, nan_ok=True)
 
@@ -71,10 +71,10 @@ def test_every_error_is_one_of_meaning(
 @pytest.mark.parametrize(("unplaced", "expected"), [((), [B_MAJOR, 0]), ((UNPLACED,), [IGNORED, IGNORED])])
 def test_errors_with_a_place_teach_the_tags(unplaced: tuple[UnplacedError, ...], expected: list[int]) -> None:
     errors = () if unplaced else (ErrorSpan(0, 1, MAJOR),)
-    given = Rating(Segment("a b"), "r", errors, unplaced=unplaced)
+    rated = Rating(Segment("a b"), "r", errors, unplaced=unplaced)
     read = Tokens(np.zeros(2, np.int32), np.array([[0, 1], [2, 3]], np.int32))
     tags, *_ = registry.targets(make_config())
-    columns = tags.columns([given], {"a b": read}, Counter())
+    columns = tags.columns([rated], {"a b": read}, Counter())
     labels = columns["tag_ids"]
     assert isinstance(labels, Ragged)
     assert labels[0].tolist() == expected

@@ -29,8 +29,8 @@ def read_expected(directory: Path) -> dict[str, Any]:
     """
     expected: dict[str, Any] = json.loads((directory / "expected.json").read_text(encoding="utf-8"))
     kept = [not text["mt"].strip() or all(text[name].strip() for name in ("src", "ref")) for text in expected["texts"]]
-    for found in expected["models"].values():
-        for of_inputs in found.values():
+    for of_model in expected["models"].values():
+        for of_inputs in of_model.values():
             of_inputs |= {name: list(compress(values, kept)) for name, values in of_inputs.items()}
     return {**expected, "texts": list(compress(expected["texts"], kept))}
 
@@ -69,13 +69,13 @@ class Difference:
 def differences(directory: Path, precision: str) -> Iterator[Difference]:
     """Yields the differences of each model and its inputs."""
     expected = read_expected(directory)
-    for name, found in expected["models"].items():
+    for name, by_inputs in expected["models"].items():
         annotator = matese.load(directory / name, precision=precision, device="cpu")
-        for inputs, theirs in found.items():
-            given = segments(expected["texts"], inputs)
-            own = [rating.estimate.value for rating in annotator.annotate_segments(given) if rating.estimate]
-            is_longer = np.array([_is_longer(annotator, segment) for segment in given])
-            gaps = np.abs(np.array(own) - np.array(theirs["scores"]))
+        for inputs, theirs in by_inputs.items():
+            texts = segments(expected["texts"], inputs)
+            ours = [rating.estimate.value for rating in annotator.annotate_segments(texts) if rating.estimate]
+            is_longer = np.array([_is_longer(annotator, segment) for segment in texts])
+            gaps = np.abs(np.array(ours) - np.array(theirs["scores"]))
             longer = float(gaps[is_longer].max(initial=0))
             yield Difference(name, inputs, float(gaps[~is_longer].max()), longer, int(is_longer.sum()))
 

@@ -44,8 +44,8 @@ def released(name: str) -> matese.Annotator:
 @pytest.mark.parametrize(("name", "inputs"), CASES)
 def test_scores_are_those_of_unbabel_comet(name: str, inputs: str) -> None:
     ratings = list(released(name).annotate_segments(segments(EXPECTED["texts"], inputs)))
-    found = [rating.estimate.value for rating in ratings if rating.estimate]
-    np.testing.assert_allclose(found, EXPECTED["models"][name][inputs]["scores"], atol=2e-6)
+    scores = [rating.estimate.value for rating in ratings if rating.estimate]
+    np.testing.assert_allclose(scores, EXPECTED["models"][name][inputs]["scores"], atol=2e-6)
     assert {rating.estimate.scale for rating in ratings if rating.estimate} == {"comet"}
     assert {rating.errors is None for rating in ratings} == {(name, inputs) not in MARKING}
 
@@ -53,7 +53,7 @@ def test_scores_are_those_of_unbabel_comet(name: str, inputs: str) -> None:
 @pytest.mark.parametrize(("name", "inputs"), MARKING)
 def test_labels_are_those_of_unbabel_comet_and_spans_are_exact(name: str, inputs: Any) -> None:
     annotator = released(name)
-    given = segments(EXPECTED["texts"], inputs)
+    texts = segments(EXPECTED["texts"], inputs)
     expected = EXPECTED["models"][name][inputs]
     seen: list[list[int]] = []
     choose = spans.choose_labels
@@ -64,32 +64,32 @@ def test_labels_are_those_of_unbabel_comet_and_spans_are_exact(name: str, inputs
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spans, "choose_labels", note)
-        for segment, labels in zip(given, expected["labels"], strict=True):
+        for segment, labels in zip(texts, expected["labels"], strict=True):
             seen.clear()
             assert ModelInput.of(segment, inputs)
             (rating,) = annotator.annotate_segments([segment])
-            assert all(found == labels for found in seen)
+            assert all(seen_labels == labels for seen_labels in seen)
             text = segment.hypothesis
             for error in rating.errors or ():
                 assert text[error.start : error.end].strip() == text[error.start : error.end] != ""
             # Two touching spans are of different severity.
             pairs = zip((rating.errors or ())[:-1], (rating.errors or ())[1:], strict=True)
             assert all(a.end < b.start or a.severity != b.severity or text[a.end : b.start] for a, b in pairs)
-    severities = {error.severity for rating in annotator.annotate_segments(given) for error in rating.errors or ()}
+    severities = {error.severity for rating in annotator.annotate_segments(texts) for error in rating.errors or ()}
     assert severities == {Severity.MINOR, Severity.MAJOR, *([Severity.CRITICAL] if name == "xcomet" else [])}
 
 
 def test_the_threshold_marks_more_or_less() -> None:
-    given = segments(EXPECTED["texts"], "source+reference")
-    found = {}
+    texts = segments(EXPECTED["texts"], "source+reference")
+    n_errors = {}
     for threshold in (None, 0.05, 0.95):
         annotator = matese.load(
             COMET / "xcomet", precision="float32", choice=matese.DecodingChoice(min_confidence=threshold)
         )
-        found[threshold] = sum(len(rating.errors or ()) for rating in annotator.annotate_segments(given))
+        n_errors[threshold] = sum(len(rating.errors or ()) for rating in annotator.annotate_segments(texts))
         expected = "argmax" if threshold is None else f"{threshold:g}"
         assert f"decode:{expected}+inputs0.1667+0.3333+0.5|" in annotator.signature("source+reference")
-    assert found[0.95] < found[None]
+    assert n_errors[0.95] < n_errors[None]
 
 
 def test_a_converted_model_is_the_same_and_needs_no_other_file(tmp_path: Path) -> None:
@@ -104,10 +104,10 @@ def test_a_converted_model_is_the_same_and_needs_no_other_file(tmp_path: Path) -
         card = (target / "README.md").read_text(encoding="utf-8")
         assert "license: cc-by-nc-sa-4.0" in card
         assert "| Licence | cc-by-nc-sa-4.0 |" in card
-        given = segments(EXPECTED["texts"], "source+reference")
-        ratings = list(load(target).annotate_segments(given))
-        found = [rating.estimate.value for rating in ratings if rating.estimate]
-        np.testing.assert_allclose(found, EXPECTED["models"][name]["source+reference"]["scores"], atol=2e-6)
+        texts = segments(EXPECTED["texts"], "source+reference")
+        ratings = list(load(target).annotate_segments(texts))
+        scores = [rating.estimate.value for rating in ratings if rating.estimate]
+        np.testing.assert_allclose(scores, EXPECTED["models"][name]["source+reference"]["scores"], atol=2e-6)
         with pytest.raises(ModelError, match="is a model of matese already; give a released model"):
             loading.convert(target, tmp_path / "again", name="again")
 
@@ -121,8 +121,8 @@ def test_settings_of_a_converted_model_can_be_changed(tmp_path: Path) -> None:
     config["model"]["decoding"]["min_confidence"] = 0.3
     path.write_text(json.dumps(config), encoding="utf-8")
     annotator = load(tmp_path / "own")
-    given = segments(EXPECTED["texts"], "source+reference")
-    list(annotator.annotate_segments(given))
+    texts = segments(EXPECTED["texts"], "source+reference")
+    list(annotator.annotate_segments(texts))
     signature = annotator.signature("source+reference")
     assert "decode:0.3+inputs0+0+1|" in signature
     assert "score:unified0+0+1+0|" in signature

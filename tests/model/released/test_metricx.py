@@ -75,14 +75,14 @@ def test_the_hybrid_reads_source_candidate_and_reference(is_converted: bool, tmp
         directory = tmp_path / "own"
     annotator = matese.load(directory, precision="float32", device="cpu")
     ratings = annotator.annotate_segments([Segment(hyp, src, (ref,)) for src, hyp, ref in TEXTS])
-    found = [rating.estimate.value for rating in ratings if rating.estimate]
+    scores = [rating.estimate.value for rating in ratings if rating.estimate]
     wanted = [expected(model, tokenizer, f"source: {src} candidate: {hyp} reference: {ref}") for src, hyp, ref in TEXTS]
-    np.testing.assert_allclose(found, wanted, atol=2e-5)
-    assert len({round(score, 3) for score in found} - {0.0, -25.0}) > 1, "scores within the bounds"
+    np.testing.assert_allclose(scores, wanted, atol=2e-5)
+    assert len({round(score, 3) for score in scores} - {0.0, -25.0}) > 1, "scores within the bounds"
     ratings = annotator.annotate_segments([Segment(hyp, src) for src, hyp, _ in TEXTS])
-    found = [rating.estimate.value for rating in ratings if rating.estimate]
+    scores = [rating.estimate.value for rating in ratings if rating.estimate]
     wanted = [expected(model, tokenizer, f"source: {src} candidate: {hyp}") for src, hyp, _ in TEXTS]
-    np.testing.assert_allclose(found, wanted, atol=2e-5)
+    np.testing.assert_allclose(scores, wanted, atol=2e-5)
 
 
 @pytest.mark.parametrize("name", ["metricx-23-tiny-v2p0", "metricx-23-qe-tiny-v2p0"])
@@ -101,10 +101,10 @@ def test_the_models_of_2023_read_the_candidate_first(name: str, tmp_path: Path) 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     directory, *_ = make_model(tmp_path, "metricx-24-tiny")
-    other = directory.rename(tmp_path / "mine")
+    nameless = directory.rename(tmp_path / "mine")
     with pytest.raises(ModelError, match="mine is an mT5 model: its path must contain metricx-23, metricx-23-qe or me"):
-        matese.load(other)
-    again = other.rename(directory)
+        matese.load(nameless)
+    again = nameless.rename(directory)
     for path in again.glob("*.safetensors"):
         path.unlink()
     with pytest.raises(ModelError, match=r"has no tensor lm_head.weight: the download is incomplete; fetch the model"):

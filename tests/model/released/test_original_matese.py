@@ -87,9 +87,9 @@ def make_release(folder: Path, kind: str, *, is_source: bool = False) -> tuple[P
 
 
 @torch.no_grad()
-def expected(theirs: Theirs, tokenizer: Any, hypothesis: str, other: str, marker: str) -> np.ndarray:
+def expected(theirs: Theirs, tokenizer: Any, hypothesis: str, context: str, marker: str) -> np.ndarray:
     """Returns the probabilities of the hypothesis' tokens in the order of `TAGS`: (tokens, tags)."""
-    ids = tokenizer(f"<candidate> {hypothesis} {marker} {other}")["input_ids"]
+    ids = tokenizer(f"<candidate> {hypothesis} {marker} {context}")["input_ids"]
     rows = torch.tensor([ids])
     output = theirs.transformer_model(input_ids=rows, output_hidden_states=True)
     states = theirs.encoder(torch.stack(output.hidden_states[-4:]).sum(0))
@@ -108,12 +108,15 @@ def test_probabilities_are_those_of_the_release(kind: str, is_source: bool, is_c
         directory = tmp_path / "own"
     annotator = matese.load(directory, precision="float32", device="cpu", choice=matese.DecodingChoice(overrides=()))
     pairs = list(zip(HYPOTHESES, OTHERS, strict=True))
-    segments = [Segment(own, other) if is_source else Segment(own, None, (other,)) for own, other in pairs]
+    segments = [
+        Segment(hypothesis, context) if is_source else Segment(hypothesis, None, (context,))
+        for hypothesis, context in pairs
+    ]
     marker = "<source>" if is_source else "<reference>"
-    for (rating, tokens), (own, other) in zip(annotator.annotate_tokens(segments), pairs, strict=True):
-        found = np.array(tokens.probabilities)
-        np.testing.assert_allclose(found, expected(theirs, tokenizer, own, other, marker), atol=3e-6)
-        assert rating.segment.hypothesis[slice(*tokens.ranges[0])] == own[: tokens.ranges[0][1]]
+    for (rating, tokens), (hypothesis, context) in zip(annotator.annotate_tokens(segments), pairs, strict=True):
+        probabilities = np.array(tokens.probabilities)
+        np.testing.assert_allclose(probabilities, expected(theirs, tokenizer, hypothesis, context, marker), atol=3e-6)
+        assert rating.segment.hypothesis[slice(*tokens.ranges[0])] == hypothesis[: tokens.ranges[0][1]]
         assert rating.estimate is not None
 
 

@@ -104,29 +104,29 @@ def expected(encoder: XLMRobertaModel, state: dict[str, torch.Tensor], texts: tu
 
 
 def segments() -> list[Segment]:
-    return [Segment(hypothesis, source, (other,)) for source, hypothesis, other in TEXTS]
+    return [Segment(hypothesis, source, (reference,)) for source, hypothesis, reference in TEXTS]
 
 
 def test_scores_are_those_of_pear(model: Path, encoder: XLMRobertaModel, tmp_path: Path) -> None:
     state = torch.load(model / "checkpoints" / "model.ckpt")["state_dict"]
     annotator = matese.load(model, precision="float32", device="cpu")
     ratings = list(annotator.annotate_segments(segments()))
-    found = [rating.estimate.value for rating in ratings if rating.estimate]
-    np.testing.assert_allclose(found, [expected(encoder, state, texts) for texts in TEXTS], atol=2e-6)
+    scores = [rating.estimate.value for rating in ratings if rating.estimate]
+    np.testing.assert_allclose(scores, [expected(encoder, state, texts) for texts in TEXTS], atol=2e-6)
     assert {rating.errors for rating in ratings} == {None}
     assert "|score:pairwise|" in (ratings[0].rater or "")
     loading.convert(model, tmp_path / "own", name="Org/pear")
     again = matese.load(tmp_path / "own", precision="float32", device="cpu").annotate_segments(segments())
-    np.testing.assert_allclose([rating.estimate.value for rating in again if rating.estimate], found, atol=2e-6)
+    np.testing.assert_allclose([rating.estimate.value for rating in again if rating.estimate], scores, atol=2e-6)
 
 
 def test_a_checkpoint_alone_and_a_fixed_scale(model: Path, tmp_path: Path) -> None:
     state = torch.load(model / "checkpoints" / "model.ckpt")["state_dict"]
     scale = math.log1p(math.exp(float(state.pop("_alpha_raw")))) + 1e-6
-    other = matese.load(write(tmp_path / "alone", state, has_hparams=False, score_alpha=2 * scale), precision="float32")
+    alone = matese.load(write(tmp_path / "alone", state, has_hparams=False, score_alpha=2 * scale), precision="float32")
     ratings = zip(
         matese.load(model, precision="float32").annotate_segments(segments()),
-        other.annotate_segments(segments()),
+        alone.annotate_segments(segments()),
         strict=True,
     )
     for learned, fixed in ratings:
@@ -169,9 +169,9 @@ def test_translations_are_compared_with_each_other(model: Path) -> None:
         pairs[a, b] = rating.estimate.value
         pairs[b, a] = -rating.estimate.value
     for text, value in zip(texts, of_house, strict=True):
-        others = list(texts)
-        others.remove(text)
-        mean = sum(pairs.get((text, other), 0.0) for other in others) / 3
+        rivals = list(texts)
+        rivals.remove(text)
+        mean = sum(pairs.get((text, rival), 0.0) for rival in rivals) / 3
         assert value == pytest.approx(mean, abs=1e-5)
     choices = matese.rerank([texts], ["The house is old."], model=model)
     assert choices[0].index == int(np.argmax(of_house))

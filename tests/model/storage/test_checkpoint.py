@@ -136,9 +136,9 @@ def test_a_bare_name_is_an_embedded_model_wherever_it_is_said(monkeypatch: pytes
 
 def test_the_fingerprint_stands_for_the_weights(tiny_model_factory: TinyModelFactory, tiny_model_dir: Path) -> None:
     again = tiny_model_factory(inputs=("reference", "source", "source+reference"))
-    other = tiny_model_factory(inputs=("reference",))
+    other_model = tiny_model_factory(inputs=("reference",))
     assert checkpoint.fingerprint(again) == checkpoint.fingerprint(tiny_model_dir)
-    assert checkpoint.fingerprint(other) != checkpoint.fingerprint(tiny_model_dir)
+    assert checkpoint.fingerprint(other_model) != checkpoint.fingerprint(tiny_model_dir)
 
 
 def test_saving_replaces_whole_directories_only(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
@@ -166,34 +166,34 @@ def tensors() -> dict[str, torch.Tensor]:
 
 
 def test_float16_and_float32() -> None:
-    given = tensors()
-    assert all(torch.equal(tensor, given[name]) for name, tensor in packing.pack(given, "float32").items())
-    half = packing.pack(given, "float16")
+    plain = tensors()
+    assert all(torch.equal(tensor, plain[name]) for name, tensor in packing.pack(plain, "float32").items())
+    half = packing.pack(plain, "float16")
     assert {tensor.dtype for tensor in half.values()} == {torch.float16}
-    assert packing.unpack(half).keys() == given.keys()
+    assert packing.unpack(half).keys() == plain.keys()
 
 
 def test_tables_take_eight_bits_and_keep_each_row_to_its_own_half_percent() -> None:
-    given = tensors()
-    stored = packing.pack(given, "int8")
+    plain = tensors()
+    stored = packing.pack(plain, "int8")
     assert stored["table"].dtype == torch.int8
     assert stored["matrix"].dtype == torch.float16
     back = packing.unpack(stored)
-    assert back.keys() == given.keys()
+    assert back.keys() == plain.keys()
     assert {tensor.dtype for tensor in back.values()} == {torch.float32}
-    largest = given["table"].abs().amax(1, keepdim=True)
-    assert ((back["table"] - given["table"]).abs() <= largest / 127 / 2 * 1.001).all()
+    largest = plain["table"].abs().amax(1, keepdim=True)
+    assert ((back["table"] - plain["table"]).abs() <= largest / 127 / 2 * 1.001).all()
     again = packing.pack(back, "int8")
     assert torch.equal(again["table"], stored["table"]), "stored again it is the same"
 
 
 def test_one_block_of_four_bits_is_a_row() -> None:
-    given = {"table": torch.arange(-8, 8).repeat(1100, 2).float()}
-    stored = packing.pack(given, "int8")
+    plain = {"table": torch.arange(-8, 8).repeat(1100, 2).float()}
+    stored = packing.pack(plain, "int8")
     assert stored["table"].dtype == torch.uint8
-    assert torch.equal(packing.unpack(stored)["table"], given["table"])
+    assert torch.equal(packing.unpack(stored)["table"], plain["table"])
     arrays = {name: tensor.numpy() for name, tensor in stored.items()}
-    np.testing.assert_array_equal(StoredTensors(arrays)("table", 1100, 32), given["table"].numpy())
+    np.testing.assert_array_equal(StoredTensors(arrays)("table", 1100, 32), plain["table"].numpy())
 
 
 def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
@@ -201,13 +201,13 @@ def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
     numbers[..., 0] = -8
     scales = (torch.rand(2, 600, 2, 1) - 0.3).half()
     scales[0, 7] = 0
-    given = {"blocks": (numbers * scales.float()).half().flatten(-2), "rest": torch.randn(600, 64)}
-    stored = packing.pack(given, "int8")
+    plain = {"blocks": (numbers * scales.float()).half().flatten(-2), "rest": torch.randn(600, 64)}
+    stored = packing.pack(plain, "int8")
     assert stored["blocks"].dtype == torch.uint8
     assert stored["blocks"].shape == (2, 600, 32)
     assert stored["rest"].dtype == torch.int8
     back = packing.unpack(stored)
-    assert torch.equal(back["blocks"], given["blocks"].float())
+    assert torch.equal(back["blocks"], plain["blocks"].float())
     arrays = {name: tensor.numpy() for name, tensor in stored.items()}
     np.testing.assert_array_equal(StoredTensors(arrays)("blocks", 2, 600, 64), back["blocks"].numpy())
     assert StoredTensors(arrays).table("blocks", 2, 600, 64)(np.zeros(0, np.int32)).shape == (0, 600, 64)
@@ -218,9 +218,9 @@ def test_tensors_are_put_in_place_without_a_copy() -> None:
     first = nn.Linear(2, 3)
     second = nn.Linear(2, 3)
     second.weight = first.weight  # as encoder-decoders share their embeddings
-    given = {"0.weight": torch.ones(3, 2), "0.bias": torch.zeros(3).half(), "1.bias": torch.ones(3)}
-    weights.assign(given, nn.Sequential(first, second))
-    assert first.weight.data_ptr() == given["0.weight"].data_ptr()
+    loaded = {"0.weight": torch.ones(3, 2), "0.bias": torch.zeros(3).half(), "1.bias": torch.ones(3)}
+    weights.assign(loaded, nn.Sequential(first, second))
+    assert first.weight.data_ptr() == loaded["0.weight"].data_ptr()
     assert second.weight is first.weight
     assert first.weight.requires_grad
     assert first.bias.dtype == torch.float32

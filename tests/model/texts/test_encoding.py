@@ -71,9 +71,9 @@ def test_texts_with_other_ranges_than_the_tokenizers_are_found(texts: list[str],
     starts = [0]
     for number, text in enumerate(texts):
         places = sorted(chance.randint(0, len(text)) for _ in range(2 * chance.randint(0, 3)))
-        own = list(zip(places[::2], places[1::2], strict=True))
-        expected += [number] if encoding._trimmed(text, own) != own else []
-        ranges += own
+        offsets = list(zip(places[::2], places[1::2], strict=True))
+        expected += [number] if encoding._trimmed(text, offsets) != offsets else []
+        ranges += offsets
         starts.append(len(ranges))
     assert encoding._untrimmed(texts, np.array(ranges, np.int32).reshape(-1, 2), starts) == expected
 
@@ -164,10 +164,10 @@ def test_windows_lose_no_token_and_fit(encoder: TextEncoder, n_tokens: int, leng
 def test_each_window_has_the_part_of_the_context_that_belongs_to_it() -> None:
     rows = ENCODER.join(some_tokens(100), [some_tokens(100)], "source")
     for row in rows:
-        own = row.ranges[:, 0]
+        starts = row.ranges[:, 0]
         context = row.ids[row.first + len(row.ranges) + 2 : -1] - 10
-        assert context[0] <= own[0] + 1
-        assert context[-1] >= own[-1] - 1
+        assert context[0] <= starts[0] + 1
+        assert context[-1] >= starts[-1] - 1
 
 
 @pytest.mark.parametrize(

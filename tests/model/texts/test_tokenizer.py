@@ -34,13 +34,17 @@ def test_the_files_say_what_transformers_says(tiny_model_dir: Path) -> None:
         assert ours.all_special_ids == sorted(theirs.all_special_ids)
         for name in ("pad", "unk", "eos", "sep"):
             assert getattr(ours, f"{name}_token_id") == getattr(theirs, f"{name}_token_id")
-        encoders = [TextEncoder(one, max_tokens=64) for one in (ours, theirs)]
+        encoders = [TextEncoder(loaded, max_tokens=64) for loaded in (ours, theirs)]
         tokens = [encoder.tokenize(TEXTS) for encoder in encoders]
         rows = [
-            encoder.join(own[0], own[2:], "source+reference") for encoder, own in zip(encoders, tokens, strict=True)
+            encoder.join(of_encoder[0], of_encoder[2:], "source+reference")
+            for encoder, of_encoder in zip(encoders, tokens, strict=True)
         ]
-        for one, other in zip(*tokens, strict=True):
-            assert (one.ids.tolist(), one.ranges.tolist()) == (other.ids.tolist(), other.ranges.tolist())
+        for ours_of_text, theirs_of_text in zip(*tokens, strict=True):
+            assert (ours_of_text.ids.tolist(), ours_of_text.ranges.tolist()) == (
+                theirs_of_text.ids.tolist(),
+                theirs_of_text.ranges.tolist(),
+            )
         assert rows[0][0].ids.tolist() == rows[1][0].ids.tolist()
 
 

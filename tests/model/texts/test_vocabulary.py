@@ -62,6 +62,6 @@ def test_texts_of_the_pieces_that_are_left_are_read_as_before(
     ratings = [
         matese.load(path, device="cpu", precision="float32").annotate_segments(segments) for path in (directory, small)
     ]
-    for one, other in zip(*map(list, ratings), strict=True):
-        assert one.errors == other.errors
-        assert one.overall == other.overall
+    for pruned_rating, whole_rating in zip(*map(list, ratings), strict=True):
+        assert pruned_rating.errors == whole_rating.errors
+        assert pruned_rating.overall == whole_rating.overall

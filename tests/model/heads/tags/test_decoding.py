@@ -101,8 +101,8 @@ def test_no_tokens_and_white_space_give_no_spans() -> None:
 
 
 def test_bytes_of_one_character_with_two_errors_are_one_span() -> None:
-    found = find(certain(B_MINOR, O, B_MAJOR), [(0, 1), (0, 1), (0, 1)], "😀", least=0.5)
-    assert [(span.start, span.end, span.confidence) for span in found] == [(0, 1, 0.99)]
+    spans = find(certain(B_MINOR, O, B_MAJOR), [(0, 1), (0, 1), (0, 1)], "😀", least=0.5)
+    assert [(span.start, span.end, span.confidence) for span in spans] == [(0, 1, 0.99)]
 
 
 def test_less_confidence_marks_more() -> None:
@@ -136,13 +136,13 @@ def test_widen(text: str, start: int, end: int, expected: tuple[int, int]) -> No
 def test_fitted_values_decide_what_is_marked() -> None:
     rows = uncertain(0.2, 0.01, 0.2, 0.2)
     ranges = [(0, 1), (2, 3), (4, 5), (6, 7)]
-    found = [
+    marks = [
         [(span.start, span.end, span.confidence) for span in find(rows, ranges, "a b c d", least=least, marking=FITTED)]
         for least in (0.1, 0.17, 0.4)
     ]
     short = (0, 1, FITTED.confidence(0.2, 0.2))
     long = (4, 7, FITTED.confidence(0.2, 0.4))
-    assert found == [[short, long], [long], []]
+    assert marks == [[short, long], [long], []]
 
 
 @pytest.mark.parametrize(("major", "expected"), [(0.2, MINOR), (0.9, MAJOR)])
@@ -164,7 +164,7 @@ def test_confidence_never_falls_where_an_error_becomes_more_probable(
         find(uncertain(*each), ranges, "a " * len(errors), least=0.05, marking=FITTED) for each in (errors, worse)
     )
     for span in before:
-        (around,) = [one for one in after if one.start <= span.start and span.end <= one.end]
+        (around,) = [wider for wider in after if wider.start <= span.start and span.end <= wider.end]
         assert (around.confidence or 0) >= (span.confidence or 0) - 1e-4
 
 
@@ -181,5 +181,5 @@ def test_thresholds_depend_on_length_and_number_of_pieces() -> None:
 def test_expected_score_of_tags() -> None:
     rows = np.log(np.array([[0.5, 0.2, 0.05, 0.2, 0.05], [0.7, 0.1, 0.1, 0.05, 0.05]]))
     head = Tags(make_config())
-    found = [head.expected_score(TagProbabilities(logs)) for logs in (np.zeros((0, 5)), rows, certain(*[B_MAJOR] * 9))]
-    assert found == pytest.approx([0, -(0.3 + 5 * 0.25), -25])
+    scores = [head.expected_score(TagProbabilities(logs)) for logs in (np.zeros((0, 5)), rows, certain(*[B_MAJOR] * 9))]
+    assert scores == pytest.approx([0, -(0.3 + 5 * 0.25), -25])

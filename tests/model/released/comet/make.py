@@ -105,11 +105,11 @@ def main() -> None:
         job = Job(samples, args.output.resolve(), 8000, 514)
     for kind in ENCODERS:
         write_encoder(kind, job)
-    found = {}
+    expected_by_model = {}
     for name in MODELS:
         write_checkpoint(name, job.output)
-        found[name] = score(name, job)
-    expected = {"texts": samples, "models": found}
+        expected_by_model[name] = score(name, job)
+    expected = {"texts": samples, "models": expected_by_model}
     text = json.dumps(expected, indent=1, ensure_ascii=False)
     (job.output / "expected.json").write_text(text + "\n", encoding="utf-8")
 
@@ -196,9 +196,9 @@ def write_checkpoint(name: str, output: Path) -> None:
     from comet.models import str2model  # type: ignore[import-not-found]
     from pytorch_lightning import Trainer
 
-    identifier, kind, given = MODELS[name]
-    patch = given.get("patch")
-    hparams = {key: value for key, value in given.items() if key != "patch"}
+    identifier, kind, settings = MODELS[name]
+    patch = settings.get("patch")
+    hparams = {key: value for key, value in settings.items() if key != "patch"}
     directory = output / name
     shutil.rmtree(directory, ignore_errors=True)
     (directory / "checkpoints").mkdir(parents=True)
@@ -211,7 +211,7 @@ def write_checkpoint(name: str, output: Path) -> None:
     model = str2model[identifier](**hparams, load_pretrained_weights=False)
     with torch.no_grad():
         for key, tensor in model.named_parameters():
-            scale = next((own for end, own in _SCALES.items() if key.endswith(end)), 0.3)
+            scale = next((suffix_scale for end, suffix_scale in _SCALES.items() if key.endswith(end)), 0.3)
             tensor.normal_(1.0 if "LayerNorm.weight" in key or "layer_norm.weight" in key else 0.0, scale)
     trainer = Trainer(logger=False, enable_checkpointing=False, accelerator="cpu")
     trainer.strategy.connect(model)
@@ -229,12 +229,12 @@ def score(name: str, job: Job) -> dict[str, Any]:
     model = load_from_checkpoint("checkpoints/model.ckpt", local_files_only=True)
     samples = job.samples
     is_unified = MODELS[name][0] in ("unified_metric", "xcomet_metric")
-    found = {"source+reference": predict(model, samples)}
+    by_inputs = {"source+reference": predict(model, samples)}
     if is_unified:
-        found["source"] = predict(model, [{"src": one["src"], "mt": one["mt"]} for one in samples])
+        by_inputs["source"] = predict(model, [{"src": sample["src"], "mt": sample["mt"]} for sample in samples])
     if is_unified and "input_segments" not in MODELS[name][2]:
-        found["reference"] = predict(model, [{"ref": one["ref"], "mt": one["mt"]} for one in samples])
-    return found
+        by_inputs["reference"] = predict(model, [{"ref": sample["ref"], "mt": sample["mt"]} for sample in samples])
+    return by_inputs
 
 
 def predict(model: Any, samples: list[dict[str, str]]) -> dict[str, Any]:
@@ -250,13 +250,13 @@ def predict(model: Any, samples: list[dict[str, str]]) -> dict[str, Any]:
         model.decode = decode
     # Without batches by length, labels come in the order of the samples.
     output = model.predict(samples, batch_size=4, gpus=0, progress_bar=False, num_workers=0, length_batching=False)
-    found: dict[str, Any] = {"scores": [round(score, 7) for score in output["scores"]]}
+    expected: dict[str, Any] = {"scores": [round(score, 7) for score in output["scores"]]}
     if "metadata" in output and "error_spans" in output["metadata"]:
         keys = ("start", "end", "severity", "confidence")
         every = output["metadata"]["error_spans"]
-        found["spans"] = [[[span[key] for key in keys] for span in spans] for spans in every]
-        found["labels"] = labels
-    return found
+        expected["spans"] = [[[span[key] for key in keys] for span in spans] for spans in every]
+        expected["labels"] = labels
+    return expected
 
 
 if __name__ == "__main__":

@@ -22,12 +22,12 @@ def main() -> None:
     """Writes the segments."""
     for lang_pair in LANG_PAIRS:
         rows = list(zip(*read(sys.argv[1], lang_pair), strict=True))
-        chosen = [rows[number * len(rows) // N_SEGMENTS] for number in range(N_SEGMENTS)]
+        sampled = [rows[number * len(rows) // N_SEGMENTS] for number in range(N_SEGMENTS)]
         for number in range(N_LONG):
             start = number * (len(rows) - N_JOINED) // N_LONG
             joined = zip(*rows[start : start + N_JOINED], strict=True)
-            chosen.append(tuple(" ".join(texts) for texts in joined))
-        for row in chosen:
+            sampled.append(tuple(" ".join(texts) for texts in joined))
+        for row in sampled:
             print(json.dumps(dict(zip(("src", "mt", "ref"), row, strict=True)), ensure_ascii=False))  # noqa: T201
 
 
