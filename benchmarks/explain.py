@@ -11,7 +11,10 @@ reads the first reference.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+
+import numpy as np
 
 import matese
 from benchmarks import markdown
@@ -46,9 +49,9 @@ def main() -> None:
     rows = {}
     for fit in fits:
         figures = fitting.measure(fit.method, words[fit.method])
-        f1 = fitting.f1_from(words[fit.method], fit.min_weight)
+        f1 = _f1(words[fit.method], fit.min_weight)
         rows[str(fit.method)] = {"auc": figures.auc, "recall_at_k": figures.recall_at_k, "f1": f1}
-    everything = fitting.f1_from(next(iter(words.values())), float("-inf"))
+    everything = _f1(next(iter(words.values())), float("-inf"))
     rows["all words"] = {"auc": 0.5, "recall_at_k": float("nan"), "f1": everything}
     n_mixed = fitting.measure(fits[0].method, words[fits[0].method]).n_segments
     print(f"{len(test)} segments of {arguments.test.stem}, {n_mixed} of them with words in errors and correct words.\n")
@@ -58,6 +61,14 @@ def main() -> None:
     rows["all words"].pop("recall_at_k")
     whole = {"model": annotator.name, "segments": len(test), "mixed": n_mixed, "dev": fitted, "test": rows}
     markdown.write_json(arguments.json, whole)
+
+
+def _f1(segments: Sequence[fitting.Words], min_weight: float) -> float:
+    """Returns the F1 of the words with at least this weight, over all segments."""
+    is_bad, weights = map(np.concatenate, zip(*segments, strict=True))
+    is_marked = weights >= min_weight
+    n_both = int((is_bad & is_marked).sum())
+    return 2 * n_both / max(1, int(is_bad.sum()) + int(is_marked.sum()))
 
 
 if __name__ == "__main__":

@@ -53,14 +53,14 @@ def __getattr__(name: str) -> object:
     """Imports modules on first use, so that `import matese` loads neither torch nor numpy."""
     if name not in _HOMES:
         raise AttributeError(f"module 'matese' has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"matese.{_HOMES[name]}"), name)
-    if inspect.isfunction(found) and not hasattr(found, "__wrapped__"):  # as those of tasks have it already
+    value = getattr(importlib.import_module(f"matese.{_HOMES[name]}"), name)
+    if inspect.isfunction(value) and not hasattr(value, "__wrapped__"):  # as those of tasks have it already
         from matese.tasks import request
 
-        found = request.public(found)
-        found.__module__ = __name__  # so that it can be pickled
-    globals()[name] = found
-    return found
+        value = request.public(value)
+        value.__module__ = __name__  # so that it can be pickled
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -62,12 +62,12 @@ def short_names(paths: Sequence[str]) -> list[str]:
     counts = Counter(stems)
     names = [path if counts[stem] > 1 else stem for path, stem in zip(paths, stems, strict=True)]
     # A path without a directory can equal another file's name without its suffix: "mt" beside "mt.a" and "mt.b".
-    chosen = names if len(set(names)) == len(names) else paths
+    unique_names = names if len(set(names)) == len(names) else paths
     # A file name need not be UTF-8, but output is.
-    return [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in chosen]
+    return [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in unique_names]
 
 
-def shown(names: Iterable[str]) -> str:
+def abridged(names: Iterable[str]) -> str:
     """Returns the first of some names, with the number of those that are left out."""
     all_names = list(names)
     rest = f" and {len(all_names) - 5:,} more" if len(all_names) > 6 else ""

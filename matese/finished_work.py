@@ -56,8 +56,8 @@ class FinishedWork:
             return None
         with self._lock, self._reporting():
             rows = self._connection.execute("SELECT result FROM results WHERE key = ?", (_key(dependencies),))
-            found = rows.fetchone()
-        return None if found is None else str(found[0])
+            row = rows.fetchone()
+        return None if row is None else str(row[0])
 
     def put(self, result: str, *dependencies: object) -> None:
         """Keeps a result.
@@ -120,8 +120,8 @@ class FinishedWork:
             raise OSError(number, str(error), str(self.path)) from None
 
     def _foreign(self) -> FormatError:
-        what = "is not what an interrupted run leaves, or is damaged"
-        return FormatError(str(self.path), None, f"{what}: move it, or choose another output")
+        problem = "is not what an interrupted run leaves, or is damaged"
+        return FormatError(str(self.path), None, f"{problem}: move it, or choose another output")
 
 
 def in_folder(folder: str | Path) -> FinishedWork:

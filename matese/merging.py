@@ -77,7 +77,7 @@ def resolve_overlaps(spans: Iterable[Placed], *, rng: random.Random) -> tuple[Pl
     kept: list[Placed] = []
     # The sort is stable: within one severity the drawn order stands.
     for span in sorted(drawn, key=lambda span: -severities.rank(span.severity)):
-        if not any(overlap(span, other) for other in kept):
+        if not any(overlap(span, kept_span) for kept_span in kept):
             kept.append(span)
     return tuple(sorted(kept, key=_order))
 
@@ -105,7 +105,7 @@ def _agreed(marks: Sequence[Sequence[Placed]], n_needed: int) -> list[Placed]:
         span
         for spans in marks
         for span in spans
-        if sum(any(overlap(span, other) for other in others) for others in marks) >= n_needed
+        if sum(any(overlap(span, mark) for mark in of_rater) for of_rater in marks) >= n_needed
     ]
 
 
@@ -118,13 +118,13 @@ def _agreed_unplaced(marks: Sequence[Sequence[UnplacedError]], n_needed: int) ->
     )
 
 
-def _mean(values: Sequence[WholeJudgement | None]) -> WholeJudgement | None:
-    known = [whole for whole in values if whole is not None]
-    if len(known) < len(values) or len({whole.scale for whole in known}) != 1:
+def _mean(of_raters: Sequence[WholeJudgement | None]) -> WholeJudgement | None:
+    wholes = [whole for whole in of_raters if whole is not None]
+    if len(wholes) < len(of_raters) or len({whole.scale for whole in wholes}) != 1:
         return None
-    if len(known) == 1:
-        return known[0]
-    return type(known[0])(statistics.fmean(whole.value for whole in known), known[0].scale)
+    if len(wholes) == 1:
+        return wholes[0]
+    return type(wholes[0])(statistics.fmean(whole.value for whole in wholes), wholes[0].scale)
 
 
 def _order(span: ErrorSpan | Omission) -> tuple[int, int, int, str, float]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Literal, overload
+from typing import Literal
 
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError, severities
 from matese.annotation.severities import COUNTED
@@ -60,11 +60,11 @@ class CategoryPenalty:
 
 
 @lru_cache(_MOST_CATEGORIES)
-def _is_within(category: str, other: str) -> bool:
+def _is_within(category: str, parent: str) -> bool:
     """Whether a category is another one or begins with it."""
     name = category.casefold().rstrip("!")
-    wanted = other.casefold().rstrip("!")
-    return name == wanted or name.startswith(wanted + "/")
+    parent_name = parent.casefold().rstrip("!")
+    return name == parent_name or name.startswith(parent_name + "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,8 @@ class Weights:
             allowed = f"must be greater than 0 and {_LARGEST:g} at most, or null for the plain sum"
             raise InputError(f"per_words {self.per_words}: {allowed}")
         if not self.name:
-            values = ((one, getattr(self, one.name)) for one in fields(self))
-            differing = [f"{one.name}={_shown(value)}" for one, value in values if value != one.default]
+            settings = ((setting, getattr(self, setting.name)) for setting in fields(self))
+            differing = [f"{setting.name}={_as_text(value)}" for setting, value in settings if value != setting.default]
             object.__setattr__(self, "name", ",".join(differing) or "equal-to-matese")
 
     def of(self, severity: Severity | None) -> float:
@@ -118,11 +118,11 @@ class Weights:
         return 0.0 if severity is None else float(getattr(self, severity.value))
 
 
-def _shown(value: object) -> str:
+def _as_text(value: object) -> str:
     """Returns a setting as the names of weights have it."""
     if isinstance(value, tuple):
-        named = ((one, "" if one.severity is None else f" {one.severity.value}") for one in value)
-        return "+".join(f"{one.category}{severity} {one.penalty:g}" for one, severity in named)
+        named = ((special, "" if special.severity is None else f" {special.severity.value}") for special in value)
+        return "+".join(f"{special.category}{severity} {special.penalty:g}" for special, severity in named)
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
@@ -198,10 +198,7 @@ def penalty(error: AnyError, weights: AnyWeights = "matese") -> float:
     >>> penalty(UnplacedError(Severity.MINOR, "Fluency/Punctuation"), "google")
     0.1
     """
-    return _penalty(error, find_weights(weights))
-
-
-def _penalty(error: AnyError, weights: Weights) -> float:
+    weights = find_weights(weights)
     severity = error.severity
     if error.category is not None:
         for special in weights.categories:
@@ -231,42 +228,29 @@ def count(errors: Iterable[AnyError]) -> tuple[int, int]:
     return n_minor, n_major
 
 
-@overload
-def score(rating: Rating, weights: AnyWeights = "matese") -> float: ...
-
-
-@overload
-def score(rating: Iterable[Rating], weights: AnyWeights = "matese") -> list[float]: ...
-
-
-def score(rating: Rating | Iterable[Rating], weights: AnyWeights = "matese") -> float | list[float]:
-    """Returns the segment's score, 0 or less: minus the penalties of all errors; for several ratings, a list of scores.
+def score(rating: Rating, weights: AnyWeights = "matese") -> float:
+    """Returns the segment's score, 0 or less: minus the penalties of all errors.
 
     Errors in the source and without a place count too, and so do omissions unless `weights.omissions` is off.
 
     Args:
-        rating: one, or several.
+        rating: of the segment.
         weights: the penalties, or the name of a preset.
 
     Raises:
         InputError: if spans were not annotated (`errors` is None).
 
-    >>> free, blank = Rating(Segment("Gut"), None, ()), Rating(Segment(""), None, (), unplaced=(NON_TRANSLATION,))
-    >>> score(blank), score([free, blank])
-    (-25.0, [0.0, -25.0])
+    >>> score(Rating(Segment(""), None, (), unplaced=(NON_TRANSLATION,)))
+    -25.0
     """
-    found = find_weights(weights)
-    return _score(rating, found) if isinstance(rating, Rating) else [_score(one, found) for one in rating]
-
-
-def _score(rating: Rating, weights: Weights) -> float:
+    weights = find_weights(weights)
     if rating.errors is None:
         raise InputError("rating without spans (errors is None): only a rating of spans has an MQM score")
     counted = rating.all_errors
     if not weights.omissions:
         counted = tuple(error for error in counted if not isinstance(error, Omission))
     # fsum is exact, so that the order of the errors cannot matter.
-    total = math.fsum([_penalty(error, weights) for error in counted])
+    total = math.fsum([penalty(error, weights) for error in counted])
     if weights.cap is not None:
         total = min(total, weights.cap)
     if weights.per_words is not None and (n_words := count_words(rating.segment.hypothesis)):
@@ -276,18 +260,8 @@ def _score(rating: Rating, weights: Weights) -> float:
     return max(0.0 - total, lowest)
 
 
-@overload
-def expected_score(rating: Rating) -> float | None: ...
-
-
-@overload
-def expected_score(rating: Iterable[Rating]) -> list[float | None]: ...
-
-
-def expected_score(rating: Rating | Iterable[Rating]) -> float | list[float | None] | None:
+def expected_score(rating: Rating) -> float | None:
     """Returns a model's estimate of the whole segment: on the MQM scale, or a COMET model's own value.
-
-    Of several ratings, it returns a list.
 
     A person's judgement is no expected score, whatever its scale.
 
@@ -296,8 +270,6 @@ def expected_score(rating: Rating | Iterable[Rating]) -> float | list[float | No
     0.5
     >>> expected_score(Rating(Segment("Gut"), None, None, overall=Overall(-1, "mqm")))
     """
-    if not isinstance(rating, Rating):
-        return [expected_score(one) for one in rating]
     estimate = rating.estimate
     return estimate.value if estimate is not None and estimate.scale in ("mqm", "comet") else None
 
@@ -317,8 +289,8 @@ def worst_first(ratings: Iterable[Rating], weights: AnyWeights = "matese") -> li
     """
     rated = list(ratings)
     expected = [expected_score(rating) for rating in rated]
-    scores: Sequence[float | None] = score(rated, weights) if None in expected else expected
-    return [rated[at] for at in sorted(range(len(rated)), key=lambda at: scores[at] or 0.0)]
+    scores = [score(rating, weights) for rating in rated] if None in expected else expected
+    return [rated[number] for number in sorted(range(len(rated)), key=lambda number: scores[number] or 0.0)]
 
 
 def is_untranslated(segment: Segment) -> bool:
@@ -332,28 +304,18 @@ def is_untranslated(segment: Segment) -> bool:
     return has_text and not segment.hypothesis.strip()
 
 
-def corpus_score(scores: Iterable[float] | Iterable[Rating], weights: AnyWeights = "matese") -> float:
+def corpus_score(scores: Iterable[float]) -> float:
     """Returns the mean of segment scores.
 
-    Args:
-        scores: of the segments, or their ratings.
-        weights: the penalties for the scores of ratings, or the name of a preset.
-
     Raises:
-        InputError: if there are none, they are too large, or the spans of a rating were not annotated.
+        InputError: if there are none, or they are too large.
 
-    >>> ratings = [Rating(Segment("Gut"), None, ()), Rating(Segment(""), None, (), unplaced=(NON_TRANSLATION,))]
-    >>> corpus_score(ratings), corpus_score([0.0, -25.0])
-    (-12.5, -12.5)
+    >>> corpus_score([0.0, -25.0])
+    -12.5
     """
-    found = find_weights(weights)
-    numbers = [_score(one, found) if isinstance(one, Rating) else one for one in scores]
+    numbers = list(scores)
     if not numbers:
         raise InputError("no segment scores: the score of a corpus is the mean of one or more")
-    return _mean(numbers)
-
-
-def _mean(numbers: Sequence[float]) -> float:
     try:
         return math.fsum(numbers) / len(numbers)
     except OverflowError:
@@ -423,31 +385,32 @@ class SystemSummary:
     n_source_words: int = 0
     _raters: set[str | None] = field(default_factory=set, repr=False)
 
-    def add(self, rating: Rating, *others: Rating) -> None:
-        """Counts a segment: its rating, and those of its other raters."""
-        ratings = (rating, *others)
-        errors = [error for rating in ratings for error in rating.all_errors] if others else rating.all_errors
+    def add(self, *ratings: Rating) -> None:
+        """Counts a segment by the ratings of all its raters."""
+        segment = ratings[0].segment
+        errors = [error for rating in ratings for error in rating.all_errors]
         n_minor, n_major = count(errors)
         self.n_segments += 1
-        self.lang_pairs.append((rating.segment.key and rating.segment.key.lang_pair) or "")
+        self.lang_pairs.append((segment.key and segment.key.lang_pair) or "")
         self.n_with_errors += bool(errors)
         self.n_minor += n_minor
         self.n_major += n_major
-        self.n_blank += not rating.segment.hypothesis.strip()
-        for one in ratings:
-            if one.rater not in self._raters:
-                self._raters.add(one.rater)
-                self.signatures += [name for name in signatures((one,), self.weights) if name not in self.signatures]
-        scores = [_score(one, self.weights) for one in ratings if one.errors is not None]
+        self.n_blank += not segment.hypothesis.strip()
+        for rating in ratings:
+            if rating.rater not in self._raters:
+                self._raters.add(rating.rater)
+                self.signatures = [*dict.fromkeys((*self.signatures, *signatures((rating,), self.weights)))]
+        scores = [score(rating, self.weights) for rating in ratings if rating.errors is not None]
         if len(scores) == len(ratings):
-            self.scores.append(_mean(scores))
-        expected = [value for one in ratings if (value := expected_score(one)) is not None]
+            self.scores.append(corpus_score(scores))
+        expected = [value for rating in ratings if (value := expected_score(rating)) is not None]
         if len(expected) == len(ratings):
-            self.expected_scores.append(_mean(expected))
-        esa = [one.estimate.value for one in ratings if one.estimate is not None and one.estimate.scale == "esa"]
+            self.expected_scores.append(corpus_score(expected))
+        estimates = [rating.estimate for rating in ratings if rating.estimate is not None]
+        esa = [estimate.value for estimate in estimates if estimate.scale == "esa"]
         if len(esa) == len(ratings):
-            self.esa_scores.append(_mean(esa))
-        estimate = None if others else rating.estimate
+            self.esa_scores.append(corpus_score(esa))
+        estimate = estimates[0] if estimates and len(ratings) == 1 else None
         if estimate is not None and estimate.low is not None and estimate.high is not None:
             self.lows.append(estimate.low)
             self.highs.append(estimate.high)
@@ -466,7 +429,7 @@ class SystemSummary:
     def score_100(self) -> float | None:
         """The score from 0 to 100: a model's own, or else that of MQM, whose lowest score, -25, is 0."""
         if self.n_segments and len(self.esa_scores) == self.n_segments:
-            return _mean(self.esa_scores)
+            return corpus_score(self.esa_scores)
         score = self.score
         return None if score is None else 100 * max(0.0, 1 - score / LOWEST_SCORE)
 

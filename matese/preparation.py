@@ -173,14 +173,14 @@ def clean(rating: Rating, leave_out: Counting, change: Counting) -> Rating:
     """Returns the rating without errors that are not used for training; Critical becomes Major."""
     return replace(
         rating,
-        errors=None if rating.errors is None else _used(rating.errors, leave_out, change),
-        source_errors=_used(rating.source_errors, leave_out, change),
-        omissions=_used(rating.omissions, leave_out, change),
-        unplaced=_used(rating.unplaced, leave_out, change),
+        errors=None if rating.errors is None else _used_errors(rating.errors, leave_out, change),
+        source_errors=_used_errors(rating.source_errors, leave_out, change),
+        omissions=_used_errors(rating.omissions, leave_out, change),
+        unplaced=_used_errors(rating.unplaced, leave_out, change),
     )
 
 
-def _used(errors: Sequence[_Error], leave_out: Counting, change: Counting) -> tuple[_Error, ...]:
+def _used_errors(errors: Sequence[_Error], leave_out: Counting, change: Counting) -> tuple[_Error, ...]:
     used: list[_Error] = []
     for error in errors:
         reason = _reason_to_leave_out(error)
@@ -229,7 +229,7 @@ def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:
         place = normalise(segment.source or "") if is_numbered else (segment.source, segment.hypothesis)
         segments[number if rating.errors is None else (segment.key, place)].append(rating)
     for raters in segments.values():
-        if _are_different(raters):
+        if len({rating.rater for rating in raters}) == len(raters):
             yield raters
             continue
         texts: dict[str, list[Rating]] = defaultdict(list)
@@ -239,11 +239,6 @@ def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:
             names = {rating.rater for rating in alike}
             is_one_rater = len(names) == 1 and None not in names
             yield from [[rating] for rating in alike] if is_one_rater else [alike]
-
-
-def _are_different(ratings: Sequence[Rating]) -> bool:
-    """Whether the ratings are by different raters."""
-    return len({rating.rater for rating in ratings}) == len(ratings)
 
 
 def unify_texts(ratings: Sequence[Rating], change: Counting) -> tuple[Rating, ...]:

@@ -98,8 +98,8 @@ def completed(
                 elif n_found == most_ahead:
                     return
 
-        for made in make(missing()):
+        for new_result in make(missing()):
             while (result := waiting.popleft()) is not None:
                 yield result
-            yield made
+            yield new_result
         yield from (result for result in waiting if result is not None)

@@ -248,12 +248,8 @@ def test_a_mean_does_not_depend_on_order_and_lies_between(scores: list[float], s
     assert min(scores) - 1e-9 <= mean <= max(scores) + 1e-9
 
 
-def test_weights_are_found_by_name_and_lists_are_scored() -> None:
+def test_weights_are_found_by_name() -> None:
     punctuation = Rating(Segment("Gut ,"), None, (ErrorSpan(4, 5, Severity.MINOR, "Fluency/Punctuation"),))
-    free = Rating(Segment("Gut"), None, ())
     assert mqm.score(punctuation, "google") == mqm.score(punctuation, mqm.GOOGLE) == -0.1
-    assert mqm.score([punctuation, free]) == [-1, 0]
-    assert mqm.corpus_score([punctuation, free]) == mqm.corpus_score([-1, 0]) == -0.5
-    assert mqm.corpus_score([punctuation, free], "google") == -0.05
     with pytest.raises(UsageError, match="google"):
-        mqm.score([], "gogle")
+        mqm.score(punctuation, "gogle")

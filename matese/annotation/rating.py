@@ -55,9 +55,8 @@ class Votes:
 
     def __post_init__(self) -> None:
         _make_plain(self, "share", "other_severity")
-        for name in ("share", "other_severity"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise AnnotationError(f"{name} {getattr(self, name)} of votes: must be between 0 and 1")
+        _check_share(self.share, "share {} of votes")
+        _check_share(self.other_severity, "other_severity {} of votes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ class ErrorSpan:
             _check_severity(self.severity)
         if self.confidence is not None:
             _make_plain(self, "confidence")
-            _check_confidence(self.confidence)
+            _check_share(self.confidence, "confidence {}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ class Omission:
         if not 0 <= self.start < self.end:
             raise AnnotationError(f"omission {self.start}..{self.end}: must have 0 <= start < end")
         _check_severity(self.severity)
-        _check_confidence(self.confidence)
+        _check_share(self.confidence, "confidence {}")
 
     @property
     def text_name(self) -> str:
@@ -352,7 +351,7 @@ def is_blank(text: str) -> bool:
     >>> is_blank("\u3000\u00a0\ufeff"), is_blank("-")
     (True, False)
     """
-    return not text.strip() or all(one.isspace() or unicodedata.category(one) == "Cf" for one in text)
+    return not text.strip() or all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,8 +410,7 @@ class ErrorFree:
     probability: Probability | None = None
 
     def __post_init__(self) -> None:
-        if self.probability is not None and not 0 <= self.probability <= 1:
-            raise AnnotationError(f"probability {self.probability} of being error-free: must be between 0 and 1")
+        _check_share(self.probability, "probability {} of being error-free")
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,9 +569,10 @@ def _check_whole(name: str, scale: Scale, *numbers: float | None) -> None:
             raise AnnotationError(f"{name} {number}: must be a finite number")
 
 
-def _check_confidence(confidence: float | None) -> None:
-    if confidence is not None and not 0 <= confidence <= 1:
-        raise AnnotationError(f"confidence {confidence}: must be between 0 and 1")
+def _check_share(share: float | None, name: str) -> None:
+    """Raises AnnotationError for a number that is no share; `name` has braces in its place."""
+    if share is not None and not 0 <= share <= 1:
+        raise AnnotationError(f"{name.format(share)}: must be between 0 and 1")
 
 
 def _check_omission(omission: Omission, segment: Segment) -> None:

@@ -103,8 +103,8 @@ def parse_optional(text: str | None) -> Severity | None:
     return None if not text or text.casefold() == UNDECIDED else parse(text)
 
 
-def nearest(severity: Severity | None, held: Collection[Severity | None]) -> Severity | None:
-    """Returns the severity that stands for another one where only some can be held; None if there is none.
+def nearest(severity: Severity | None, available: Collection[Severity | None]) -> Severity | None:
+    """Returns the severity that stands for another one where only some are available; None if there is none.
 
     It is the one that measures count it as, and Minor for an undecided one. One that they leave out has none.
 
@@ -113,5 +113,5 @@ def nearest(severity: Severity | None, held: Collection[Severity | None]) -> Sev
     >>> nearest(Severity.NEUTRAL, MINOR_MAJOR) is None
     True
     """
-    wanted = Severity.MINOR if severity is None else COUNTED.get(severity)
-    return wanted if wanted in held else None
+    counted_as = Severity.MINOR if severity is None else COUNTED.get(severity)
+    return counted_as if counted_as in available else None

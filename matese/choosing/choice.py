@@ -58,8 +58,8 @@ class Choice:
 
 def best(candidates: Candidates, scores: Sequence[float | None], features: Iterable[dict[str, float]] = ()) -> Choice:
     """Returns the choice of the candidate with the highest score; the first of those that have it."""
-    known = [(score, -index) for index, score in enumerate(scores) if score is not None]
-    return Choice(candidates, -max(known)[1], tuple(scores), tuple(features))
+    scored = [(score, -index) for index, score in enumerate(scores) if score is not None]
+    return Choice(candidates, -max(scored)[1], tuple(scores), tuple(features))
 
 
 def make_candidates(
@@ -84,10 +84,10 @@ def make_candidates(
     for number, source in enumerate(() if sources is None else sources):
         if not isinstance(source, str):
             raise TypeError(f"source {number} is {source!r}: must be a string")
-    for name, others in (("sources", sources), ("model_scores", model_scores)):
-        if others is not None and len(others) != len(texts):
+    for name, values in (("sources", sources), ("model_scores", model_scores)):
+        if values is not None and len(values) != len(texts):
             raise UsageError(
-                f"candidates of {counted(len(texts), 'source')} and {len(others)} {name}: one for each source"
+                f"candidates of {counted(len(texts), 'source')} and {len(values)} {name}: one for each source"
             )
     sources_or_none = [None] * len(texts) if sources is None else sources
     scores_or_none = [()] * len(texts) if model_scores is None else model_scores

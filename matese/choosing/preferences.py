@@ -26,18 +26,18 @@ def rate(annotator: Annotator, groups: Sequence[Sequence[Segment]]) -> Iterator[
     """
     distinct = [list(dict.fromkeys(segment.hypothesis for segment in group)) for group in groups]
     pairs = (
-        Segment(text, group[0].source, (other,))
+        Segment(left, group[0].source, (right,))
         for group, texts in zip(groups, distinct, strict=True)
-        for text, other in combinations(texts, 2)
+        for left, right in combinations(texts, 2)
     )
     scores = (rating.estimate.value for rating in annotator.annotate_segments(pairs) if rating.estimate is not None)
     signature = annotator.signature("source+reference")
     for group, texts in zip(groups, distinct, strict=True):
         counts = Counter(segment.hypothesis for segment in group)
         sums = dict.fromkeys(texts, 0.0)
-        for (text, other), score in zip(combinations(texts, 2), scores, strict=False):
-            sums[text] += counts[other] * score
-            sums[other] -= counts[text] * score
+        for (left, right), score in zip(combinations(texts, 2), scores, strict=False):
+            sums[left] += counts[right] * score
+            sums[right] -= counts[left] * score
         n_others = max(len(group) - 1, 1)
         yield [
             Rating(segment, signature, None, estimate=Estimate(sums[segment.hypothesis] / n_others, "comet"))

@@ -87,8 +87,8 @@ def rerank(
     """
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotators = _load(model, lists)
-    used = None if weights is None else make_weights(weights, len(annotators))
-    return [choose(*pair, used) for pair in rated_by(lists, annotators)]
+    checked = None if weights is None else make_weights(weights, len(annotators))
+    return [choose(*pair, checked) for pair in rated_by(lists, annotators)]
 
 
 def tune_reranking(
@@ -117,9 +117,9 @@ def tune_reranking(
     """
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotators = _load(model, lists)
-    given = None if weights is None else make_weights(weights, len(annotators))
+    to_beat = None if weights is None else make_weights(weights, len(annotators))
     pairs = list(rated_by(lists, annotators))
-    return keep_best(pairs, gold, tune(features(pairs), gold), given)[1]
+    return keep_best(pairs, gold, tune(features(pairs), gold), to_beat)[1]
 
 
 def _load(model: str | Path | Sequence[str | Path], lists: Sequence[Candidates]) -> list[Annotator]:
@@ -183,7 +183,9 @@ def choose(
             if name not in of_candidate:
                 needed = _NEEDED[name.rstrip("_0123456789")]
                 raise InputError(f"no {name.replace('_', ' ')} of a candidate: {needed}")
-    sums = [float(sum(weight * known[name] for name, weight in weights.items())) for known in of_candidates]
+    sums = [
+        float(sum(weight * of_candidate[name] for name, weight in weights.items())) for of_candidate in of_candidates
+    ]
     return choice.best(candidates, sums, of_candidates)
 
 
@@ -199,17 +201,17 @@ def features_of(ratings: Sequence[Rating], model_score: float | None = None) -> 
     >>> features_of([Rating(Segment("Das ist gut"), None, ())], -1.5)
     {'minor': 0.0, 'major': 0.0, 'model_score': -1.5, 'length': 3.0}
     """
-    known: dict[str, float] = {}
+    of_candidate: dict[str, float] = {}
     for number, rating in enumerate(ratings):
         if (expected := mqm.expected_score(rating)) is not None:
-            known[f"expected_score{_suffix(number)}"] = expected
+            of_candidate[f"expected_score{_suffix(number)}"] = expected
         if rating.errors is not None:
             n_minor, n_major = mqm.count(rating.all_errors)
-            known |= {f"minor{_suffix(number)}": float(n_minor), f"major{_suffix(number)}": float(n_major)}
+            of_candidate |= {f"minor{_suffix(number)}": float(n_minor), f"major{_suffix(number)}": float(n_major)}
     if model_score is not None:
-        known["model_score"] = model_score
-    known["length"] = float(count_words(ratings[0].segment.hypothesis))
-    return known
+        of_candidate["model_score"] = model_score
+    of_candidate["length"] = float(count_words(ratings[0].segment.hypothesis))
+    return of_candidate
 
 
 def chrf_of(lists: Sequence[Candidates]) -> list[list[float | None]]:
@@ -250,7 +252,7 @@ def mean_gold(
     """
     rows = []
     for (candidates, ratings), scores in zip(rated, gold, strict=True):
-        row = [scores[choose(candidates, ratings, each).index] for each in weights.values()]
+        row = [scores[choose(candidates, ratings, weighting).index] for weighting in weights.values()]
         if None not in row:
             rows.append([*row, max(score for score in scores if score is not None)])
     means = np.array(rows, np.float64).mean(0) if rows else ()
@@ -261,18 +263,18 @@ def keep_best(
     rated: Sequence[RatedCandidates],
     gold: Sequence[Sequence[float | None]],
     tuned: FeatureWeights,
-    given: FeatureWeights | None = None,
+    to_beat: FeatureWeights | None = None,
 ) -> tuple[str, FeatureWeights, int, dict[str, float]]:
     """Returns what chooses best on the development data, its weights, and the figures of `mean_gold`.
 
     Fitted weights order pairs of candidates, and may yet choose worse ("tuned") than the given weights ("given"), or
     without these the default ones ("default"), or than the given order ("first"), which no weights keep.
     """
-    others = {"default": _default(features(rated))} if given is None else {"given": given}
-    known = {"first": {}, **others, "tuned": tuned}
-    n_sources, means = mean_gold(rated, gold, known)
-    best = max(reversed(known), key=lambda name: means.get(name, -math.inf))  # of equal ones the tuned ones
-    return best, known[best], n_sources, means
+    earlier = {"default": _default(features(rated))} if to_beat is None else {"given": to_beat}
+    weightings = {"first": {}, **earlier, "tuned": tuned}
+    n_sources, means = mean_gold(rated, gold, weightings)
+    best = max(reversed(weightings), key=lambda name: means.get(name, -math.inf))  # of equal ones the tuned ones
+    return best, weightings[best], n_sources, means
 
 
 def features(rated: Iterable[RatedCandidates]) -> list[list[dict[str, float]]]:
@@ -343,16 +345,17 @@ def _pairs(
     differences = [np.zeros((0, len(names)))]
     weights = [np.zeros(0)]
     for of_source, values in zip(features, gold, strict=True):
-        known = [number for number, value in enumerate(values) if value is not None]
-        table = np.array([[of_source[number][name] for name in names] for number in known]).reshape(
-            len(known), len(names)
-        )
-        numbers = np.array([values[number] for number in known], np.float64)
-        better, worse = np.nonzero(numbers[:, None] > numbers[None, :])
+        judged = [
+            (of_candidate, value) for of_candidate, value in zip(of_source, values, strict=True) if value is not None
+        ]
+        rows = [[of_candidate[name] for name in names] for of_candidate, _ in judged]
+        table = np.array(rows).reshape(len(judged), len(names))
+        gold_values = np.array([value for _, value in judged], np.float64)
+        better, worse = np.nonzero(gold_values[:, None] > gold_values[None, :])
         if len(better) > _MAX_PAIRS:
             drawn = random.choice(len(better), _MAX_PAIRS, replace=False)
             better = better[drawn]
             worse = worse[drawn]
         differences.append(table[better] - table[worse])
-        weights.append(numbers[better] - numbers[worse])
+        weights.append(gold_values[better] - gold_values[worse])
     return np.concatenate(differences), np.concatenate(weights)

@@ -138,15 +138,17 @@ def _of_chunk(predictor: Predictor, is_aggregated: bool, chunk: Sequence[Weighte
     assert combine is not None
 
     def estimate(hypotheses: FloatArray, source: FloatArray | None, references: FloatArray) -> FloatArray:
-        others = {"reference": references} if source is None else {"reference": references, "source": source}
-        return np.asarray(combine({"hypothesis": hypotheses, **others}), np.float64)
+        embeddings = {"hypothesis": hypotheses, "reference": references}
+        return np.asarray(combine(embeddings if source is None else embeddings | {"source": source}), np.float64)
 
-    texts = dict.fromkeys(text for translations in chunk for text in (*translations.texts, *_source_of(translations)))
-    vectors = dict(zip(texts, predictor.embed(list(texts)), strict=True)) if texts else {}
+    read = (text for translations in chunk for text in (*translations.texts, translations.source))
+    texts = list(dict.fromkeys(text for text in read if text is not None))
+    vectors = dict(zip(texts, predictor.embed(texts), strict=True)) if texts else {}
     for translations in chunk:
         hypotheses = np.stack([vectors[text] for text in translations.texts])  # (texts, width)
-        sources = [vectors[text] for text in _source_of(translations)]
-        source = np.broadcast_to(sources[0], hypotheses.shape) if sources else None
+        source = None
+        if translations.source is not None:
+            source = np.broadcast_to(vectors[translations.source], hypotheses.shape)
         if is_aggregated:
             average = (translations.weights[:, None] * hypotheses).sum(0).astype(np.float32)
             references = np.broadcast_to(average, hypotheses.shape)
@@ -163,7 +165,3 @@ def _check_reads_reference(annotator: Annotator, translations: WeightedTexts) ->
     # Any text: a candidate may be blank, and a blank reference counts as missing.
     if annotator.choose_inputs(Segment("text", translations.source, ("text",))) == "source":
         raise ModelError(f"model {annotator.name} reads no reference; a utility needs a model that does")
-
-
-def _source_of(translations: WeightedTexts) -> tuple[str, ...]:
-    return () if translations.source is None else (translations.source,)

@@ -121,14 +121,14 @@ def replaced(
     text: str,
     rng: random.Random,
     places: Sequence[Range],
-    other: Callable[[str], str | None],
+    replacement_of: Callable[[str], str | None],
     severity: Severity = Severity.MAJOR,
 ) -> Edit | None:
-    """Returns the edit that replaces the word at one of the places with `other(word)`."""
+    """Returns the edit that replaces the word at one of the places with `replacement_of(word)`."""
     if not places:
         return None
     start, end = rng.choice(places)
-    new = other(text[start:end])
+    new = replacement_of(text[start:end])
     if not new or new == text[start:end]:
         return None
     return Edit(start, end, new, severity, (start, start + len(new)))

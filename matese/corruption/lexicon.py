@@ -35,20 +35,20 @@ class Swaps:
 
     Attributes:
         pattern: matches one of the words, the longest at a place.
-        others: the replacements of each word, by the word in lower case; never empty.
+        replacements: of each word, by the word in lower case; never empty.
     """
 
     pattern: re.Pattern[str]
-    others: Mapping[str, tuple[str, ...]]
+    replacements: Mapping[str, tuple[str, ...]]
 
     def of(self, word: str) -> tuple[str, ...]:
         """Returns the replacements of a word matched by the pattern; none if only a capitalised word has some.
 
         Those that are capitalised like the word come first: the German noun "Morgen" is no "morgen".
         """
-        others = self.others[word.casefold()]
-        alike = tuple(other for other in others if other[0].isupper() == word[0].isupper())
-        return alike or (others if word[0].isupper() else ())
+        replacements = self.replacements[word.casefold()]
+        alike = tuple(new for new in replacements if new[0].isupper() == word[0].isupper())
+        return alike or (replacements if word[0].isupper() else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ def swaps(table: WordTable, language: str) -> Swaps | None:
     words = _tables().get((table, language))
     if words is None:
         return None
-    others: dict[str, list[str]] = {}
+    replacements: dict[str, list[str]] = {}
     for exchangeable in words.split():
         members = exchangeable.replace("_", " ").split(":")
-        for member in members:
-            others.setdefault(member.casefold(), []).extend(other for other in members if other != member)
+        for old in members:
+            replacements.setdefault(old.casefold(), []).extend(new for new in members if new != old)
     return Swaps(
-        _pattern(others, language), {word: tuple(dict.fromkeys(exchanges)) for word, exchanges in others.items()}
+        _pattern(replacements, language), {old: tuple(dict.fromkeys(words)) for old, words in replacements.items()}
     )
 
 

@@ -191,10 +191,10 @@ def _grouped(words: Iterable[str], key: Callable[[str], K]) -> dict[K, tuple[str
 
 def _alike(word: str, candidates: Sequence[str], rng: random.Random) -> str | None:
     drawn = [rng.choice(candidates) for _ in range(30)] if candidates else []
-    others = [other for other in drawn if other.lower() != word.lower()]
-    if not others:
+    different = [candidate for candidate in drawn if candidate.lower() != word.lower()]
+    if not different:
         return None
-    return next((other for other in others if other[-2:] == word[-2:]), others[0])
+    return next((candidate for candidate in different if candidate[-2:] == word[-2:]), different[0])
 
 
 def _compounds(texts: Iterable[str], *, least: int = 5, bits: float = 4.0) -> frozenset[str]:
@@ -204,7 +204,7 @@ def _compounds(texts: Iterable[str], *, least: int = 5, bits: float = 4.0) -> fr
     for text in texts:
         for run in _IDEOGRAPHS.findall(text):
             single.update(run)
-            pairs.update(letter + other for letter, other in pairwise(run))
+            pairs.update(map("".join, pairwise(run)))
     total = sum(single.values())
     return frozenset(
         pair

@@ -61,10 +61,10 @@ def poor(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 def unrelated(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces the whole text with one that shares few words with it, as if two files were misaligned."""
-    other = rng.choice(setting.pool.texts or ("",))
     pool = setting.pool
-    old, new = ({words[slice(*place)].casefold() for place in words_in(words, pool)} for words in (text, other))
-    return Edit(0, len(text), other) if old and new and 2 * len(old & new) < len(old) else None
+    drawn = rng.choice(pool.texts or ("",))
+    old, new = ({words[slice(*place)].casefold() for place in words_in(words, pool)} for words in (text, drawn))
+    return Edit(0, len(text), drawn) if old and new and 2 * len(old & new) < len(old) else None
 
 
 def _amounts(text: str, setting: Setting) -> list[Range]:

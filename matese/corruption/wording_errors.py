@@ -33,12 +33,12 @@ def omission(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 def addition(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Inserts a run of words from another text."""
     pool = setting.pool
-    other = rng.choice(pool.texts)
-    run = draw_run(other, rng, pool, longest=5)
+    donor = rng.choice(pool.texts)
+    run = draw_run(donor, rng, pool, longest=5)
     places = inner_words(text, pool)
-    if run is None or not places or other[slice(*run)] in text:
+    if run is None or not places or donor[slice(*run)] in text:
         return None
-    return inserted(rng.choice(places)[0], other[slice(*run)], pool)
+    return inserted(rng.choice(places)[0], donor[slice(*run)], pool)
 
 
 def repetition(text: str, rng: random.Random, setting: Setting) -> Edit | None:
@@ -131,13 +131,13 @@ def truncated(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 def glued(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces the end with that of another text."""
-    other = rng.choice(setting.pool.texts)
+    donor = rng.choice(setting.pool.texts)
     words = words_in(text, setting.pool)
-    others = words_in(other, setting.pool)
-    if len(words) < 4 or len(others) < 4 or other == text:
+    donor_words = words_in(donor, setting.pool)
+    if len(words) < 4 or len(donor_words) < 4 or donor == text:
         return None
     start = words[int(len(words) * rng.uniform(0.4, 0.9))][0]
-    end = other[others[int(len(others) * rng.uniform(0.5, 0.9))][0] :].rstrip()
+    end = donor[donor_words[int(len(donor_words) * rng.uniform(0.5, 0.9))][0] :].rstrip()
     return Edit(start, len(text), end, marked=(start, start + len(end)), is_end=True)
 
 

@@ -44,9 +44,9 @@ def align(systems: Mapping[str, Sequence[Rating]]) -> dict[str, tuple[Rating, ..
     if len(systems) < 2:
         problem = f"{', '.join(systems)} is the only system; a comparison needs two or more"
         raise InputError(f"{problem}: mark the translations of each with matese tag --system NAME, and give both files")
-    (name, first), *others = systems.items()
-    matched = {other: match(first, ratings, (name, other), _difference, _PLACE) for other, ratings in others}
-    return {name: tuple(first), **matched}
+    (first_name, first), *other_systems = systems.items()
+    matched = {name: match(first, ratings, (first_name, name), _difference, _PLACE) for name, ratings in other_systems}
+    return {first_name: tuple(first), **matched}
 
 
 def match(
@@ -71,25 +71,28 @@ def match(
         InputError: if they are not of the same segments.
     """
     sides = (first, second)
-    places, others = places_of(sides, place) or ([(number,) for number in range(len(side))] for side in sides)
+    first_places, second_places = places_of(sides, place) or (
+        [(number,) for number in range(len(side))] for side in sides
+    )
     if len(first) != len(second):
         both = f"{names[0]} has {counted(len(first), 'rating')} and {names[1]} {len(second):,}"
-        n_first = Counter(places)
-        n_second = Counter(others)
-        every = zip((*first, *second), (*places, *others), strict=True)
+        n_first = Counter(first_places)
+        n_second = Counter(second_places)
+        every = zip((*first, *second), (*first_places, *second_places), strict=True)
         segment, at = next((rating.segment, at) for rating, at in every if n_first[at] != n_second[at])
         numbers = f"{n_first[at]} in {names[0]} and {n_second[at]} in {names[1]}"
         raise InputError(f"{both}; both need one for each segment ({describe_segment(segment)}: {numbers})")
     ordered = tuple(second)
-    if any(map(difference, first, second)) and len({*places}) == len(places) and {*places} == {*others}:
-        by_place = dict(zip(others, second, strict=True))
-        ordered = tuple(by_place[at] for at in places)
-    for number, differing in enumerate(map(difference, first, ordered), start=1):
-        if differing:
-            field, value, other = differing
+    is_unique = len({*first_places}) == len(first_places)
+    if any(map(difference, first, second)) and is_unique and {*first_places} == {*second_places}:
+        by_place = dict(zip(second_places, second, strict=True))
+        ordered = tuple(by_place[at] for at in first_places)
+    for number, mismatch in enumerate(map(difference, first, ordered), start=1):
+        if mismatch:
+            field, first_value, second_value = mismatch
             raise InputError(
-                f"rating {number} is of different segments: {field} is {shortened(value)} in {names[0]} and "
-                f"{shortened(other)} in {names[1]}: rating i of each must be of the same segment"
+                f"rating {number} is of different segments: {field} is {shortened(first_value)} in {names[0]} and "
+                f"{shortened(second_value)} in {names[1]}: rating i of each must be of the same segment"
             )
     return ordered
 
@@ -185,18 +188,12 @@ def signature_difference(systems: Mapping[str, Iterable[Rating]]) -> str:
     return f"signatures differ in {', '.join(parts)}: the scores may not be comparable" if parts else ""
 
 
-def require_same_signatures(systems: Mapping[str, Iterable[Rating]]) -> None:
-    """Raises an InputError if the signatures differ."""
-    if problem := signature_difference(systems):
-        raise InputError(f"{problem.partition(': the scores')[0]}: must be the same")
-
-
 def _difference(first: Rating, second: Rating) -> Mismatch | None:
-    segment = first.segment
-    other = second.segment
-    if None not in (segment.source, other.source) and segment.source != other.source:
-        return "source", segment.source, other.source
-    if segment.references and other.references and segment.references != other.references:
-        return "reference", segment.references[0], other.references[0]
-    places = [(name, getattr(segment.key, name, None), getattr(other.key, name, None)) for name in _PLACE]
+    left = first.segment
+    right = second.segment
+    if None not in (left.source, right.source) and left.source != right.source:
+        return "source", left.source, right.source
+    if left.references and right.references and left.references != right.references:
+        return "reference", left.references[0], right.references[0]
+    places = [(name, getattr(left.key, name, None), getattr(right.key, name, None)) for name in _PLACE]
     return next((place for place in places if None not in place and place[1] != place[2]), None)

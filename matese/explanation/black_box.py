@@ -94,8 +94,8 @@ def weights(
             yield draws, [segment, *changed]
 
     weigh = _leave_one_out if by == LEAVE_ONE_OUT else _lime
-    for draws, (rating, *others) in grouped(rate, variants()):
-        scores = iter(map(_score, others))
+    for draws, (rating, *of_variants) in grouped(rate, variants()):
+        scores = iter(map(_score, of_variants))
         yield rating, [weigh(kept, np.array(list(islice(scores, len(kept)))), _score(rating)) for kept in draws]
 
 
@@ -106,18 +106,15 @@ def _score(rating: Rating) -> float:
 
 def _draw(by: str, words: TextWords) -> BoolArray:
     """Returns which words are kept in each variant: (variants, words)."""
-    kept = _kept(by, words)
-    return kept if words.may_be_empty else kept[kept.any(1)]
-
-
-def _kept(by: str, words: TextWords) -> BoolArray:
     n_words = len(words.ranges)
     if by == LEAVE_ONE_OUT:
-        return ~np.eye(n_words, dtype=np.bool_)
-    # The draws follow from the text. Each comes with its complement, so that every word is left out of half of them.
-    rng = np.random.default_rng(zlib.crc32(words.text.encode("utf-8", "surrogatepass")))
-    kept = rng.random((n_words * _SAMPLES // 2, n_words)) < 0.5
-    return np.concatenate([kept, ~kept])
+        kept = ~np.eye(n_words, dtype=np.bool_)
+    else:
+        # The draws follow from the text. Each comes with its complement: every word is left out of half of them.
+        rng = np.random.default_rng(zlib.crc32(words.text.encode("utf-8", "surrogatepass")))
+        drawn = rng.random((n_words * _SAMPLES // 2, n_words)) < 0.5
+        kept = np.concatenate([drawn, ~drawn])
+    return kept if words.may_be_empty else kept[kept.any(1)]
 
 
 def _leave_one_out(kept: BoolArray, scores: FloatArray, score: float) -> FloatArray:

@@ -56,12 +56,12 @@ def explain(
     >>> "Er kommt nicht."[start:end]
     'nicht'
     """
-    chosen = method.parse(by)
+    by_method = method.parse(by)
     segments = of_texts(hypotheses, references, sources)
-    n_segments = len(segments) if chosen.name in BLACK_BOX else None
-    engine = "auto" if chosen.name in BLACK_BOX else "torch"
-    annotator = load(model, precision=method.precision_for([chosen]), n_segments=n_segments, engine=engine)
-    return list(explain_segments(segments, annotator, chosen))
+    n_segments = len(segments) if by_method.name in BLACK_BOX else None
+    engine = "auto" if by_method.name in BLACK_BOX else "torch"
+    annotator = load(model, precision=method.precision_for([by_method]), n_segments=n_segments, engine=engine)
+    return list(explain_segments(segments, annotator, by_method))
 
 
 def explain_segments(
@@ -105,19 +105,19 @@ def _from_outside(segments: Iterable[Segment], annotator: Annotator, by: Method,
     def texts() -> Iterator[tuple[tuple[Segment, list[TextWords]], list[tuple[Segment, list[TextWords]]]]]:
         for segment in segments:
             read = as_read(segment, annotator)
-            parts = [text for text in black_box.texts_of(read) if text.ranges]
+            explained = [text for text in black_box.texts_of(read) if text.ranges]
             if is_blank(segment.hypothesis):
-                parts = []
-            parts = parts[:1] if only_hypothesis else parts
-            yield (segment, parts), [(read, parts)]
+                explained = []
+            explained = explained[:1] if only_hypothesis else explained
+            yield (segment, explained), [(read, explained)]
 
     weigh = partial(black_box.weights, by.name, rate=annotator.annotate_segments)
-    for (segment, parts), ((rating, weights),) in grouped(weigh, texts()):
+    for (segment, explained), ((rating, weights),) in grouped(weigh, texts()):
         yield (
             replace(rating, segment=segment),
             [
                 _text_weights(text.name, text.reference, text.ranges, of_words)
-                for text, of_words in zip(parts, weights, strict=True)
+                for text, of_words in zip(explained, weights, strict=True)
             ],
         )
 
@@ -130,10 +130,11 @@ def _by_tags(segments: Iterable[Segment], annotator: Annotator) -> Explained:
 def _from_inside(segments: Iterable[Segment], annotator: Annotator, by: Method) -> Explained:
     for rating in annotator.annotate_segments(segments):
         read = as_read(rating.segment, annotator)
-        yield rating, [] if is_blank(rating.segment.hypothesis) else _read(read, annotator, by)
+        yield rating, [] if is_blank(rating.segment.hypothesis) else _inspected(read, annotator, by)
 
 
-def _read(segment: Segment, annotator: Annotator, by: Method) -> list[TextWeights]:
+def _inspected(segment: Segment, annotator: Annotator, by: Method) -> list[TextWeights]:
+    """Returns the weights of the hypothesis, on average over the readings, and those of the other texts."""
     texts = []
     of_hypothesis = []
     for number, inspection in enumerate(inspections(segment, annotator)):

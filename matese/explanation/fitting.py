@@ -27,10 +27,10 @@ from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, Method, pars
 from matese.files import cut_incomplete_line, head_of, naming, read_lines
 from matese.model.annotator import Annotator
 from matese.model.model_input import LongTextError
+from matese.text.ranges import Range
 from matese.text.words import word_ranges
 from matese.version import __version__
 
-_Range = tuple[int, int]
 _CHUNK = 16
 """Segments whose variants are batched together."""
 _OTHER = "is of other segments or methods, or another model; use the same ones, or a new file"
@@ -111,7 +111,9 @@ def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Me
             explained = explainer.explain_segments(segments, annotator, method, only_hypothesis=True)
             for explanation, (gold, places) in zip(explained, short, strict=True):
                 if ranges := word_ranges(gold.segment.hypothesis):
-                    places[method] = Words(_is_bad(gold, ranges), word_weights(explanation, ranges))
+                    places[method] = Words(
+                        token_localisation.bad_tokens(counted_spans(gold), ranges), word_weights(explanation, ranges)
+                    )
         yield from words
 
 
@@ -161,14 +163,6 @@ def measure(method: Method, segments: Sequence[Words]) -> Fit:
     return Fit(method, float(auc), float(recall), min_weight, f1, len(mixed))
 
 
-def f1_from(segments: Sequence[Words], min_weight: float) -> float:
-    """Returns the F1 of the words with at least this weight, over all segments."""
-    is_bad, weights = map(np.concatenate, zip(*segments, strict=True))
-    is_marked = weights >= min_weight
-    n_both = int((is_bad & is_marked).sum())
-    return 2 * n_both / max(1, int(is_bad.sum()) + int(is_marked.sum()))
-
-
 def spans(explanation: Explanation, min_weight: float) -> Rating:
     """Returns the rating with the words of at least this weight as errors.
 
@@ -187,7 +181,7 @@ def spans(explanation: Explanation, min_weight: float) -> Rating:
     return Rating(rating.segment, rater, tuple(errors), estimate=rating.estimate)
 
 
-def word_weights(explanation: Explanation, ranges: Sequence[_Range]) -> FloatArray:
+def word_weights(explanation: Explanation, ranges: Sequence[Range]) -> FloatArray:
     """Returns the highest weight of the tokens of each word of the hypothesis: (words,)."""
     if not explanation.texts:
         return np.zeros(len(ranges))
@@ -195,18 +189,13 @@ def word_weights(explanation: Explanation, ranges: Sequence[_Range]) -> FloatArr
     return _per_word(hypothesis.ranges, np.array(hypothesis.weights), ranges)
 
 
-def _per_word(tokens: Sequence[_Range], weights: FloatArray, words: Sequence[_Range]) -> FloatArray:
+def _per_word(tokens: Sequence[Range], weights: FloatArray, words: Sequence[Range]) -> FloatArray:
     lowest = float(weights.min(initial=0.0))
     highest = np.full(len(words), lowest)
     for number, (start, end) in enumerate(words):
         inside = [weight for (first, last), weight in zip(tokens, weights, strict=True) if first < end and start < last]
         highest[number] = max(inside, default=lowest)
     return highest
-
-
-def _is_bad(gold: Rating, ranges: Sequence[_Range]) -> npt.NDArray[np.bool_]:
-    bad = counted_spans(gold)
-    return np.array([any(start < span.end and span.start < end for span in bad) for start, end in ranges])
 
 
 def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) -> Places | None:
@@ -223,7 +212,8 @@ def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) 
         for place in _places(method, inspections[0].n_layers, inspections[0].n_heads):
             parts, weights = zip(*(inspection.weights(place)[0] for inspection in inspections), strict=True)
             mean = np.array(explainer.normalised(np.mean(weights, axis=0)))
-            places[place] = Words(_is_bad(gold, ranges), _per_word(parts[0].characters, mean, ranges))
+            is_bad = token_localisation.bad_tokens(counted_spans(gold), ranges)
+            places[place] = Words(is_bad, _per_word(parts[0].characters, mean, ranges))
     return places
 
 

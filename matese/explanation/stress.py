@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -59,13 +58,6 @@ REFERENCE: Mapping[str, DrawEdit] = {
 KINDS = (*HYPOTHESIS, *REFERENCE)
 _N_TRIES = 4
 _RESAMPLES = 1000
-
-
-class SegmentAnnotator(Protocol):
-    """An annotator."""
-
-    def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
-        """Yields a rating for each segment, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +119,8 @@ def corrupt(segments: Sequence[Segment], kinds: Sequence[str] = (), *, seed: int
     Raises:
         UsageError: if a kind is unknown.
     """
-    settings = [*_settings(segments)]
+    by_language = pools.build_all(segments)  # without a language pair, the language is unknown
+    settings = [Setting(by_language[languages_of(segment.key)[1]], segment.source) for segment in segments]
     cases = []
     for kind in check_kinds(kinds):
         for number, (segment, setting) in enumerate(zip(segments, settings, strict=True)):
@@ -137,8 +130,12 @@ def corrupt(segments: Sequence[Segment], kinds: Sequence[str] = (), *, seed: int
     return cases
 
 
-def measure(cases: Sequence[Case], annotator: SegmentAnnotator) -> tuple[list[KindResult], list[Rating]]:
+def measure(
+    cases: Sequence[Case], rate: Callable[[Iterable[Segment]], Iterable[Rating]]
+) -> tuple[list[KindResult], list[Rating]]:
     """Returns the figures of each kind, with 95 % intervals, and the ratings of the corrupted segments.
+
+    `rate` yields a rating for each segment, in order.
 
     Raises:
         InputError: if there are no cases, or the model gives no score.
@@ -147,20 +144,13 @@ def measure(cases: Sequence[Case], annotator: SegmentAnnotator) -> tuple[list[Ki
         problem = "no kind of error finds a place in the translations; give their language pair, more or longer ones"
         raise InputError(f"{problem}, or references for the kinds that begin with reference-")
     originals = list(dict.fromkeys(case.original for case in cases))
-    ratings = iter(annotator.annotate_segments([*originals, *(case.corrupted for case in cases)]))
+    ratings = iter(rate([*originals, *(case.corrupted for case in cases)]))
     before = {original: next(ratings) for original in originals}
     after = list(ratings)
     rows: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for case, rating in zip(cases, after, strict=True):
         rows[case.kind].append(_row(case, before[case.original], rating))
     return [_result(kind, np.array(of_kind)) for kind, of_kind in rows.items()], after
-
-
-def _settings(segments: Sequence[Segment]) -> Iterator[Setting]:
-    """Yields the setting of each segment; without a language pair, the languages are unknown."""
-    by_language = pools.build_all(segments)
-    for segment in segments:
-        yield Setting(by_language[languages_of(segment.key)[1]], segment.source)
 
 
 def _case(kind: str, segment: Segment, setting: Setting, rng: random.Random) -> Case | None:
@@ -190,10 +180,9 @@ def _draw(kind: DrawEdit, text: str, setting: Setting, rng: random.Random) -> Ed
 
 def _row(case: Case, before: Rating, after: Rating) -> tuple[float, ...]:
     """Returns 1, found and all corrupted words, marked and all other words, drop of the score, and 1 if it is lower."""
-    first = _score(before)
-    second = _score(after)
-    lower = 0.5 if first == second else float(second < first)
-    return 1.0, *_count_words(case, before, after), first - second, lower
+    drop = _score(before) - _score(after)
+    lower = 0.5 if drop == 0 else float(drop > 0)
+    return 1.0, *_count_words(case, before, after), drop, lower
 
 
 def _score(rating: Rating) -> float:
@@ -209,14 +198,14 @@ def _count_words(case: Case, before: Rating, after: Rating) -> tuple[float, floa
         return 0.0, 0.0, 0.0, 0.0
     errors = after.errors
     corrupted: list[bool] = []
-    others: list[bool] = []
+    intact: list[bool] = []
     for first, last in word_ranges(case.corrupted.hypothesis):
         is_marked = any(error.start < last and first < error.end for error in errors)
         is_corrupted = case.marked is not None and first < case.marked[1] and case.marked[0] < last
-        (corrupted if is_corrupted else others).append(is_marked)
+        (corrupted if is_corrupted else intact).append(is_marked)
     if case.marked is None and case.kind not in REFERENCE:
         corrupted = [len(after.omissions) > len(before.omissions)]
-    return float(sum(corrupted)), float(len(corrupted)), float(sum(others)), float(len(others))
+    return float(sum(corrupted)), float(len(corrupted)), float(sum(intact)), float(len(intact))
 
 
 def _result(kind: str, rows: FloatArray) -> KindResult:
@@ -229,8 +218,7 @@ def _result(kind: str, rows: FloatArray) -> KindResult:
             "lower": totals[:, 6] / totals[:, 0],
         },
     )
-    drawn = bootstrap.resamples(_RESAMPLES if len(rows) > 1 else 0, np.zeros(len(rows)), seed=0)
-    figures = bootstrap.measure(table, bootstrap.whole_sample(len(rows)), drawn)
+    figures = table.measure(bootstrap.resamples(_RESAMPLES if len(rows) > 1 else 0, np.zeros(len(rows)), seed=0))
     return KindResult(
         kind, len(rows), {name: figure for name, figure in figures.items() if math.isfinite(figure.value)}
     )

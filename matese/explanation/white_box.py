@@ -113,8 +113,8 @@ class Inspection(ObservedReading):
     def _aligned(self, layer: int) -> list[tuple[ObservedText, FloatArray]]:
         """Returns 1 minus the highest cosine of each token with one of the other texts, of the hypothesis else."""
         states = torch.nn.functional.normalize(self._observer.states[layer].detach().double(), dim=-1)
-        hypothesis, *others = (states[part.row, part.places] for part in self.parts)
-        aligned = [(hypothesis, torch.cat(others) if others else hypothesis[:0])]
-        aligned += [(other, hypothesis) for other in others]
+        hypothesis, *contexts = (states[part.row, part.places] for part in self.parts)
+        aligned = [(hypothesis, torch.cat(contexts) if contexts else hypothesis[:0])]
+        aligned += [(context, hypothesis) for context in contexts]
         weights = [1 - (text @ read.T).amax(-1) if len(read) else torch.ones(len(text)) for text, read in aligned]
         return [(part, weight.cpu().numpy()) for part, weight in zip(self.parts, weights, strict=True)]

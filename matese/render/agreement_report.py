@@ -73,11 +73,11 @@ def _in_words(agreement: RaterAgreement) -> Iterator[str]:
         return math.isfinite(figures.get(key, math.nan))
 
     if is_known("tsh"):
-        found = f"Of the errors that one rater marks, another one marks {percent(figures['tsh'])}, at least in part"
-        same = ""
+        spans = f"Of the errors that one rater marks, another one marks {percent(figures['tsh'])}, at least in part"
+        of_severities = ""
         if is_known("severity.agreement"):
-            same = f"; {percent(figures['severity.agreement'])} of these have the same severity"
-        yield f"{found}{same}."
+            of_severities = f"; {percent(figures['severity.agreement'])} of these have the same severity"
+        yield f"{spans}{of_severities}."
     if is_known("alpha.severity"):
         alpha = figures["alpha.severity"]
         unit = show(agreement.options.tagging.unit)
@@ -94,8 +94,7 @@ def _in_words(agreement: RaterAgreement) -> Iterator[str]:
 def to_json(agreement: RaterAgreement, *, name: str) -> dict[str, Any]:
     """Returns all figures of the ratings of this name as one object, whose keys docs/research/evaluation.md lists."""
     with_intervals = agreement.options.figures.bootstrap > 0
-    others = agreement.others
-    with_others = {rater: nest_figures(figures, with_intervals=False) for rater, figures in others.items()}
+    with_others = {rater: nest_figures(figures, with_intervals=False) for rater, figures in agreement.others.items()}
     return {
         "ratings": name,
         "settings": settings(agreement.options),

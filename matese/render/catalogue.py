@@ -36,13 +36,13 @@ class Catalogue:
         """Returns a text in this language."""
         return self.translations.gettext(english)
 
-    def counted(self, one: str, many: str, n: int) -> str:
+    def counted(self, singular: str, plural: str, n: int) -> str:
         """Returns one of two texts for a number, with the number in place of `{n}`.
 
         >>> load("en").counted("{n} word", "{n} words", 1200)
         '1,200 words'
         """
-        return self.translations.ngettext(one, many, n).replace(NUMBER, self.number(n))
+        return self.translations.ngettext(singular, plural, n).replace(NUMBER, self.number(n))
 
     def number(self, value: float, digits: int = 0) -> str:
         """Returns a number as the language writes it.

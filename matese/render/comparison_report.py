@@ -82,9 +82,9 @@ def text(comparison: SystemComparison, n_listed: int = 10, *, is_all: bool = Fal
     largest = _largest_differences(comparison, n) if n else []
     every = list(tables(comparison))
     n_first = len(every) - _N_OF_PAIRS  # filters, if any, and systems
-    shown = every if is_all else every[: n_first + bool(comparison.metrics)]
+    main = every if is_all else every[: n_first + bool(comparison.metrics)]
     sections = ("".join(f"{show(line)}\n" for line in section) for section in (signatures, largest))
-    return [f"{lines}\n", *shown, *sections, *([] if is_all else [f"\n{MORE}"])]
+    return [f"{lines}\n", *main, *sections, *([] if is_all else [f"\n{MORE}"])]
 
 
 def verdicts(comparison: SystemComparison) -> list[str]:
@@ -96,17 +96,16 @@ def verdicts(comparison: SystemComparison) -> list[str]:
         is_better = difference.bootstrap.value > 0
         claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
         if difference.p_permutation > ALPHA:
-            others = [other for other in _differences(pair).values() if other is not difference]
-            is_mixed = any(other.p_permutation <= ALPHA for other in others)
+            is_mixed = any(in_figure.p_permutation <= ALPHA for in_figure in _differences(pair).values())
             by = f" by the {quality.SCORES[comparison.basis]}" * is_mixed
             claim = f"No significant difference{by} between {name} and {first}: {name}"
         fixed = f"{counted(changes['fixed'], 'error')} fixed"
         counts = f"; found: {fixed}, {changes['introduced']:,} introduced" if pair.changes else ""
         lines.append(f"{claim} {_points(difference)}{counts}")
         if opposing := comparison.opposing(pair):
-            other = quality.SCORES["expected" if comparison.basis == "spans" else "spans"]
-            better = "worse" if is_better else "better"
-            lines.append(f"The {other} says the opposite: {name} is {better}, {_points(opposing)}")
+            opposing_score = quality.SCORES["expected" if comparison.basis == "spans" else "spans"]
+            verdict = "worse" if is_better else "better"
+            lines.append(f"The {opposing_score} says the opposite: {name} is {verdict}, {_points(opposing)}")
     explained = SCORES_EXPLAINED if _has_spans(comparison) else [EXPECTED_EXPLAINED]
     return [*lines, *(explained if comparison.basis == "expected" else [])]
 
@@ -170,8 +169,8 @@ def tables(comparison: SystemComparison) -> Iterator[Table]:
         best += " for the score and the expected score; other metrics have scales of their own"
     for metric, compared in comparison.metrics.items():
         # More decimals if the scale may be from 0 to 1.
-        shown = "{:.4f}" if all(abs(figure.value) <= 1 for figure in compared.scores.values()) else "{:.2f}"
-        rows.append([metric, *(bounded(figure, shown.format) for figure in compared.scores.values())])
+        decimals = "{:.4f}" if all(abs(figure.value) <= 1 for figure in compared.scores.values()) else "{:.2f}"
+        rows.append([metric, *(bounded(figure, decimals.format) for figure in compared.scores.values())])
     yield Table(
         [n_segments, *names], rows, f"{n_segments}: mean scores and error rates. Look at the first rows; {best}."
     )
@@ -208,14 +207,16 @@ def _tables_of_pairs(comparison: SystemComparison) -> Iterator[Table]:
         f"{f'Each system minus {only}' if only else 'Any two systems compared'}. {_LOOK_AT}",
     )
     shares = "in which share of the resamples each system is better"
-    what = f"What became of the errors{f' of {only}' * bool(only)}, and {shares}" if has_spans else shares.capitalize()
+    caption = shares.capitalize()
+    if has_spans:
+        caption = f"What became of the errors{f' of {only}' * bool(only)}, and {shares}"
     corner = f"errors of {only} in" if has_spans else f"against {only}"
     header = [
         corner if only else "second against first",
         *map(_change_label, error_changes.CHANGES * has_spans),
         *_OUTCOMES,
     ]
-    yield Table(header, outcomes, what)
+    yield Table(header, outcomes, caption)
 
 
 def _change_label(change: str) -> str:
@@ -229,8 +230,8 @@ def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
     yield "largest differences"
     for number in _by_difference(differences)[:n]:
         ratings = {name: of_system[number] for name, of_system in comparison.ratings.items()}
-        shown = ", ".join(f"{name} {scores[name][number]:.2f}" for name in ratings)
-        yield f"{segment_label(ratings[comparison.first])}: {differences[number]:+.2f} ({shown})"
+        both = ", ".join(f"{name} {scores[name][number]:.2f}" for name in ratings)
+        yield f"{segment_label(ratings[comparison.first])}: {differences[number]:+.2f} ({both})"
         for names in comparison.pairs:
             against = f" (against {names[0]})" if len(comparison.pairs) > 1 else ""
             for change, errors in _by_change(comparison, names, number).items():
@@ -238,22 +239,22 @@ def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
                     labels = ", ".join(_span_label(*error) for error in errors)
                     yield f"    {_change_label(change)} in {names[1]}{against}: {labels}"
         for name, rating in ratings.items():
-            if others := _outside_hypothesis(rating):
-                yield f"    {name}: {', '.join(others)}"
+            if outside := _outside_hypothesis(rating):
+                yield f"    {name}: {', '.join(outside)}"
 
 
-def preference(first: str, second: str, found: PairPreferences) -> str:
+def preference(first: str, second: str, judged: PairPreferences) -> str:
     """Returns a sentence about what a language model prefers.
 
     >>> preference("a", "b", PairPreferences(6, 2, 2, 1, 1, Figure(0.7, 0.5, 0.9)))
     'Preferences: b wins 70 % [50, 90] against a (6 better, 2 worse, 2 ties, 1 of them because the order of the \
 translations decided; 1 without an answer)'
     """
-    rate = found.win_rate
+    rate = judged.win_rate
     interval = "" if math.isnan(rate.low) else f" [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"
-    unsteady = f", {found.unsteady:,} of them because the order of the translations decided" if found.unsteady else ""
-    unanswered = f"; {found.unanswered:,} without an answer" if found.unanswered else ""
-    counts = f"{found.wins:,} better, {found.losses:,} worse, {counted(found.ties, 'tie')}{unsteady}{unanswered}"
+    unsteady = f", {judged.unsteady:,} of them because the order of the translations decided" if judged.unsteady else ""
+    unanswered = f"; {judged.unanswered:,} without an answer" if judged.unanswered else ""
+    counts = f"{judged.wins:,} better, {judged.losses:,} worse, {counted(judged.ties, 'tie')}{unsteady}{unanswered}"
     return f"Preferences: {second} wins {100 * rate.value:.0f} %{interval} against {first} ({counts})"
 
 
@@ -297,16 +298,16 @@ def to_json(
         },
         versus=_nested({names: _pair_to_json(pair) for names, pair in comparison.pairs.items()}),
         metrics={name: _metric_to_json(metric) for name, metric in comparison.metrics.items()},
-        preferences=_nested({names: _preferences_to_json(found) for names, found in preferred.items()}),
+        preferences=_nested({names: _preferences_to_json(judged) for names, judged in preferred.items()}),
         differences=_segments_to_json(comparison),
     )
     written: dict[str, Any] = msgspec.to_builtins(keys)
     return written
 
 
-def _preferences_to_json(found: PairPreferences) -> dict[str, Any]:
-    rate = json_objects.nest_figures({"win_rate": found.win_rate}, with_intervals=not math.isnan(found.win_rate.low))
-    return {**asdict(found), **rate}
+def _preferences_to_json(judged: PairPreferences) -> dict[str, Any]:
+    rate = judged.win_rate
+    return asdict(judged) | json_objects.nest_figures({"win_rate": rate}, with_intervals=not math.isnan(rate.low))
 
 
 def errors_label(rating: Rating) -> str:

@@ -11,7 +11,7 @@ from matese.errors import counted
 from matese.evaluation.metrics import averages, meta_evaluation
 from matese.evaluation.metrics.correlation_options import POOLED, POOLED_FIGURES
 from matese.evaluation.statistics import pass_fail
-from matese.files import shown
+from matese.files import abridged
 from matese.render.json_objects import finite, nest
 from matese.render.labels import show
 from matese.render.plots import Panel
@@ -52,16 +52,16 @@ def in_words(evaluation: MetaEvaluation, lang_pair: str) -> str:
     if ranking.clusters is None or len(ranking.metrics) == 1:
         return f"{sentence}.\n"
     alike = [show(name) for name, cluster in zip(ranking.metrics, ranking.clusters, strict=True) if cluster == 1][1:]
-    others = f"not significantly better than {shown(alike)}" if alike else "significantly better than all others"
-    return f"{sentence}, {others}.\n"
+    margin = f"not significantly better than {abridged(alike)}" if alike else "significantly better than all others"
+    return f"{sentence}, {margin}.\n"
 
 
 def text(evaluation: MetaEvaluation, lang_pair: str) -> Iterator[object]:
     """Yields the tables of a language pair or of "pooled", each after its caption, and what the figures say."""
     words = in_words(evaluation, lang_pair)
-    for number, one in enumerate(tables(evaluation, lang_pair)):
-        yield f"{one.caption}\n{words if number == 0 else ''}"
-        yield one
+    for number, drawn in enumerate(tables(evaluation, lang_pair)):
+        yield f"{drawn.caption}\n{words if number == 0 else ''}"
+        yield drawn
 
 
 def tables(evaluation: MetaEvaluation, lang_pair: str) -> list[Table]:
@@ -84,13 +84,13 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
     columns = POOLED_FIGURES if lang_pair == POOLED else _COLUMNS
     has_column = rank_by in columns or lang_pair == POOLED or rank_by.startswith("average.")
     columns = columns if has_column else (*columns, rank_by)
-    shown = [name for name in columns if any(_has_value(of_metric.get(name)) for of_metric in figures.values())]
+    names = [name for name in columns if any(_has_value(of_metric.get(name)) for of_metric in figures.values())]
     ranking = evaluation.rankings.get(lang_pair)
-    header = ["metric", "cluster", *(f"{name} *" if ranking and name == rank_by else name for name in shown)]
+    header = ["metric", "cluster", *(f"{name} *" if ranking and name == rank_by else name for name in names)]
     rows = []
     for cluster, metric in _order(figures, ranking, columns[0]):
         intervals = evaluation.intervals.get(lang_pair, {}).get(metric, {})
-        cells = (_cell(figures[metric].get(name), intervals.get(name)) for name in shown)
+        cells = (_cell(figures[metric].get(name), intervals.get(name)) for name in names)
         rows.append([metric, cluster, *cells])
     return Table(header, rows, title)
 
@@ -105,13 +105,14 @@ def macro_table(evaluation: MetaEvaluation) -> Table | None:
     # A pooled accuracy is no mean of those of the language pairs.
     mean = rank_by if rank_by.startswith("average.") else f"macro.{rank_by}"
     pooled = evaluation.figures[POOLED]
-    shown = [(lang_pair, part) for lang_pair in pairs for part in parts]
+    columns = [(lang_pair, part) for lang_pair in pairs for part in parts]
     rows = [
         [metric, _cell(pooled[metric][mean], None)]
-        + [_cell(evaluation.figures[lang_pair][metric].get(part), None) for lang_pair, part in shown]
+        + [_cell(evaluation.figures[lang_pair][metric].get(part), None) for lang_pair, part in columns]
         for _, metric in _order(pooled, None, mean)
     ]
-    header = ["metric", "mean", *(f"{lang_pair} {part}" if len(parts) > 1 else lang_pair for lang_pair, part in shown)]
+    names = (f"{lang_pair} {part}" if len(parts) > 1 else lang_pair for lang_pair, part in columns)
+    header = ["metric", "mean", *names]
     return Table(header, rows, f"{rank_by} by language pair")
 
 
@@ -178,7 +179,7 @@ def undefined(evaluation: MetaEvaluation) -> Iterator[str]:
             for problem, names in reasons.items():
                 lacking.setdefault((problem, tuple(names)), []).append(show(metric))
         for (problem, names_of_figures), metrics in lacking.items():
-            yield f"{lang_pair} {shown(metrics)}: no {', '.join(names_of_figures)}: {problem}"
+            yield f"{lang_pair} {abridged(metrics)}: no {', '.join(names_of_figures)}: {problem}"
 
 
 def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:

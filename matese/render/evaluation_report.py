@@ -43,7 +43,7 @@ def text(evaluation: Evaluation, *, is_all: bool = False) -> Iterator[object]:
     """Yields what the figures say, a table of the main ones, and what was asked for; with `is_all`, all figures."""
     predicted = evaluation.predicted
     ceiling = evaluation.ceiling
-    yield "\n".join([_heading(evaluation), _how(evaluation), *_in_words(evaluation)]) + "\n\n"
+    yield "\n".join([_heading(evaluation), _origin(evaluation), *_in_words(evaluation)]) + "\n\n"
     yield _main_table(evaluation)
     if ceiling is not None:
         n_ratings = counted(ceiling.n_segments, "rating")
@@ -103,14 +103,14 @@ def _requested(evaluation: Evaluation) -> Iterator[Table]:
     predicted = evaluation.predicted
     for grouping, groups in evaluation.groups.items():
         wanted = _OF_CATEGORIES if grouping == "category" else _OF_GROUPS
-        shown = [key for key in wanted if any(key in group.figures for group in groups.values())]
-        shown = shown or ["expected_score.pearson"]
+        keys = [key for key in wanted if any(key in group.figures for group in groups.values())]
+        keys = keys or ["expected_score.pearson"]
         rows = []
         for name, group in groups.items():
             counts = (group.n_segments, group.n_spans.gold, group.n_spans.predicted)
-            figures = (decimal(group.figures[key].value) for key in shown)
+            figures = (decimal(group.figures[key].value) for key in keys)
             rows.append([name, *("-" if n is None else f"{n:,}" for n in counts), *figures])
-        yield Table([grouping, "segments", "gold", "predicted", *shown], rows)
+        yield Table([grouping, "segments", "gold", "predicted", *keys], rows)
     if evaluation.sentinels:
         compared = {"prediction": predicted.figures, **evaluation.sentinels}
         rows = [[name, *(decimal(figures[key].value) for key in _OF_SENTINELS)] for name, figures in compared.items()]
@@ -118,9 +118,9 @@ def _requested(evaluation: Evaluation) -> Iterator[Table]:
     if evaluation.pass_curves:
         best = {name: pass_fail.best(points) for name, points in evaluation.pass_curves.items()}
         rows = [
-            [name, *map(decimal, (one.threshold, one.precision, one.recall, one.f1, one.passed))]
-            for name, one in best.items()
-            if one is not None
+            [name, *(decimal(getattr(point, key)) for key in _OF_PASSES)]
+            for name, point in best.items()
+            if point is not None
         ]
         yield Table([f"good: {evaluation.options.figures.good:g} or more", *_OF_PASSES], rows)
 
@@ -140,7 +140,7 @@ def _heading(evaluation: Evaluation) -> str:
     )
 
 
-def _how(evaluation: Evaluation) -> str:
+def _origin(evaluation: Evaluation) -> str:
     """Returns the weights of the MQM scores, how gold ratings were merged, and who predicted."""
     merged = f"; {show(evaluation.gold)} merged by {evaluation.merge}" if evaluation.merge else ""
     of_both = [evaluation.predicted, *([evaluation.versus] if evaluation.versus else [])]
@@ -160,11 +160,11 @@ def _in_words(evaluation: Evaluation) -> Iterator[str]:
     prediction = show(predicted.name)
     n_spans = predicted.n_spans
     if n_spans.gold and n_spans.predicted is not None:
-        found = _share(figures["tsh"].value, n_spans.gold)
-        yield f"Of {counted(n_spans.gold, 'error')} marked in {gold}, {prediction} finds {found}, at least in part."
+        hits = _share(figures["tsh"].value, n_spans.gold)
+        yield f"Of {counted(n_spans.gold, 'error')} marked in {gold}, {prediction} finds {hits}, at least in part."
     if n_spans.predicted and n_spans.gold is not None:
-        right = _share(figures["hsh"].value, n_spans.predicted)
-        yield f"Of {counted(n_spans.predicted, 'error')} marked in {prediction}, {right} overlap one in {gold}."
+        hits = _share(figures["hsh"].value, n_spans.predicted)
+        yield f"Of {counted(n_spans.predicted, 'error')} marked in {prediction}, {hits} overlap one in {gold}."
     if "error_free.mcc" in figures:
         precision, recall = (figures[f"error_free.{rate}"].value for rate in ("precision", "recall"))
         if math.isfinite(precision) and math.isfinite(recall):
@@ -178,11 +178,11 @@ def _in_words(evaluation: Evaluation) -> Iterator[str]:
 
 def _versus_in_words(evaluation: Evaluation) -> str:
     """Returns how the prediction differs from the other one in the first of the main figures that decide."""
-    other = evaluation.versus
-    assert other is not None
+    versus = evaluation.versus
+    assert versus is not None
     key = next((key for key in DECISIVE if key in evaluation.differences), next(iter(evaluation.differences)))
     difference = evaluation.differences[key]
-    names = (show(evaluation.predicted.name), show(other.name))
+    names = (show(evaluation.predicted.name), show(versus.name))
     if not math.isfinite(difference.value):
         return f"{names[0]} and {names[1]} cannot be compared in {key}, which is undefined."
     word = "better than" if difference.value > 0 else "worse than" if difference.value < 0 else "as good as"

@@ -41,12 +41,12 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
         yield label, share if is_share else f"{n:,}"
         if label == "ratings":
             yield "segments", f"{len(segments):,}"
-    shown = [
+    of_severities = [
         f"{severities.name(severity)} {by_severity[severity]:,}"
         for severity in severities.EVERY
         if by_severity[severity]
     ]
-    yield "severities", ", ".join(shown) or "-"
+    yield "severities", ", ".join(of_severities) or "-"
     for label, counter in {"categories": categories, **names}.items():
         yield label, _most_common(counter)
 

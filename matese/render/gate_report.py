@@ -37,7 +37,7 @@ def text(results: Sequence[GateResult], n_segments: int) -> str:
         lines += [f"{result.name}:"] if len(results) > 1 else []
         lines.append(_counts(result))
         for check in result.checks:
-            lines.append(f"{'PASS' if check.passed else 'FAIL'}  {_measured(check)}")
+            lines.append(f"{'PASS' if check.passed else 'FAIL'}  {_value_and_limit(check)}")
             lines += [f"      {line}" for line in _blamed(check, result, n_segments)]
     return "".join(f"{show(line)}\n" for line in lines)
 
@@ -46,13 +46,13 @@ def _counts(result: GateResult) -> str:
     """Returns how much was checked, the scores, and what is left out of both."""
     n = len(result.ratings)
     scores = ", ".join(score_label(name, score) for name, score in result.scores.items())
-    given = "" if result.n_given in (None, n) else f" of {result.n_given:,}, the others as before"
+    unchanged = "" if result.n_given in (None, n) else f" of {result.n_given:,}, the others as before"
     notes = [
         f"{mqm.n_undecided(result.ratings):,} undecided, not in the score" * bool(mqm.n_undecided(result.ratings)),
         f"{counted(result.n_accepted, 'accepted finding')}" * bool(result.n_accepted),
         f"{counted(result.n_outdated, 'segment')} accepted with another text" * bool(result.n_outdated),
     ]
-    return "; ".join(filter(None, [f"{counted(n, 'segment')}{given}{': ' * bool(scores)}{scores}", *notes]))
+    return "; ".join(filter(None, [f"{counted(n, 'segment')}{unchanged}{': ' * bool(scores)}{scores}", *notes]))
 
 
 def _table(results: Sequence[GateResult]) -> list[str]:
@@ -74,7 +74,7 @@ def _table(results: Sequence[GateResult]) -> list[str]:
     ]
 
 
-def _measured(check: Check) -> str:
+def _value_and_limit(check: Check) -> str:
     """Returns what was measured and what is allowed, as in "score -1.20 (at least -1)"."""
     limit = f"{'at least' if check.name.startswith('min-') else 'at most'} {check.limit:g}"
     if check.p is not None:
@@ -88,9 +88,9 @@ def _measured(check: Check) -> str:
 def _blamed(check: Check, result: GateResult, n_segments: int) -> Iterator[str]:
     """Yields a line for each of the worst segments, and one that counts the others."""
     for number, loss in list(zip(check.segments, check.losses, strict=True))[:n_segments]:
-        shown = {"min-score": f" {-loss:.2f};", "baseline": f" {-loss:+.2f};"}.get(check.name, "")
+        score = {"min-score": f" {-loss:.2f};", "baseline": f" {-loss:+.2f};"}.get(check.name, "")
         rating = result.ratings[number]
-        yield f"{segment_label(rating)}:{shown} {errors_label(rating)}"
+        yield f"{segment_label(rating)}:{score} {errors_label(rating)}"
     if (n_more := len(check.segments) - n_segments) > 0:
         yield f"and {counted(n_more, 'more segment')}"
 
@@ -168,7 +168,7 @@ def junit(results: Sequence[GateResult], n_segments: int) -> str:
             if not check.passed:
                 lines = [line.strip() for line in _blamed(check, result, n_segments)]
                 failure = ElementTree.SubElement(
-                    case, "failure", {"message": show(_measured(check)), "type": check.name}
+                    case, "failure", {"message": show(_value_and_limit(check)), "type": check.name}
                 )
                 failure.text = "\n".join(map(show, lines))
     ElementTree.indent(root)
@@ -189,13 +189,13 @@ def _findings(result: GateResult) -> list[_Finding]:
     """Returns the errors of the segments that break limits, each once, in the order of the segments."""
     of_rules = {number for check in result.checks if check.name == FINDINGS for number in check.segments}
     blamed = {number for check in result.checks if check.name != FINDINGS for number in check.segments}
-    found = []
+    findings = []
     for number in sorted(of_rules | blamed):
         rating = result.ratings[number]
         for error, words in rating.errors_with_words():
             if number in blamed or error.rule not in (None, CONSISTENCY):
-                found.append(_Finding(rating.segment, error.rule, _message(error, words, rating.segment)))
-    return found
+                findings.append(_Finding(rating.segment, error.rule, _message(error, words, rating.segment)))
+    return findings
 
 
 def _notes(result: GateResult) -> list[_Finding]:
@@ -228,7 +228,8 @@ def github_annotations(results: Sequence[GateResult]) -> str:
     for result in results:
         for check in result.checks:
             title = _property(f"matese gate: {check.name} of {show(result.name)}")
-            lines.append(f"::{'notice' if check.passed else 'error'} title={title}::{_escaped(show(_measured(check)))}")
+            message = _escaped(show(_value_and_limit(check)))
+            lines.append(f"::{'notice' if check.passed else 'error'} title={title}::{message}")
         for finding in _findings(result):
             title = _property(f"matese: {finding.rule or 'model'}, {show(finding.segment.label)}")
             lines.append(f"::error {_place(finding.segment)}title={title}::{_escaped(finding.message)}")

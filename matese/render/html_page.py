@@ -163,15 +163,11 @@ def _severity_style() -> str:
     classes = []
     for severity, looks in LOOKS.items():
         name = severities.name(severity)
-        variables.append(f"--{name}: light-dark{_pair(looks.fill)}; --{name}-line: light-dark{_pair(looks.ink)};")
+        variables.append(f"--{name}: light-dark({', '.join(looks.fill)});")
+        variables.append(f"--{name}-line: light-dark({', '.join(looks.ink)});")
         style = f"--fill: var(--{name}); --stroke: var(--{name}-line); --underline: {looks.line};"
         classes.append(f".{name} {{ {style} }}\n")
     return f":root {{ {' '.join(variables)} }}\n{''.join(classes)}"
-
-
-def _pair(colours: tuple[str, str]) -> str:
-    on_light, on_dark = colours
-    return f"({on_light}, {on_dark})"
 
 
 def _hash(text: str) -> str:

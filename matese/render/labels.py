@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from html import escape
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError, severities
 
@@ -27,12 +28,12 @@ def error_label(error: AnyError) -> str:
     severity = severities.label(error.severity)
     label = severity if error.category is None else f"{severity} {error.category}"
     correction = error.correction if isinstance(error, ErrorSpan) else None
-    said = [
+    remarks = [
         *([] if error.rule is None else [f"rule {error.rule}"]),
         *([] if correction is None else [f"better: {correction}" if correction else "better: without it"]),
         *([error.reason] if error.reason else []),
     ]
-    return f"{label} ({'; '.join(said)})" if said else label
+    return f"{label} ({'; '.join(remarks)})" if remarks else label
 
 
 def unplaced_label(error: UnplacedError) -> str:
@@ -55,8 +56,9 @@ def votes_label(error: ErrorSpan) -> str:
     """
     if error.votes is None:
         return ""
-    other = f", {error.votes.other_severity:.0%} of these with another severity" if error.votes.other_severity else ""
-    return f" ({error.votes.share:.0%} of the predictions{other})".replace("%", " %")
+    votes = error.votes
+    dissent = f", {votes.other_severity:.0%} of these with another severity" if votes.other_severity else ""
+    return f" ({votes.share:.0%} of the predictions{dissent})".replace("%", " %")
 
 
 def place_label(segment: Segment, fields: tuple[str, ...] = ("test_set", "lang_pair", "document")) -> str:
@@ -127,6 +129,11 @@ def show_character(character: str) -> str:
     if character in _ACTING or unicodedata.category(character) in ("Cc", "Cs"):
         return f"<U+{code:04X}>"
     return character
+
+
+def escaped(text: str) -> str:
+    """Returns a text in one line for HTML and SVG."""
+    return escape(show(text))
 
 
 def show(text: str) -> str:

@@ -79,7 +79,8 @@ def html_list(ratings: Sequence[Rating]) -> str:
     n_more = len(ratings) - _MOST_SHOWN
     rest = [f"<div>{n_more:,} more {'rating' if n_more == 1 else 'ratings'}</div>"] if n_more > 0 else []
     if len(ratings) > 1 and all(rating.errors is not None for rating in ratings):
-        rest.append(_row(f"mean score of {counted(len(ratings), 'rating')}", f"{mqm.corpus_score(ratings):.4g}"))
+        mean = mqm.corpus_score(map(mqm.score, ratings))
+        rest.append(_row(f"mean score of {counted(len(ratings), 'rating')}", f"{mean:.4g}"))
     if len(raters) == 1 and (rater := ratings[0].rater) is not None:
         rest.append(_row("rater", _escape(rater)))
     return "<hr>".join([*parts, "".join(rest)] if rest else parts)

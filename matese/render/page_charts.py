@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 
 from matese.errors import counted
-from matese.render.labels import show
+from matese.render.labels import escaped
 
 _WIDTH = 420
 _HEIGHT = 240
@@ -49,7 +48,7 @@ def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
                 parts.append(
                     f'<rect class="{colour(order)}" x="{left + width * 0.07 + order * bar:.1f}" '
                     f'y="{_HEIGHT - _BOTTOM - height:.1f}" width="{bar:.1f}" height="{height:.1f}">'
-                    f"<title>{_escape(name)}: {_segments(n)}, score {edges}</title></rect>"
+                    f"<title>{escaped(name)}: {counted(n, 'segment')}, score {edges}</title></rect>"
                 )
     return _svg(parts, _HEIGHT, f"Histogram: {label}")
 
@@ -64,11 +63,11 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
     for order, (system, of_system) in enumerate(shares.items()):
         top = order * (_BAR + _GAP)
         left = float(_LABEL)
-        shown = system if len(system) <= 18 else f"{system[:17]}…"
-        parts.append(f"<g><title>{_escape(system)}</title>{_text(_LABEL - 6, top + 15, shown, 'end')}</g>")
+        short = system if len(system) <= 18 else f"{system[:17]}…"
+        parts.append(f"<g><title>{escaped(system)}</title>{_text(_LABEL - 6, top + 15, short, 'end')}</g>")
         for (name, share), kind in zip(of_system.items(), classes, strict=True):
             width = full * share
-            title = f"<title>{_escape(system)}: {_escape(name)} {share:.1%}</title>"
+            title = f"<title>{escaped(system)}: {escaped(name)} {share:.1%}</title>"
             place = f'x="{left:.1f}" y="{top}" width="{width:.1f}" height="{_BAR}"'
             parts.append(f'<rect class="{kind}" {place}>{title}</rect>')
             if width >= _NARROWEST_WITH_TEXT:
@@ -102,12 +101,12 @@ def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str)
     parts.append(f'<path class="diagonal" d="M{left:.1f} {bottom:.1f}L{x1:.1f} {y1:.1f}"/>')
     for value in (lowest, (lowest + highest) / 2, highest):
         across, down = place(value, value)
-        shown = f"{value + 0.0:.3g}"
-        parts += [_text(across, bottom + 14, shown, "middle"), _text(left - 5, down + 4, shown, "end")]
+        tick = f"{value + 0.0:.3g}"
+        parts += [_text(across, bottom + 14, tick, "middle"), _text(left - 5, down + 4, tick, "end")]
     for (x, y), n in sorted(counts.items(), key=lambda item: -item[1]):
         across, down = place(x, y)
         kind = "better" if y > x else "worse" if y < x else "same"
-        title = f"<title>{_segments(n)}: {_escape(x_label)} {x:g}, {_escape(y_label)} {y:g}</title>"
+        title = f"<title>{counted(n, 'segment')}: {escaped(x_label)} {x:g}, {escaped(y_label)} {y:g}</title>"
         radius = 2.5 + 13.5 * math.sqrt(n / most)
         parts.append(f'<circle class="{kind}" cx="{across:.1f}" cy="{down:.1f}" r="{radius:.1f}">{title}</circle>')
     parts.append(_text((left + right) / 2, bottom + 32, x_label, "middle"))
@@ -129,10 +128,6 @@ def _bin(value: float, step: float) -> int:
     return max(0, math.ceil(-value / step - 1e-9))
 
 
-def _segments(n: int) -> str:
-    return counted(n, "segment")
-
-
 def _axes(highest: int, label: str) -> list[str]:
     bottom = _HEIGHT - _BOTTOM
     parts = [f'<path class="axis" d="M{_LEFT} {_TOP}V{bottom}H{_WIDTH - _RIGHT}"/>']
@@ -144,13 +139,9 @@ def _axes(highest: int, label: str) -> list[str]:
 
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
     named = f' class="{kind}"' if kind else ""
-    return f'<text{named} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_escape(text)}</text>'
+    return f'<text{named} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escaped(text)}</text>'
 
 
 def _svg(parts: Sequence[str], height: int, label: str) -> str:
-    start = f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{_escape(label)}">'
+    start = f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escaped(label)}">'
     return "\n".join([start, *parts, "</svg>"])
-
-
-def _escape(text: str) -> str:
-    return escape(show(text))

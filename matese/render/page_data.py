@@ -225,6 +225,6 @@ def _spans(
 
 def _details(error: AnyError) -> dict[str, object]:
     """Returns the rank of the severity, and all else that is known of an error, except for its place."""
-    known = {field.name: getattr(error, field.name) for field in fields(error) if field.default is None}
-    of_votes = {name: asdict(value) for name, value in known.items() if isinstance(value, Votes)}
-    return _without_nulls({"severity": severities.rank(error.severity), **known, **of_votes})
+    details = {field.name: getattr(error, field.name) for field in fields(error) if field.default is None}
+    votes = {name: asdict(value) for name, value in details.items() if isinstance(value, Votes)}
+    return _without_nulls({"severity": severities.rank(error.severity), **details, **votes})

@@ -81,7 +81,7 @@ def save(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> None:
             taken: list[Bbox] = []
             for label in labels:  # a name that would cover another one is left out
                 box = label.get_window_extent()
-                label.set_visible(not any(box.overlaps(other) for other in taken))
+                label.set_visible(not any(map(box.overlaps, taken)))
                 taken += [box] if label.get_visible() else []
         date = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None} if path.suffix == ".svg" else {}
         figure.savefig(path, dpi=200, metadata=date)

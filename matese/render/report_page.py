@@ -68,8 +68,8 @@ def render(
 
 def _with_spans(systems: Mapping[str, Sequence[Rating]]) -> dict[str, list[Rating]]:
     """Returns the ratings of each system whose errors are known."""
-    known = {name: [rating for rating in ratings if rating.errors is not None] for name, ratings in systems.items()}
-    return {name: ratings for name, ratings in known.items() if ratings}
+    annotated = {name: [rating for rating in ratings if rating.errors is not None] for name, ratings in systems.items()}
+    return {name: ratings for name, ratings in annotated.items() if ratings}
 
 
 def _by_segment(
@@ -144,5 +144,5 @@ def _overview(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights) -> 
     for key, label in (("errors", "errors"), ("major", "Major")):
         rates = [of_system.get(f"per_1000_words.{key}") for of_system in figures]
         columns[f"{label} per 1,000 words"] = ["" if rate is None else f"{rate:.1f}" for rate in rates]
-    shown = {label: cells for label, cells in columns.items() if any(cells)}
-    return Table(list(shown), list(zip(*shown.values(), strict=True)), "Systems")
+    filled = {label: cells for label, cells in columns.items() if any(cells)}
+    return Table(list(filled), list(zip(*filled.values(), strict=True)), "Systems")

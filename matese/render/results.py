@@ -50,8 +50,8 @@ def tables(
         raise UsageError(unknown("look", str(look), get_args(TableLook)))
     report = _REPORTS.get(type(result))
     if report is None:
-        known = "must be the result of evaluate, agreement, compare, correlate or gate"
-        raise TypeError(f"{type(result).__name__}: {known}")
+        allowed = "must be the result of evaluate, agreement, compare, correlate or gate"
+        raise TypeError(f"{type(result).__name__}: {allowed}")
     parts = [part for part in report(result, is_all=all) if str(part).strip() != drawing.MORE.strip()]
     if look == "html":
         return f"<div>{''.join(map(_in_html, parts))}</div>"

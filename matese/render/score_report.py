@@ -80,8 +80,8 @@ def line(*fields: str | float | None) -> str:
     >>> line("a\tb", 1.0, None)
     'a␉b\t1\t\n'
     """
-    shown = ("" if field is None else show(field) if isinstance(field, str) else f"{field:.10g}" for field in fields)
-    return "\t".join(shown) + "\n"
+    cells = ("" if field is None else show(field) if isinstance(field, str) else f"{field:.10g}" for field in fields)
+    return "\t".join(cells) + "\n"
 
 
 def to_json(
@@ -93,8 +93,16 @@ def to_json(
         means = {"score": ranked.score, "expected_score": ranked.expected_score}
         intervals = json_objects.nest_figures({name: mean for name, mean in means.items() if mean}, with_intervals=True)
         summary = ranked.summary
-        own = {"score_100": summary.score_100, "penalty_per_1000_words": summary.penalty_per_1000_words}
-        systems.append({"system": summary.system, **of_system(summary), **intervals, **own, "p": ranked.p})
+        systems.append(
+            {
+                "system": summary.system,
+                **of_system(summary),
+                **intervals,
+                "score_100": summary.score_100,
+                "penalty_per_1000_words": summary.penalty_per_1000_words,
+                "p": ranked.p,
+            }
+        )
         if segments is not None:
             of_segments = [{"index": index, **columns} for index, columns in enumerate(segments[number])]
             systems[-1]["segment_scores"] = of_segments
@@ -112,8 +120,8 @@ def summary(standings: Sequence[RankedSystem], note: str = "", width: int | None
     has_expected = any(standing.expected_score for standing in standings)
     explained = SCORES_EXPLAINED if all(standing.score for standing in standings) else [EXPECTED_EXPLAINED]
     notes = [*([note] if note else []), *(explained if has_expected else []), *explained_intervals]
-    shown = {name: cells for name, cells in columns(standings).items() if any(cells)}
-    table = terminal.table(list(shown), list(zip(*shown.values(), strict=True)), width)
+    filled = {name: cells for name, cells in columns(standings).items() if any(cells)}
+    table = terminal.table(list(filled), list(zip(*filled.values(), strict=True)), width)
     return Text.assemble(table, *(f"{line}\n" for line in (*notes, *names)))
 
 

@@ -18,9 +18,8 @@ from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, severities
 from matese.annotation.severity_looks import LOOKS
 from matese.errors import InputError, one_of
-from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
-from matese.evaluation.statistics.bootstrap import Figure
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import differences, quality
 from matese.evaluation.systems.sampling import Sampling
 from matese.render import catalogue, html_page
@@ -29,7 +28,6 @@ from matese.text import languages
 from matese.text.ranges import covered_pieces
 from matese.text.words import count_words
 
-LANGUAGES = catalogue.LANGUAGES
 _N_WORST = 5
 _SERIOUS = tuple(severity for severity, counts_as in severities.COUNTED.items() if counts_as > Severity.MINOR)
 SERIOUS_ERRORS = tuple(
@@ -98,7 +96,7 @@ def render(
     Args:
         ratings: one for each segment; those without spans count as not checked.
         title: what was checked, such as the name of a file or a system.
-        language: of the page, one of `LANGUAGES`.
+        language: of the page, one of `catalogue.LANGUAGES`.
         weights: what scores are computed with, which choose the worst segments.
         notes: what cannot be told, and what is inconsistent.
         day: of the page; None for today.
@@ -109,15 +107,15 @@ def render(
     words = catalogue.load(language)
     checked = [rating for rating in ratings if rating.errors is not None]
     _check_single(checked, title)
-    worst = [rating for rating in mqm.worst_first(checked, weights) if _counted(rating)]
-    worst.sort(key=lambda rating: mqm.score(rating, weights))
+    faulty = [rating for rating in mqm.worst_first(checked, weights) if _counted(rating)]
+    faulty.sort(key=lambda rating: mqm.score(rating, weights))
     header = [words.text("Severity"), words.text("Errors"), words.text("per 1,000 words")]
     tables = [
         _Counts(words.text("Errors"), header, _error_rows(checked, words)),
         _Counts(words.text("Segments"), (), _segment_rows(checked, len(ratings), words)),
     ]
-    shown = [_worst_segment(rating, words) for rating in worst[:_N_WORST]]
-    return _page(checked, tables, words, title=title, weights=weights, day=day, worst=shown, notes=notes)
+    worst = [_worst_segment(rating, words) for rating in faulty[:_N_WORST]]
+    return _page(checked, tables, words, title=title, weights=weights, day=day, worst=worst, notes=notes)
 
 
 def render_several(
@@ -133,7 +131,7 @@ def render_several(
     Args:
         systems: ratings by system, one for each segment; those without spans count as not checked.
         title: what was checked.
-        language: of the page, one of `LANGUAGES`.
+        language: of the page, one of `catalogue.LANGUAGES`.
         weights: what scores are computed with.
         notes: what cannot be told, and what is inconsistent.
 
@@ -235,9 +233,8 @@ def _figures(checked: Sequence[Rating], weights: mqm.Weights) -> Mapping[str, Fi
         rates = {"errors": divide(1000 * errors, n_words), "major": divide(1000 * major, n_words)}
         return {**rates, "score": divide(score, n)}
 
-    statistic = bootstrap.AdditiveStatistic(np.column_stack(columns).astype(np.float64), of_totals)
-    drawn = differences.resample(checked, Sampling()) if len(checked) > 1 else ()
-    return bootstrap.measure(statistic, bootstrap.whole_sample(len(checked)), drawn)
+    statistic = AdditiveStatistic(np.column_stack(columns).astype(np.float64), of_totals)
+    return statistic.measure(differences.resample(checked, Sampling()) if len(checked) > 1 else ())
 
 
 def _check_single(ratings: Sequence[Rating], title: str) -> None:
@@ -261,8 +258,8 @@ def _verdict(checked: Sequence[Rating], words: Catalogue) -> str:
     n_undecided = mqm.n_undecided(checked)
     of_all = words.counted("of {n} segment", "of {n} segments", len(checked))
     if n_serious:
-        one, many = SERIOUS_ERRORS
-        verdict = words.counted(one, many, n_serious)
+        singular, plural = SERIOUS_ERRORS
+        verdict = words.counted(singular, plural, n_serious)
     elif n_wrong:
         verdict = words.counted(
             "No serious error is marked; {n} {of_all} has minor errors.",
@@ -323,8 +320,8 @@ def _program(signature: str) -> str:
     ('matese (model: mini@41118186, checks: all)', 'matese (checks: numbers)')
     """
     name, *fields = signature.split("|")
-    shown = [field.replace(":", ": ", 1) for field in fields if field.startswith(("model:", "checks:"))]
-    return f"{name} ({', '.join(shown)})" if shown else name
+    parts = [field.replace(":", ": ", 1) for field in fields if field.startswith(("model:", "checks:"))]
+    return f"{name} ({', '.join(parts)})" if parts else name
 
 
 def _facts(checked: Sequence[Rating], weights: mqm.Weights, words: Catalogue, day: datetime.date) -> dict[str, str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from matese.evaluation.spans.figure_texts import FIGURES
 from matese.render import terminal
-from matese.render.labels import show
+from matese.render.labels import escaped
 
 if TYPE_CHECKING:
     from matese.evaluation.statistics.bootstrap import Figure
@@ -62,8 +61,8 @@ class Table:
         """
         rows = [[cell.replace("|", "\\|") for cell in row] for row in (self.header, *self.rows)]
         rule = "|---" + "|---:" * (len(self.header) - 1) + "|"
-        head, *others = (f"| {' | '.join(row)} |" for row in rows)
-        return "".join(f"{line}\n" for line in (head, rule, *others, ""))
+        head, *body = (f"| {' | '.join(row)} |" for row in rows)
+        return "".join(f"{line}\n" for line in (head, rule, *body, ""))
 
     def latex(self) -> str:
         r"""Returns the table in LaTeX with the package booktabs, followed by an empty line.
@@ -78,9 +77,9 @@ class Table:
         \end{tabular}
         <BLANKLINE>
         """
-        head, *others = (f"{' & '.join(map(_in_latex, row))} \\\\" for row in (self.header, *self.rows))
+        head, *body = (f"{' & '.join(map(_in_latex, row))} \\\\" for row in (self.header, *self.rows))
         begin = f"\\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}"
-        lines = (begin, "\\toprule", head, "\\midrule", *others, "\\bottomrule", "\\end{tabular}", "")
+        lines = (begin, "\\toprule", head, "\\midrule", *body, "\\bottomrule", "\\end{tabular}", "")
         return "".join(f"{line}\n" for line in lines)
 
     def html(self) -> str:
@@ -89,16 +88,12 @@ class Table:
         >>> Table(["", "F1"], [["a<b", "0.5"]]).html()
         '<table><thead><tr><th></th><th>F1</th></tr></thead><tbody><tr><th>a&lt;b</th><td>0.5</td></tr></tbody></table>'
         """
-        head = "".join(f"<th>{_in_html(cell)}</th>" for cell in self.header)
+        head = "".join(f"<th>{escaped(cell)}</th>" for cell in self.header)
         rows = (
-            f"<tr><th>{_in_html(name)}</th>{''.join(f'<td>{_in_html(cell)}</td>' for cell in cells)}</tr>"
+            f"<tr><th>{escaped(name)}</th>{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>"
             for name, *cells in self.rows
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-
-
-def _in_html(cell: str) -> str:
-    return escape(show(cell))
 
 
 def _in_latex(cell: str) -> str:
@@ -124,20 +119,21 @@ def of_figures(
     `ceiling` has the figures of the raters; of the first table, those that are F1.
     """
 
-    def more(name: str) -> list[str]:
+    def comparison_cells(name: str) -> list[str]:
         of_raters = [] if ceiling is None else [decimal(ceiling[name].value) if name in ceiling else "-"]
         return [*([interval(figures[name])] if with_intervals else []), *of_raters]
 
     heads = [*(["95% interval"] if with_intervals else []), *([] if ceiling is None else ["raters"])]
-    measures = [name.removesuffix(".f1") for name in figures if name.endswith(".f1")]
     rates = [
-        [name, *(decimal(figures[f"{name}.{rate}"].value) for rate in _RATES), *more(f"{name}.f1")] for name in measures
+        [name, *(decimal(figures[f"{name}.{rate}"].value) for rate in _RATES), *comparison_cells(f"{name}.f1")]
+        for name in (figure.removesuffix(".f1") for figure in figures if figure.endswith(".f1"))
     ]
     if rates:
         yield Table(["", "precision", "recall", "F1", *(f"F1: {head}" for head in heads)], rates)
-    others = [name for name in figures if name.rpartition(".")[2] not in _RATES]
-    if others:
-        yield Table(["", "value", *heads], [[name, decimal(figures[name].value), *more(name)] for name in others])
+    remaining = [name for name in figures if name.rpartition(".")[2] not in _RATES]
+    if remaining:
+        rows = [[name, decimal(figures[name].value), *comparison_cells(name)] for name in remaining]
+        yield Table(["", "value", *heads], rows)
 
 
 def decimal(value: float | None) -> str:
@@ -166,14 +162,14 @@ def p_equals(p: float) -> str:
     >>> p_equals(0.0204), p_equals(0.0004)
     ('p = .020', 'p < .001')
     """
-    shown = p_value(p)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+    text = p_value(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
-def bounded(figure: Figure, shown: Callable[[float], str] = "{:.2f}".format) -> str:
+def bounded(figure: Figure, to_text: Callable[[float], str] = "{:.2f}".format) -> str:
     """Returns a figure with its interval, if it has one, as in "-1.25 [-2.00, -0.50]"."""
-    limits = f" [{shown(figure.low)}, {shown(figure.high)}]" if math.isfinite(figure.low) else ""
-    return f"{shown(figure.value)}{limits}"
+    limits = f" [{to_text(figure.low)}, {to_text(figure.high)}]" if math.isfinite(figure.low) else ""
+    return f"{to_text(figure.value)}{limits}"
 
 
 def interval(figure: Figure) -> str:

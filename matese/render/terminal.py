@@ -11,8 +11,7 @@ import io
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Severity, severities
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """How an error looks: the brackets around its words, and their style where there are styles."""
 
     opening: str
@@ -90,8 +88,8 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
     rows = []
     for name, marked, spans in marked_texts(rating):
         kind, _, reference = name.partition(" ")
-        shown = _hypothesis(rating) if kind == "hypothesis" else mark_spans(marked, spans)
-        rows.append((f"{_SHORT[kind]} {reference}".strip(), shown))
+        text = _hypothesis(rating) if kind == "hypothesis" else mark_spans(marked, spans)
+        rows.append((f"{_SHORT[kind]} {reference}".strip(), text))
     if details := _details(rating):
         rows.append(("err", Text(details)))
     if rating.correction is not None:
@@ -144,21 +142,21 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], width: int | Non
     from rich.cells import cell_len
     from rich.text import Text
 
-    shown = [[show(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
-    parts: list[list[int]] = [[]]  # the columns after the first, in groups that fit beside it
-    for at in range(1, len(widths)):
-        used = sum(widths[other] + 2 for other in (*parts[-1], at))
-        if width is not None and parts[-1] and widths[0] + used > width:
-            parts.append([])
-        parts[-1].append(at)
+    cells = [[show(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    groups: list[list[int]] = [[]]  # the columns after the first, those together that fit beside it
+    for column in range(1, len(widths)):
+        used = sum(widths[member] + 2 for member in (*groups[-1], column))
+        if width is not None and groups[-1] and widths[0] + used > width:
+            groups.append([])
+        groups[-1].append(column)
     lines = []
-    for columns in parts:
-        for number, row in enumerate(shown):
+    for group in groups:
+        for number, row in enumerate(cells):
             first = row[0] + " " * (widths[0] - cell_len(row[0]))
-            others = [" " * (widths[at] - cell_len(row[at])) + row[at] for at in columns]
-            lines.append(Text("  ".join([first, *others]), style="bold" if number == 0 else ""))
-        lines += [Text()] if columns is not parts[-1] else []
+            following = [" " * (widths[column] - cell_len(row[column])) + row[column] for column in group]
+            lines.append(Text("  ".join([first, *following]), style="bold" if number == 0 else ""))
+        lines += [Text()] if group is not groups[-1] else []
     return Text("\n").join([*lines, Text()])
 
 

@@ -214,7 +214,7 @@ def _check(request: Request) -> list[GateResult]:
         raise UsageError(f"only the baseline, {baseline}, is given: name the system to compare with it")
     blank = replace(mqm.NON_TRANSLATION, rule="blank")
     counts_inconsistencies = request.output.sarif is not None or any(
-        isinstance(maximum, Maximum) and maximum.what == CONSISTENCY for maximum in limits.max
+        isinstance(maximum, Maximum) and maximum.kind == CONSISTENCY for maximum in limits.max
     )
     results = []
     to_accept: list[Acceptance] = []
@@ -275,8 +275,8 @@ def _parsed_maximum(limit: Maximum | str) -> Maximum:
 
     maximum = Maximum.parse(limit)
     kinds = ["errors", *severities.MEANINGS, *rules.NAMES, "terms", CONSISTENCY]
-    if maximum.what not in kinds:
-        raise UsageError(f"--max {maximum.what}={maximum.most:g}: {unknown('kind', maximum.what, kinds)}")
+    if maximum.kind not in kinds:
+        raise UsageError(f"--max {maximum.kind}={maximum.most:g}: {unknown('kind', maximum.kind, kinds)}")
     return maximum
 
 

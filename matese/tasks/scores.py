@@ -35,7 +35,10 @@ def score(ratings: Rating | RatingsLike, *, weights: mqm.AnyWeights = "matese") 
     Raises:
         InputError: if spans were not annotated (`errors` is None), or a file or table cannot be read.
     """
-    return mqm.score(ratings if isinstance(ratings, Rating) else files.listed(ratings), weights)
+    weights = mqm.find_weights(weights)
+    if isinstance(ratings, Rating):
+        return mqm.score(ratings, weights)
+    return [mqm.score(rating, weights) for rating in files.listed(ratings)]
 
 
 @overload
@@ -54,7 +57,9 @@ def expected_score(ratings: Rating | RatingsLike) -> float | list[float | None] 
     Args:
         ratings: one, or several, as in `score`.
     """
-    return mqm.expected_score(ratings if isinstance(ratings, Rating) else files.listed(ratings))
+    if isinstance(ratings, Rating):
+        return mqm.expected_score(ratings)
+    return list(map(mqm.expected_score, files.listed(ratings)))
 
 
 def corpus_score(scores: Iterable[float] | RatingsLike, *, weights: mqm.AnyWeights = "matese") -> float:
@@ -67,9 +72,11 @@ def corpus_score(scores: Iterable[float] | RatingsLike, *, weights: mqm.AnyWeigh
     Raises:
         InputError: if there are none, they are too large, or the spans of a rating were not annotated.
     """
+    weights = mqm.find_weights(weights)
     if isinstance(scores, str | PathLike) or files.is_frame(scores):
         scores = files.listed(cast("RatingsLike", scores))
-    return mqm.corpus_score(cast("Iterable[float]", scores), weights)
+    items = cast("Iterable[float | Rating]", scores)
+    return mqm.corpus_score(mqm.score(item, weights) if isinstance(item, Rating) else item for item in items)
 
 
 def worst_first(ratings: RatingsLike, *, weights: mqm.AnyWeights = "matese") -> Ratings:

@@ -53,7 +53,7 @@ def run(request: Request, stream: TextIO | None = None) -> tuple[KindResult, ...
         segments = list(texts.segments(request.texts).first(request.limit).by_system())
         cases = stress.corrupt(segments, kinds)
         with annotators.loaded(request.loading, len(segments) + len(cases)) as annotator:
-            results, ratings = stress.measure(cases, annotator)
+            results, ratings = stress.measure(cases, annotator.annotate_segments)
             notices.info(*annotator.counts.notices)
         rows = [
             [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from matese import mqm
 from matese.annotation import Rating, Segment
 from matese.errors import ModelError, UsageError, near_miss
-from matese.files import short_names, shown
+from matese.files import abridged, short_names
 from matese.merging import MergeMethod
 from matese.tasks import notices
 from matese.validation.options import File, Options, option
@@ -216,7 +216,7 @@ def segments(texts: TextFiles, *, needs_context: bool = True, untranslated: bool
         check_stdin([*texts.input, *texts.src, *texts.ref])
         inputs, left_out = source_files.without_sources(texts.input)
         if left_out:
-            notices.info(f"{shown(left_out)}: the source of the others, by the names of folders and files")
+            notices.info(f"{abridged(left_out)}: the source of the others, by the names of folders and files")
         with counting_issues(read_options(texts, untranslated=untranslated)) as options:
             translations = segments.from_files(
                 inputs, options, sources=texts.src, references=texts.ref, needs_context=needs_context
@@ -275,7 +275,7 @@ def readable(
             raise ModelError(f"{error}; the other columns are {', '.join(names)}: {choice}") from None
     places = [*dict.fromkeys(segment.label for segment in lacking if segment.label)]
     problem = f"{len(lacking):,} of {len(looked_at):,} segments lack what the model needs, {annotator.needed}"
-    first = f" ({shown(places)})" if places else ""
+    first = f" ({abridged(places)})" if places else ""
     if not skip_incomplete:
         raise ModelError(f"{problem}{first}: add the texts, or leave these segments out with --skip-incomplete")
     notices.info(f"left out: {problem}{first}")
@@ -347,7 +347,7 @@ def one_per_segment(
     )
     notices.info(*selection.notices())
     if raters.merge is not None and len(selection.ratings) < len(rated):
-        merged = mqm.corpus_score(selection.ratings, weights)
+        merged = mqm.corpus_score(mqm.score(rating, weights) for rating in selection.ratings)
         of_raters = choosing.mean_score(rated, weights)
         notices.info(
             f"{name}: the merged errors score {merged:.2f} on average (weights {weights.name}), but the raters "
@@ -454,8 +454,8 @@ def by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tupl
             inside = sorted({rating.segment.key.system or "" for rating in ratings if rating.segment.key} - {""})
             if len(inside) > 1:
                 raise UsageError(
-                    f"{name}: the name would stand for {len(inside)} systems ({shown(inside)}): give a list of files "
-                    "without names, or the ratings of one system"
+                    f"{name}: the name would stand for {len(inside)} systems ({abridged(inside)}): give a list of "
+                    "files without names, or the ratings of one system"
                 )
         return of_names
     paths = [str(path) for path in systems if isinstance(path, str | PathLike)]
@@ -488,8 +488,8 @@ def baseline_name(
             problem = "is a file, but the translations are given with --input, which must hold the baseline too"
             first = "mark both first (matese tag)"
             raise UsageError(
-                f"--baseline {baseline} {problem}: name one of its systems ({shown(names)}), or {first}, {where}"
+                f"--baseline {baseline} {problem}: name one of its systems ({abridged(names)}), or {first}, {where}"
             )
         problem = f"no such file or system{near_miss(baseline, names)}"
-        raise UsageError(f"--baseline {baseline}: {problem} must be a file or one of the systems: {shown(names)}")
+        raise UsageError(f"--baseline {baseline}: {problem} must be a file or one of the systems: {abridged(names)}")
     return baseline

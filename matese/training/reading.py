@@ -10,7 +10,7 @@ from pathlib import Path
 from matese import preparation
 from matese.annotation import Rating
 from matese.evaluation.systems import raters
-from matese.files import shown
+from matese.files import abridged
 from matese.formats import detection, test_set_texts
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import RowIssue
@@ -60,10 +60,10 @@ def read(
     names = list(map(str, paths))
     ratings: Iterable[Rating] = chain.from_iterable(map(read_file, names))
     if data.rater is not None:
-        ratings = raters.one_per_segment(list(ratings), name=shown(names), rater=data.rater).ratings
+        ratings = raters.one_per_segment(list(ratings), name=abridged(names), rater=data.rater).ratings
     if data.prepare is not None:
         prepared = preparation.prepare(ratings, merge=data.prepare)
-        for notice in prepared.notices(shown(names)):
+        for notice in prepared.notices(abridged(names)):
             notify(notice)
         ratings = prepared.ratings
     for rating in ratings:

@@ -20,7 +20,7 @@ def test_every_severity_has_a_penalty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("severity", "held", "expected"),
+    ("severity", "available", "expected"),
     [
         (None, MINOR_MAJOR, MINOR),
         (None, tuple(Severity), MINOR),
@@ -30,9 +30,9 @@ def test_every_severity_has_a_penalty() -> None:
     ],
 )
 def test_what_stands_for_a_severity_that_is_not_held(
-    severity: Severity | None, held: tuple[Severity, ...], expected: Severity | None
+    severity: Severity | None, available: tuple[Severity, ...], expected: Severity | None
 ) -> None:
-    assert severities.nearest(severity, held) is expected
+    assert severities.nearest(severity, available) is expected
 
 
 @pytest.mark.parametrize("severity", EVERY)

@@ -262,7 +262,7 @@ def test_every_line_of_the_lexicon_can_be_used(table: str, language: str) -> Non
     else:
         swaps = lexicon.swaps(table, language)
         assert swaps
-        for word in swaps.others:
+        for word in swaps.replacements:
             assert swaps.pattern.fullmatch(word)
             assert all(other.casefold() != word for other in swaps.of(word))
 
@@ -283,7 +283,7 @@ def test_enough_antonyms() -> None:
     for language in ["en", "de", "zh", "ru", "cs", "uk", "ja", "hi", "es", "fr", "it", "pt", "is"]:
         swaps = lexicon.swaps("antonym", language)
         assert swaps
-        assert len(swaps.others) >= (400 if language in {"en", "de", "zh", "ru"} else 120)
+        assert len(swaps.replacements) >= (400 if language in {"en", "de", "zh", "ru"} else 120)
         assert lexicon.swaps("related", language)
     assert lexicon.swaps("antonym", "xx") is None
     assert lexicon.negatable("xx") is None

@@ -80,28 +80,30 @@ def values(result: stress.KindResult) -> dict[str, float]:
 
 def test_a_model_that_notices_everything_and_one_that_notices_nothing() -> None:
     cases = stress.corrupt(SEGMENTS, ["number", "word", "reference-word"])
-    numbers, words, references = stress.measure(cases, Known())[0]
+    numbers, words, references = stress.measure(cases, Known().annotate_segments)[0]
     assert numbers.figures["recall"].value > 0.5
     assert words.figures["drop"].value > 0.5
     assert words.figures["lower"].value > 0.7
     assert "recall" not in references.figures
     assert (values(references)["drop"], values(references)["lower"]) == (0.0, 0.5)
-    blind = stress.measure(cases, Known(is_blind=True))[0]
+    blind = stress.measure(cases, Known(is_blind=True).annotate_segments)[0]
     unmoved = {"elsewhere": 0.0, "drop": 0.0, "lower": 0.5}
     assert list(map(values, blind)) == [{"recall": 0.0, **unmoved}, {"recall": 0.0, **unmoved}, unmoved]
-    greedy = stress.measure(cases, Known(is_greedy=True))[0]
+    greedy = stress.measure(cases, Known(is_greedy=True).annotate_segments)[0]
     assert [values(result).get("recall") for result in greedy] == [1.0, 1.0, None]
     assert [values(result)["elsewhere"] for result in greedy] == [1.0, 1.0, 1.0]
 
 
 def test_a_model_without_spans_has_no_recall() -> None:
-    (result,), ratings = stress.measure(stress.corrupt(SEGMENTS, ["typo"]), Known(has_spans=False))
+    (result,), ratings = stress.measure(stress.corrupt(SEGMENTS, ["typo"]), Known(has_spans=False).annotate_segments)
     assert set(result.figures) == {"drop", "lower"}
     assert len(ratings) == result.n
 
 
 def test_the_embedded_model_notices_some_errors() -> None:
-    results, _ = stress.measure(stress.corrupt(SEGMENTS, ["hallucination", "truncated"]), matese.load("mini"))
+    results, _ = stress.measure(
+        stress.corrupt(SEGMENTS, ["hallucination", "truncated"]), matese.load("mini").annotate_segments
+    )
     assert all(result.figures["lower"].value > 0.2 for result in results)
 
 
@@ -113,7 +115,7 @@ def test_references_of_blank_translations_have_nothing_unrelated() -> None:
 def test_texts_without_a_place_are_refused(segment: Segment) -> None:
     cases = stress.corrupt([segment], ["number", "negation", "reference-omission"])
     with pytest.raises(InputError, match="no kind of error finds a place"):
-        stress.measure(cases, Known())
+        stress.measure(cases, Known().annotate_segments)
 
 
 def test_a_model_without_a_score_is_refused() -> None:
@@ -122,4 +124,4 @@ def test_a_model_without_a_score_is_refused() -> None:
             return (replace(one, estimate=None) for one in super().annotate_segments(segments))
 
     with pytest.raises(InputError, match="gives no score"):
-        stress.measure(stress.corrupt(SEGMENTS, ["typo"]), Scoreless())
+        stress.measure(stress.corrupt(SEGMENTS, ["typo"]), Scoreless().annotate_segments)

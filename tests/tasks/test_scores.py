@@ -42,6 +42,16 @@ def test_every_form_has_the_same_scores(form: Any, tmp_path: Path) -> None:
     assert matese.read(tmp_path / "written.csv") == GIVEN
 
 
+def test_weights_are_those_of_a_name() -> None:
+    span = matese.ErrorSpan(4, 5, matese.Severity.MINOR, "Fluency/Punctuation")
+    ratings = [matese.Rating(matese.Segment("Gut ,"), None, (span,)), matese.Rating(matese.Segment("Gut"), None, ())]
+    assert (matese.score(ratings), matese.corpus_score(ratings), matese.corpus_score([-1, 0])) == ([-1, 0], -0.5, -0.5)
+    assert matese.corpus_score(ratings, weights="google") == -0.05
+    for function in (matese.score, matese.corpus_score):
+        with pytest.raises(matese.UsageError, match="google"):
+            function([], weights="gogle")
+
+
 def test_every_form_can_be_compared(form: Any) -> None:
     assert list(matese.compare(form, sampling=matese.Sampling(bootstrap=0, permutations=1)).ratings) == ["A", "B"]
     assert "Das Haus" in matese.report(form)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from os import PathLike
 
 import numpy as np
@@ -46,12 +47,12 @@ def from_test_set(
         InputError: if a selected name does not exist, a file is not in its format, or scores do not fit.
         OSError: if a file cannot be read.
     """
-    known = test_set.lang_pairs()
+    every = test_set.lang_pairs()
     for name in selection.lang_pairs:
-        if name not in known:
-            raise InputError(unknown("language pair", name, known))
+        if name not in every:
+            raise InputError(unknown("language pair", name, every))
     pairs = []
-    for lang_pair in selection.lang_pairs or known:
+    for lang_pair in selection.lang_pairs or every:
         report(f"reading {lang_pair}")
         scored = _lang_pair(test_set, lang_pair, selection)
         if baselines:
@@ -87,8 +88,8 @@ def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> 
     if selection.human_metrics:
         people = {human_metrics.title(name): test_set.gold(lang_pair, name) for name in selection.human_metrics}
         named = [replace(scores, name=name) for name, scores in people.items()]
-        gold, *others = human_metrics.in_common([gold, *named])
-        files += others
+        gold, *common = human_metrics.in_common([gold, *named])
+        files += common
         full_names |= {name: scores.name for name, scores in people.items()}
     pair = _combine(lang_pair, gold, files, selection, left_out)
     sources = frozenset(test_set.sources(lang_pair) if test_set.has_sources(lang_pair) else ())
@@ -125,11 +126,11 @@ def _reference(
 
 def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMeta | None) -> MetricScores:
     """Returns the human scores of a name; by default those of mt-metrics-eval for each level, or MQM scores."""
-    known = {*test_set.golds(lang_pair)}
+    available = {*test_set.golds(lang_pair)}
     candidates = [] if meta is None or wanted is not None else [meta.gold, meta.earlier_gold]
-    standard = next((names for names in candidates if names and {*names.values()} <= known), None)
+    standard = next((names for names in candidates if names and {*names.values()} <= available), None)
     if standard is None:  # of a test set that is not published
-        return test_set.gold(lang_pair, wanted or ("esa" if "esa" in known and "mqm" not in known else "mqm"))
+        return test_set.gold(lang_pair, wanted or ("esa" if "esa" in available and "mqm" not in available else "mqm"))
     gold = test_set.gold(lang_pair, standard["sys"])
     if standard["seg"] == standard["sys"]:
         return gold
@@ -304,8 +305,8 @@ def _of_files(
     copies = [] if selection.with_human else _copies_of_reference([human, *files.values()])
     if copies:
         where = "" if lang_pair is None else f"{lang_pair}: "
-        what = ("system", "is a reference") if len(copies) == 1 else ("systems", "are references")
-        notify(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
+        noun, clause = ("system", "is a reference") if len(copies) == 1 else ("systems", "are references")
+        notify(f"{where}left out {noun} {' and '.join(copies)}, which {clause}; --with-human keeps it")
     left_out = dict.fromkeys(copies, "is the reference")
     pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
     pair = replace(pair, full_names=full_names, sources=_sources_of(human, *files.values()))
@@ -331,8 +332,8 @@ def _from_ranks(
     report: Callable[[str], None] | None,
 ) -> list[LangPairScores]:
     """Returns the scores of pairs of translations that humans ranked, for each language pair of a file of ranks."""
-    own_first = selection.first_segments.get(path, 1)
-    every = relative_ranks.read(path, least_difference=DARR_THRESHOLD, first_segment=own_first)
+    first_segment = selection.first_segments.get(path, 1)
+    every = relative_ranks.read(path, least_difference=DARR_THRESHOLD, first_segment=first_segment)
     metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
     lang_pairs: Sequence[str | None] = selection.lang_pairs or [ranks.lang_pair for ranks in every]
     pairs = []
@@ -348,10 +349,10 @@ def _from_ranks(
                 f"{name}: left out {counted(ranks.n_close, 'pair')} whose human scores differ by less than "
                 f"{DARR_THRESHOLD:g}"
             )
-        own_names = [*ranks.verdicts, *(file.name for file in files)]
-        if repeated := [metric for metric, count in Counter(own_names).items() if count > 1]:
+        metric_names = [*ranks.verdicts, *(file.name for file in files)]
+        if repeated := [metric for metric, count in Counter(metric_names).items() if count > 1]:
             raise InputError(f"two files of scores are named {repeated[0]!r}; give them different names")
-        full_names = _select({metric: metric for metric in own_names}, selection, name)
+        full_names = _select({metric: metric for metric in metric_names}, selection, name)
         scored = ranked_pairs.lang_pair_scores(ranks, files, name=score_files.stem(path), without=selection.without)
         metrics_of_pair = {metric: scores for metric, scores in scored.metrics.items() if metric in full_names}
         pairs.append(replace(scored, lang_pair=name, metrics=metrics_of_pair, full_names=full_names))
@@ -380,11 +381,11 @@ def _joined(files: Sequence[MetricScores]) -> dict[str, MetricScores]:
     """Returns the scores of each metric; those of systems and those of segments can be in two files."""
     joined: dict[str, MetricScores] = {}
     for file in files:
-        other = joined.setdefault(file.name, file)
-        if other is not file:
-            if (file.systems and other.systems) or (file.segments and other.segments):
+        earlier = joined.setdefault(file.name, file)
+        if earlier is not file:
+            if (file.systems and earlier.systems) or (file.segments and earlier.segments):
                 raise InputError(f"two files of scores are named {file.name!r}; give them different names")
-            systems, segments = (file, other) if file.systems else (other, file)
+            systems, segments = (file, earlier) if file.systems else (earlier, file)
             joined[file.name] = replace(segments, systems=systems.systems)
     return joined
 
@@ -394,15 +395,15 @@ def _read(
 ) -> list[MetricScores]:
     """Returns the scores of a file, or the MQM scores of ratings; `name` replaces the name of the metric."""
     first = selection.first_segment
-    own_first = selection.first_segments.get(_called(scored, name))
+    first_of_file = selection.first_segments.get(_called(scored, name))
     if not isinstance(scored, str | PathLike):
-        first = first if own_first is None else own_first
+        first = first if first_of_file is None else first_of_file
         return score_files.of_ratings(scored, name or "gold", first_segment=first)
     path = str(scored)
     if not detection.holds_ratings(path):
-        return score_files.read(path, name=name, first_segment=own_first, otherwise=first)
+        return score_files.read(path, name=name, first_segment=first_of_file, otherwise=first)
     # These formats say from what they count, unless the option names the file; their readers have counted from 0.
-    ratings = _ratings(path, own_first, report)
+    ratings = _ratings(path, first_of_file, report)
     return score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
 
 
@@ -434,9 +435,9 @@ def _golds(
         # Readers of other formats than JSONL count from 0.
         scored = _ratings(place, 0 if is_jsonl else first, report)
         first = first if is_jsonl else 0
-    others, held_out = human_metrics.hold_out(list(scored), rater, place)
+    gold_ratings, held_out = human_metrics.hold_out(list(scored), rater, place)
     name = score_files.stem(place)
-    golds = score_files.of_ratings(others, name, place=place, first_segment=first)
+    golds = score_files.of_ratings(gold_ratings, name, place=place, first_segment=first)
     people = score_files.of_ratings(held_out, name, place=place, first_segment=first)
     # Of MQM scores and overall scores, only those that both sides have.
     kinds = {(person.lang_pair, person.name) for person in people}
@@ -492,6 +493,6 @@ def _combine(
     pair = replace(pair, gold=replace(pair.gold, name=gold.name), metrics=metrics, signatures=signatures)
     if selection.without_outliers:
         is_outlier = score_arrays.outliers(pair.gold.system)
-        left_out |= {name: "is an outlier" for name, far in zip(pair.gold.systems, is_outlier, strict=True) if far}
+        left_out |= dict.fromkeys(compress(pair.gold.systems, is_outlier), "is an outlier")
         pair = pair.select(np.logical_not(is_outlier))
-    return replace(pair, left_out={name: why for name, why in left_out.items() if name in present})
+    return replace(pair, left_out={name: reason for name, reason in left_out.items() if name in present})

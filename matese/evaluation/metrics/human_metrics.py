@@ -34,16 +34,16 @@ def hold_out(ratings: Sequence[Rating], rater: str, place: str) -> tuple[list[Ra
     Raises:
         InputError: if the rater is unknown, or no translation has ratings of both.
     """
-    known = sorted({rating.rater or "" for rating in ratings} - {""})
-    if rater != ANY_RATER and rater not in known:
-        allowed = one_of([ANY_RATER, *known[:10]])
-        raise InputError(f"{place}: no rating of rater {rater!r}{near_miss(rater, known)} must be {allowed}")
+    names = sorted({rating.rater or "" for rating in ratings} - {""})
+    if rater != ANY_RATER and rater not in names:
+        allowed = one_of([ANY_RATER, *names[:10]])
+        raise InputError(f"{place}: no rating of rater {rater!r}{near_miss(rater, names)} must be {allowed}")
     by_source: dict[SegmentKey, dict[str | None, list[Rating]]] = {}
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
         by_source.setdefault(replace(key, system=None), {}).setdefault(key.system, []).append(rating)
     rng = random.Random(0)
-    others: list[Rating] = []
+    remaining: list[Rating] = []
     held_out: list[Rating] = []
     for by_system in by_source.values():
         raters = sorted({rating.rater or "" for rated in by_system.values() for rating in rated})
@@ -52,10 +52,10 @@ def hold_out(ratings: Sequence[Rating], rater: str, place: str) -> tuple[list[Ra
             of_rater = next((rating for name in order for rating in rated if (rating.rater or "") == name), None)
             if of_rater is not None and len(rated) > 1:
                 held_out.append(of_rater)
-                others += [rating for rating in rated if rating is not of_rater]
+                remaining += [rating for rating in rated if rating is not of_rater]
     if not held_out:
         raise InputError(f"{place}: no translation with ratings of {rater} and of another rater: must have some")
-    return others, held_out
+    return remaining, held_out
 
 
 def in_common(files: Sequence[MetricScores]) -> list[MetricScores]:

@@ -24,7 +24,6 @@ from matese.evaluation.metrics.correlation_options import (
     MetricSentinel,
     SacrebleuName,
 )
-from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 from matese.text.languages import east_asian_target
@@ -60,10 +59,7 @@ class BaselineScores:
     @property
     def systems(self) -> dict[str, float]:
         """The score of each system."""
-        return {
-            system: float(statistic.figures(bootstrap.whole_sample(len(statistic.table)))[SCORE][0])
-            for system, statistic in self.statistics.items()
-        }
+        return {system: statistic.measure()[SCORE].value for system, statistic in self.statistics.items()}
 
     @classmethod
     def of_means(cls, name: str, signature: str, segments: Mapping[str, FloatArray]) -> BaselineScores:
@@ -189,25 +185,25 @@ def of_sacrebleu(name: SacrebleuName, parameters: str = "") -> Baseline:
 
 def _argument(name: SacrebleuName, parameter: str) -> tuple[str, object]:
     """Returns an argument of a class of sacrebleu, and its value."""
-    known = _PARAMETERS[name]
+    arguments = _PARAMETERS[name]
     key, is_set, value = parameter.partition("=")
-    if key not in known:
-        allowed = one_of([f"{key}=..." if key in _NUMBERS or key in _CHOICES else key for key in known])
-        raise InputError(unknown(f"parameter of {name}", key, known, allowed=allowed))
+    if key not in arguments:
+        allowed = one_of([f"{key}=..." if key in _NUMBERS or key in _CHOICES else key for key in arguments])
+        raise InputError(unknown(f"parameter of {name}", key, arguments, allowed=allowed))
     if key in _NUMBERS:
         number = parse_whole_number(value)
         if number is None or not _NUMBERS[key] <= number <= _HIGHEST:
             allowed = f"must be a whole number from {_NUMBERS[key]} to {_HIGHEST}"
             raise InputError(f"{parameter!r} of {name}: {allowed}, as in {name}:{key}=3")
-        return known[key], number
+        return arguments[key], number
     if key in _CHOICES:
         choices = list(getattr(_bleu(), _CHOICES[key]))
         if value not in choices:
             raise InputError(f"{parameter!r} of {name}: {key} must be {one_of(choices)}")
-        return known[key], value
+        return arguments[key], value
     if is_set:
         raise InputError(f"{parameter!r} of {name}: {key} has no value; write {name}:{key}")
-    return known[key], True
+    return arguments[key], True
 
 
 def has_reference(segment: Segment) -> bool:
@@ -221,8 +217,8 @@ def with_references(title: str, systems: SystemTexts) -> dict[str, list[Segment]
     def without_blanks(segment: Segment) -> Segment:
         if not has_reference(segment):
             lacking = f"{title} needs references: {describe_segment(segment)} has none"
-            how = "give --ref with texts, or add references to ratings (matese convert RATINGS NEW.jsonl --ref FILE)"
-            raise InputError(f"{lacking}; {how}")
+            remedy = "give --ref with texts, or add references to ratings (matese convert RATINGS NEW.jsonl --ref FILE)"
+            raise InputError(f"{lacking}; {remedy}")
         return replace(segment, references=tuple(text for text in segment.references if not is_blank(text)))
 
     return {system: list(map(without_blanks, segments)) for system, segments in systems.items()}
@@ -328,8 +324,8 @@ def _score_words(name: EditName, title: str, systems: SystemTexts) -> BaselineSc
         system: AdditiveStatistic(table, lambda sums: {SCORE: of_sums(sums)}) for system, table in tables.items()
     }
     segments = {system: of_sums(table) for system, table in tables.items()}
-    named = "|".join(f"{installed}:{version(installed)}" for installed in packages)
-    signature = f"{name}|{named}{'' if name == 'nist' else '|negated:yes'}"
+    versions = "|".join(f"{installed}:{version(installed)}" for installed in packages)
+    signature = f"{name}|{versions}{'' if name == 'nist' else '|negated:yes'}"
     return BaselineScores(title, "matese" if package == "sacrebleu" else package, signature, segments, statistics)
 
 
@@ -390,11 +386,11 @@ def _metric(variant: _Variant, language: Language, *, effective_order: bool = Fa
     from sacrebleu.metrics.ter import TER
 
     if variant.name == "bleu":
-        tokenizer = variant.arguments.get("tokenize") or f"its tokenizer of {language}"
+        tokenizer = arguments.get("tokenize") or f"its tokenizer of {language}"
         try:
             # A language beside a stated tokenizer would only make sacrebleu recommend another one.
-            own_language = "" if "tokenize" in arguments else language or ""
-            return bleu(**arguments, trg_lang=own_language, effective_order=effective_order)
+            target = "" if "tokenize" in arguments else language or ""
+            return bleu(**arguments, trg_lang=target, effective_order=effective_order)
         except (ImportError, RuntimeError, OSError) as error:  # some tokenizers are downloaded
             raise InputError(f"sacrebleu lacks {tokenizer} ({error}); install it") from None
     if variant.name == "chrf":

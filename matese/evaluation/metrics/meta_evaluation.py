@@ -47,11 +47,12 @@ class MetaEvaluation:
     def __repr__(self) -> str:
         """Returns what is compared, and where the figures are."""
         names = list(dict.fromkeys(metric for pair in self.pairs for metric in pair.metrics))
-        what = f"{counted(len(names), 'metric')} in {', '.join(pair.lang_pair for pair in self.pairs[:_SHOWN])}"
-        best = {name: ranking.metrics[0] for name, ranking in list(self.rankings.items())[:_SHOWN] if ranking.metrics}
-        shown = ", ".join(f"{name}: {metric}" for name, metric in best.items())
+        compared = f"{counted(len(names), 'metric')} in {', '.join(pair.lang_pair for pair in self.pairs[:_SHOWN])}"
+        best = [
+            f"{name}: {ranking.metrics[0]}" for name, ranking in list(self.rankings.items())[:_SHOWN] if ranking.metrics
+        ]
         details = "see .figures[lang_pair][metric][name], .rankings, .intervals, .top_n"
-        return f"<MetaEvaluation of {what}; best by {self.options.ranked_by}: {shown}; {details}>"
+        return f"<MetaEvaluation of {compared}; best by {self.options.ranked_by}: {', '.join(best)}; {details}>"
 
     @property
     def n_pooled(self) -> int:
@@ -151,13 +152,17 @@ def _values(figures: Mapping[str, Mapping[str, MetricFigures]], name: str) -> di
     }
     every = [figure for of_pair in measured.values() for figure in of_pair.values()]
     if all(figure.value is None for figure in every):
-        why = next((figure.problem for figure in every if figure.problem), "the scores do not allow it")
+        reason = next((figure.problem for figure in every if figure.problem), "the scores do not allow it")
         by_metric = [by_name for of_metrics in figures.values() for by_name in of_metrics.values()]
-        known = [
-            other for other in RANKED_FIGURES if any(by[other].value is not None for by in by_metric if other in by)
+        alternatives = [
+            alternative
+            for alternative in RANKED_FIGURES
+            if any(by_name[alternative].value is not None for by_name in by_metric if alternative in by_name)
         ]
-        advice = f"rank the metrics by --rank-by {one_of(known)}" if known else "no other figure can rank them either"
-        raise InputError(f"no metric has {name} ({why}); {advice}")
+        advice = "no other figure can rank them either"
+        if alternatives:
+            advice = f"rank the metrics by --rank-by {one_of(alternatives)}"
+        raise InputError(f"no metric has {name} ({reason}); {advice}")
     return {
         lang_pair: {metric: figure.value for metric, figure in of_pair.items()}
         for lang_pair, of_pair in measured.items()
@@ -180,8 +185,9 @@ def _test(
         }
         return metric_ranking.bootstrap_test(values, of_figure)
     # Ranked pairs are 1 and 0, and have been chosen already.
-    chosen = options if pair.ranked is None else replace(options, darr_threshold=0)
-    return metric_ranking.significance_test(pair, options.ranked_by, chosen)
+    if pair.ranked is not None:
+        options = replace(options, darr_threshold=0)
+    return metric_ranking.significance_test(pair, options.ranked_by, options)
 
 
 def _check_same_units(pair: LangPairScores) -> None:

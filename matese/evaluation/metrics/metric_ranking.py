@@ -95,10 +95,10 @@ def significance_test(pair: LangPairScores, figure: str, options: CorrelationFig
 
 def bootstrap_test(values: Mapping[str, float | None], samples: Mapping[str, FloatArray]) -> PairTest:
     """Returns the paired bootstrap test from each metric's figure, and its values on the same samples, (samples,)."""
+    figures = {name: math.nan if value is None else value for name, value in values.items()}
 
     def test(first: str, second: str) -> MetricTest:
-        known = {name: math.nan if value is None else value for name, value in values.items()}
-        return significance.compare_samples(known[first], known[second], samples[first], samples[second])
+        return significance.compare_samples(figures[first], figures[second], samples[first], samples[second])
 
     return test
 

@@ -71,10 +71,10 @@ def soft(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> Measurement
     if few is not None:
         return few
     distances = soft_distances(gold, metric, signs)
-    known = distances[np.isfinite(distances)]
-    if not len(known):
+    defined = distances[np.isfinite(distances)]
+    if not len(defined):
         return Measurement(None, 0, problem="no two systems have human scores of the same segment")
-    return Measurement(1.0 - float(known.mean()), len(known))
+    return Measurement(1.0 - float(defined.mean()), len(defined))
 
 
 N_PARTS = 5

@@ -40,8 +40,8 @@ def lang_pair_scores(
         raise InputError(f"{name}: no pair is left; leave out fewer systems")
     pairs = [ranks.pairs[at] for at in kept]
     verdicts = {
-        metric: _scores(metric, np.array([own, np.logical_not(own)], dtype=np.float64)[:, kept])
-        for metric, own in ranks.verdicts.items()
+        metric: _scores(metric, np.array([agrees, np.logical_not(agrees)], dtype=np.float64)[:, kept])
+        for metric, agrees in ranks.verdicts.items()
     }
     title = ranks.lang_pair or "all"
     return LangPairScores(

@@ -62,8 +62,8 @@ class Scores:
         rows = {system: row for row, system in enumerate(self.systems)}
         for system in systems:
             if system not in rows:
-                known = f"must score every system that has a human score, {', '.join(systems)}"
-                raise InputError(f"{self.name} lacks system {system}: {known}")
+                allowed = f"must score every system that has a human score, {', '.join(systems)}"
+                raise InputError(f"{self.name} lacks system {system}: {allowed}")
         order = [rows[system] for system in systems]
         segment = None if self.segment is None else self.segment[order]
         return replace(self, systems=tuple(systems), system=self.system[order], segment=segment)
@@ -112,8 +112,8 @@ class LangPairScores:
             has_score |= np.isfinite(gold.segment).any(axis=1)
         if not has_score.any():
             raise InputError(f"{gold.name}: no system has a human score; at least one needs it")
-        chosen = gold.select(list(itertools.compress(gold.systems, has_score)))
-        return cls(lang_pair, chosen, {metric.name: match(chosen, metric) for metric in metrics})
+        rated = gold.select(list(itertools.compress(gold.systems, has_score)))
+        return cls(lang_pair, rated, {metric.name: match(rated, metric) for metric in metrics})
 
     def select(self, is_selected: Sequence[bool] | BoolArray) -> LangPairScores:
         """Returns the scores of some of the systems."""
@@ -144,18 +144,19 @@ def by_domain(pair: LangPairScores, domains: Mapping[SegmentName, str | None]) -
     return [part for part in parts.values() if part.gold.systems]
 
 
-def _of_domain(pair: LangPairScores, domain: str, is_chosen: BoolArray) -> LangPairScores:
+def _of_domain(pair: LangPairScores, domain: str, is_member: BoolArray) -> LangPairScores:
     assert pair.gold.segment is not None
-    is_rated = np.isfinite(pair.gold.segment[:, is_chosen])
+    is_rated = np.isfinite(pair.gold.segment[:, is_member])
 
-    def chosen(scores: Scores) -> Scores:
+    def restricted(scores: Scores) -> Scores:
         assert scores.segment is not None
-        segment = scores.segment[:, is_chosen]
-        numbers = tuple(itertools.compress(scores.numbers, is_chosen))
+        segment = scores.segment[:, is_member]
+        numbers = tuple(itertools.compress(scores.numbers, is_member))
         return replace(scores, system=row_means(np.where(is_rated, segment, np.nan)), segment=segment, numbers=numbers)
 
-    metrics = {name: chosen(metric) for name, metric in pair.metrics.items() if metric.segment is not None}
-    part = replace(pair, lang_pair=f"{pair.lang_pair}.{domain}", gold=chosen(pair.gold), metrics=metrics, domain=domain)
+    metrics = {name: restricted(metric) for name, metric in pair.metrics.items() if metric.segment is not None}
+    gold = restricted(pair.gold)
+    part = replace(pair, lang_pair=f"{pair.lang_pair}.{domain}", gold=gold, metrics=metrics, domain=domain)
     return part.select(np.asarray(is_rated.any(axis=1)))
 
 
@@ -226,8 +227,8 @@ def check_same_segments(file: MetricScores, gold: MetricScores) -> None:
         raise InputError(f"{counts}; both need the same segments")
     unsure = [
         scores.name
-        for scores, own in ((file, numbers), (gold, gold_numbers))
-        if not scores.is_sure and own[0] > 0  # a file with a segment 0 counts from 0
+        for scores, first in ((file, numbers[0]), (gold, gold_numbers[0]))
+        if not scores.is_sure and first > 0  # a file with a segment 0 counts from 0
     ]
     if len(unsure) == 2 and numbers == gold_numbers:  # whoever numbered both began with the same number
         return
@@ -259,25 +260,25 @@ def match(gold: Scores, metric: Scores) -> Scores:
     Raises:
         InputError: if the metric lacks a system or a segment with a human score, or has another number of segments.
     """
-    chosen = metric.select(gold.systems)
-    for system, human, score in zip(gold.systems, gold.system, chosen.system, strict=True):
+    matched = metric.select(gold.systems)
+    for system, human, score in zip(gold.systems, gold.system, matched.system, strict=True):
         if np.isfinite(human) and not np.isfinite(score):
             raise InputError(f"{metric.name} has no score of system {system}, which has a human score")
-    if gold.segment is None or chosen.segment is None:
-        return replace(chosen, segment=None) if gold.segment is None else chosen
+    if gold.segment is None or matched.segment is None:
+        return replace(matched, segment=None) if gold.segment is None else matched
     n_gold = gold.segment.shape[1]
-    n_metric = chosen.segment.shape[1]
+    n_metric = matched.segment.shape[1]
     if n_gold != n_metric:
         counts = f"{metric.name} scores {counted(n_metric, 'segment')} a system and {gold.name} {n_gold:,}"
         raise InputError(f"{counts}; both need the same segments")
-    missing = np.argwhere(np.isfinite(gold.segment) & ~np.isfinite(chosen.segment))
+    missing = np.argwhere(np.isfinite(gold.segment) & ~np.isfinite(matched.segment))
     if len(missing):
         row, column = missing[0]
         name = gold.numbers[column] if gold.numbers else int(column)
         place = f"{score_files.label(name)} of system {gold.systems[row]}"
         more = f" (and {len(missing) - 1:,} more)" if len(missing) > 1 else ""
         raise InputError(f"{metric.name} lacks {place}{more}: must score every segment that has a human score")
-    return chosen
+    return matched
 
 
 def outliers(scores: FloatArray) -> BoolArray:

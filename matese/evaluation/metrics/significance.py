@@ -22,8 +22,7 @@ EARLY_MAX = 0.5
 """After each block of permutations, the test ends if the p-value is outside this range, as in the WMT metrics tasks
 since 2022."""
 
-ScoreMatrix = FloatArray
-Measure = Callable[[ScoreMatrix], FloatArray]
+Measure = Callable[[FloatArray], FloatArray]
 """From scores of a metric in several samples, (samples, systems[, segments]), to their agreement with humans,
 (samples,); NaN where it is undefined."""
 
@@ -72,7 +71,7 @@ def williams(r_first: float, r_second: float, r_between: float, n: int) -> float
 
 
 def permute_scores(
-    first: ScoreMatrix, second: ScoreMatrix, measure: Measure, *, rng: np.random.Generator, n_samples: int = N_SAMPLES
+    first: FloatArray, second: FloatArray, measure: Measure, *, rng: np.random.Generator, n_samples: int = N_SAMPLES
 ) -> MetricTest:
     """Returns the PERM-BOTH test of two metrics (Deutsch et al. 2021).
 
@@ -163,8 +162,8 @@ def clusters(p_values: FloatArray, alpha: float = 0.05) -> list[int]:
     return numbers
 
 
-def standardise(scores: ScoreMatrix) -> ScoreMatrix:
+def standardise(scores: FloatArray) -> FloatArray:
     """Returns the scores with mean 0 and standard deviation 1; NaN stays NaN."""
-    known = scores[np.isfinite(scores)]
-    deviation = float(known.std()) if len(known) else 0.0
-    return (scores - known.mean()) / deviation if deviation > 0 else scores - scores
+    finite = scores[np.isfinite(scores)]
+    deviation = float(finite.std()) if len(finite) else 0.0
+    return (scores - finite.mean()) / deviation if deviation > 0 else scores - scores

@@ -34,10 +34,10 @@ def block_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     3
     """
     costs = [0, *[1] * len(hypothesis)]
-    for word in reference:
+    for reference_word in reference:
         following = [costs[0] + 1]
-        for place, own in enumerate(hypothesis, start=1):
-            following.append(min(following[-1] + 1, costs[place] + 1, costs[place - 1] + (own != word)))
+        for place, word in enumerate(hypothesis, start=1):
+            following.append(min(following[-1] + 1, costs[place] + 1, costs[place - 1] + (word != reference_word)))
         jump = min(following) + 1
         costs = [min(cost, jump) for cost in following]
     return costs[-1]

@@ -52,5 +52,5 @@ def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
     observed, kappa = cohens_kappa(matrices)
     same = matrices.diagonal(axis1=1, axis2=2)
     both = matrices.sum(axis=1) + matrices.sum(axis=2)
-    each = divide(2 * same, both).T
-    return {"category.agreement": observed, "category.kappa": kappa, **dict(zip(KEYS, each, strict=True))}
+    specific = divide(2 * same, both).T
+    return {"category.agreement": observed, "category.kappa": kappa, **dict(zip(KEYS, specific, strict=True))}

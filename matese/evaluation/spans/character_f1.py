@@ -72,9 +72,10 @@ def marks(spans: Sequence[ErrorSpan], n_characters: int) -> IntArray:
 def _counts_of_2023(gold: BoolArray, predicted: BoolArray) -> FloatArray:
     is_gold = gold.any(axis=0)
     is_predicted = predicted.any(axis=0)
-    same = (gold & predicted).any(axis=0)
-    other = is_gold & is_predicted & ~same
-    return np.array([same.sum() + PARTIAL_CREDIT * other.sum(), is_gold.sum(), is_predicted.sum()], dtype=np.float64)
+    is_same = (gold & predicted).any(axis=0)
+    is_partial = is_gold & is_predicted & ~is_same
+    hits = is_same.sum() + PARTIAL_CREDIT * is_partial.sum()
+    return np.array([hits, is_gold.sum(), is_predicted.sum()], dtype=np.float64)
 
 
 def _counts_of_2025(gold: IntArray, predicted: IntArray) -> FloatArray:

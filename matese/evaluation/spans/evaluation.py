@@ -112,10 +112,9 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """Returns the main figures, and where all of them are."""
-        main = {name: self.figures[name].value for name in DECISIVE if name in self.figures}
-        shown = ", ".join(f"{name} {value:.4g}" for name, value in main.items())
-        what = f"{self.predicted.name} against {self.gold}, {counted(self.predicted.n_segments, 'segment')}"
-        return f"<Evaluation of {what}: {shown}; all {len(self.figures)} figures: .figures[name].value>"
+        main = ", ".join(f"{name} {self.figures[name].value:.4g}" for name in DECISIVE if name in self.figures)
+        compared = f"{self.predicted.name} against {self.gold}, {counted(self.predicted.n_segments, 'segment')}"
+        return f"<Evaluation of {compared}: {main}; all {len(self.figures)} figures: .figures[name].value>"
 
     @property
     def figures(self) -> Mapping[str, Figure]:
@@ -164,19 +163,18 @@ def evaluate(
         sentinels=_sentinels(gold, predicted, options) if sentinels else {},
     )
     if humans[0]:
-        others = NamedRatings("other raters", humans[0])
-        each = NamedRatings("raters", humans[1])
+        merged = NamedRatings("other raters", humans[0])
+        single = NamedRatings("raters", humans[1])
         without_intervals = replace(options, figures=replace(options.figures, bootstrap=0))
-        result = replace(
-            result, ceiling=_figures(each.name, _statistics(others, each, without_intervals), without_intervals)
-        )
+        of_raters = _statistics(merged, single, without_intervals)
+        result = replace(result, ceiling=_figures(single.name, of_raters, without_intervals))
     if versus is None:
         return result
-    other = _statistics(gold, versus, options)
+    of_versus = _statistics(gold, versus, options)
     differences = pair_statistics.compare(
-        other, statistics, n_resamples=options.figures.bootstrap, seed=options.figures.seed
+        of_versus, statistics, n_resamples=options.figures.bootstrap, seed=options.figures.seed
     )
-    return replace(result, versus=_figures(versus.name, other, options), differences=differences)
+    return replace(result, versus=_figures(versus.name, of_versus, options), differences=differences)
 
 
 def _sentinels(gold: NamedRatings, predicted: NamedRatings, options: FigureOptions) -> dict[str, dict[str, Figure]]:

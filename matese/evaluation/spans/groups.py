@@ -135,8 +135,8 @@ def _rows(
     sides = (pair.gold_spans, pair.predicted_spans)
     names = [list(map(name_of, spans)) for spans in sides]
     rows = [
-        np.array([[1.0, is_hit(span, others), 0.0, 0.0, 0.0] for span in spans])
-        for spans, others in zip(sides, sides[::-1], strict=True)
+        np.array([[1.0, is_hit(span, other_side), 0.0, 0.0, 0.0] for span in spans])
+        for spans, other_side in zip(sides, sides[::-1], strict=True)
     ]
     for column, kind in enumerate(("mp", "mpp"), start=2):
         for matched in match(*sides, kind, MatchingRules(rules.severity_penalty)):

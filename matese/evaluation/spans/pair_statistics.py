@@ -146,19 +146,13 @@ def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> Iterator[
     """
     golds = [pair.gold for pair in pairs]
     predictions = [pair.predicted for pair in pairs]
-
-    def scores(side: Sequence[Rating], wholes: Sequence[Overall | Estimate | None]) -> _Scores | None:
-        if all(rating.errors is not None for rating in side):
-            return "mqm", np.array([mqm.score(rating, options.weights) for rating in side])
-        return _of_wholes(wholes)
-
-    of_gold = scores(golds, [rating.whole for rating in golds])
+    of_gold = _of_spans(golds, options) or _of_wholes([rating.whole for rating in golds])
     assert of_gold is not None  # `pair_up` refuses ratings without either
     gold_scale, gold = of_gold
     estimates = [rating.estimate for rating in predictions if rating.estimate is not None]
     expected = _of_wholes(estimates) if len(estimates) == len(pairs) else None
     for name, of_prediction in (
-        ("score", scores(predictions, [rating.overall for rating in predictions])),
+        ("score", _of_spans(predictions, options) or _of_wholes([rating.overall for rating in predictions])),
         ("expected_score", expected),
     ):
         if of_prediction is not None:
@@ -179,15 +173,15 @@ def pass_curves(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str
     """
     if options.figures.good is None:
         return {}
-    of_gold = _of_wholes([pair.gold.overall for pair in pairs])
-    if of_gold is None and all(pair.gold.errors is not None for pair in pairs):
-        of_gold = "mqm", np.array([mqm.score(pair.gold, options.weights) for pair in pairs])
+    golds = [pair.gold for pair in pairs]
+    of_gold = _of_wholes([rating.overall for rating in golds]) or _of_spans(golds, options)
     if of_gold is None:
         return {}
     predictions = [pair.predicted for pair in pairs]
-    scores = {"expected_score": _of_wholes([rating.estimate for rating in predictions])}
-    if all(rating.errors is not None for rating in predictions):
-        scores["score"] = "mqm", np.array([mqm.score(rating, options.weights) for rating in predictions])
+    scores = {
+        "expected_score": _of_wholes([rating.estimate for rating in predictions]),
+        "score": _of_spans(predictions, options),
+    }
     return {
         name: pass_fail.curve(of_gold[1] >= options.figures.good, of_scale[1])
         for name, of_scale in scores.items()
@@ -199,10 +193,17 @@ _Scores = tuple[str, FloatArray]
 """A scale, and scores on it, (segments,)."""
 
 
+def _of_spans(ratings: Sequence[Rating], options: FigureOptions) -> _Scores | None:
+    """Returns the MQM scores; None if the errors of a segment were not annotated."""
+    if any(rating.errors is None for rating in ratings):
+        return None
+    return "mqm", np.array([mqm.score(rating, options.weights) for rating in ratings])
+
+
 def _of_wholes(wholes: Sequence[Overall | Estimate | None]) -> _Scores | None:
     """Returns the scores of whole segments and their scale; None if not all segments have one, on one scale."""
-    known = [whole for whole in wholes if whole is not None]
-    scales = {whole.scale for whole in known}
-    if len(known) < len(wholes) or len(scales) != 1:
+    stated = [whole for whole in wholes if whole is not None]
+    scales = {whole.scale for whole in stated}
+    if len(stated) < len(wholes) or len(scales) != 1:
         return None
-    return scales.pop(), np.array([whole.value for whole in known])
+    return scales.pop(), np.array([whole.value for whole in stated])

@@ -95,13 +95,13 @@ def pair_up(
 
 
 def _difference(gold: Rating, predicted: Rating) -> alignment.Mismatch | None:
-    text = gold.segment.hypothesis
-    other = predicted.segment.hypothesis
-    if text == other:
+    gold_text = gold.segment.hypothesis
+    predicted_text = predicted.segment.hypothesis
+    if gold_text == predicted_text:
         return None
-    places = range(min(len(text), len(other)))
-    at = next((place for place in places if text[place] != other[place]), len(places))
-    return f"hypothesis from character {at}", text[at:], other[at:]
+    places = range(min(len(gold_text), len(predicted_text)))
+    start = next((place for place in places if gold_text[place] != predicted_text[place]), len(places))
+    return f"hypothesis from character {start}", gold_text[start:], predicted_text[start:]
 
 
 def _spans_of_all(ratings: Sequence[Rating], name: str) -> list[tuple[ErrorSpan, ...]]:

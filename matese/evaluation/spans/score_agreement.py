@@ -164,9 +164,8 @@ def best_scale(ratios: FloatArray) -> float:
     if not len(ratios):
         return float("nan")
     ordered = np.sort(ratios)
-    limits = (
-        _SCALES[:, None] * _deviations()[None, 1:-1]
-    )  # (scales, levels): no scale changes what levels 0 and 1 cover
+    # (scales, levels): no scale changes what levels 0 and 1 cover.
+    limits = _SCALES[:, None] * _deviations()[None, 1:-1]
     covered = np.searchsorted(ordered, limits.ravel(), side="right").reshape(limits.shape) / len(ordered)
     return float(_SCALES[np.abs(covered - _LEVELS[1:-1]).sum(1).argmin()])
 

@@ -40,9 +40,9 @@ def span_hit(gold: Sequence[Placed], predicted: Sequence[Placed]) -> SpanHitCoun
     return SpanHitCounts(len(predicted), predicted_hit, len(gold), sum(is_hit(span, predicted) for span in gold))
 
 
-def is_hit(span: Placed, others: Iterable[Placed]) -> bool:
+def is_hit(span: Placed, other_side: Iterable[Placed]) -> bool:
     """Whether a span shares a position with one of the other side."""
-    return any(overlap(span, other) for other in others)
+    return any(overlap(span, opposite) for opposite in other_side)
 
 
 def statistic(counts: Sequence[SpanHitCounts], *, prefix: str = "") -> AdditiveStatistic:

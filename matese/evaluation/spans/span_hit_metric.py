@@ -35,10 +35,8 @@ class SpanHit(Metric):
 
     def update(self, predicted: Iterable[Sequence[Placed]], gold: Iterable[Sequence[Placed]]) -> None:
         """Adds texts: the spans of each, which may overlap and be in any order."""
-        counts = [span_hit(target, hypothesis) for hypothesis, target in zip(predicted, gold, strict=True)]
-        self.counts += (
-            torch.tensor([list(each) for each in counts], dtype=torch.int64).reshape(-1, 4).sum(0).to(self.device)
-        )
+        counts = [list(span_hit(target, hypothesis)) for hypothesis, target in zip(predicted, gold, strict=True)]
+        self.counts += torch.tensor(counts, dtype=torch.int64).reshape(-1, 4).sum(0).to(self.device)
 
     def compute(self) -> dict[str, Tensor]:
         """Returns the two rates."""

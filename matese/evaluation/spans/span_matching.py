@@ -17,6 +17,7 @@ only.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -134,7 +135,7 @@ def _credits(
     starts, ends = np.array([[span.start, span.end] for span in gold]).T
     predicted_starts, predicted_ends = np.array([[span.start, span.end] for span in predicted]).T[:, :, np.newaxis]
     shared = np.maximum(0, np.minimum(ends, predicted_ends) - np.maximum(starts, predicted_starts))
-    is_same = np.array([[span.severity is other.severity for span in gold] for other in predicted])
+    is_same = np.array([[target.severity is span.severity for target in gold] for span in predicted])
     weights = [np.array(list(map(rules.weight, spans))) for spans in (gold, predicted)]
     reward = np.where(is_same, 1.0, 1.0 - rules.severity_penalty) * np.minimum(weights[0], weights[1][:, np.newaxis])
     if kind == "mpp":
@@ -174,14 +175,14 @@ def _best_f1(
         # Rounded, so that equal sums in another order are equal.
         return tuple(round(value, 11) for value in (2 * p * r / (p + r) if p + r else 0.0, p + r, p, r, n_pairs))
 
-    chosen = linear_sum_assignment(f1(precision, recall), maximize=True)
-    reached = order(float(precision[chosen].sum()), float(recall[chosen].sum()))[0] - 1e-10  # without rounding
+    assigned = linear_sum_assignment(f1(precision, recall), maximize=True)
+    reached = order(float(precision[assigned].sum()), float(recall[assigned].sum()))[0] - 1e-10  # without rounding
     # The most that the spans from each row on can add to the sums.
     rest = [np.append(np.cumsum(side.max(axis=1)[::-1])[::-1], 0.0).tolist() for side in (precision, recall)]
     candidates = [np.flatnonzero(row).tolist() for row in precision]
     partials = {frozenset[int](): [_Partial()]}
     for row, columns in enumerate(candidates):
-        later = {column for others in candidates[row + 1 :] for column in others}
+        later = set(itertools.chain(*candidates[row + 1 :]))
         grown: dict[frozenset[int], list[_Partial]] = {}
         for taken, matchings in partials.items():
             for matching in matchings:

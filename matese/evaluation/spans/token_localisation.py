@@ -8,13 +8,14 @@ scripts/evaluate.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from matese.annotation import ErrorSpan, TokenScores
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.text.ranges import Range
 
 MAJOR_WEIGHT = 5.0
 """Weight of a Major error if a Minor one weighs 1: Perrella et al. 2022, section 2."""
@@ -27,10 +28,10 @@ def badness(tokens: TokenScores) -> FloatArray:
     return np.asarray(MAJOR_WEIGHT * (begin_major + inside_major) + begin_minor + inside_minor)
 
 
-def bad_tokens(spans: Sequence[ErrorSpan], tokens: TokenScores) -> BoolArray:
+def bad_tokens(spans: Sequence[ErrorSpan], ranges: Iterable[Range]) -> BoolArray:
     """Returns whether each token shares a character with a span, (tokens,)."""
     return np.array(
-        [any(start < span.end and span.start < end for span in spans) for start, end in tokens.ranges], dtype=np.bool_
+        [any(start < span.end and span.start < end for span in spans) for start, end in ranges], dtype=np.bool_
     )
 
 
@@ -73,7 +74,7 @@ def statistic(gold: Sequence[Sequence[ErrorSpan]], tokens: Sequence[TokenScores 
     table = np.zeros((len(gold), 3))
     for row, spans, scored in zip(table, gold, tokens, strict=True):
         if scored is not None:
-            is_bad = bad_tokens(spans, scored)
+            is_bad = bad_tokens(spans, scored.ranges)
             scores = badness(scored)
             if is_bad.any() and not is_bad.all():
                 row[:] = (auc(is_bad, scores), recall_at_k(is_bad, scores), 1.0)

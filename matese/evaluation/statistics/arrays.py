@@ -53,10 +53,8 @@ def pair_differences(values: FloatArray) -> FloatArray:
 def moments(first: FloatArray, second: FloatArray) -> FloatArray:
     """Returns what each two values add to the sums of `pearson`; nothing where the first is missing: (..., 6)."""
     is_known = np.isfinite(first)
-    known, other_known = (np.where(is_known, values, 0.0) for values in (first, second))
-    return np.stack(
-        (is_known.astype(np.float64), known, other_known, known**2, other_known**2, known * other_known), axis=-1
-    )
+    x, y = (np.where(is_known, values, 0.0) for values in (first, second))
+    return np.stack((is_known.astype(np.float64), x, y, x**2, y**2, x * y), axis=-1)
 
 
 def pearson(totals: FloatArray) -> FloatArray:

@@ -52,6 +52,10 @@ class AdditiveStatistic:
         """See `Statistic.figures`."""
         return self.aggregate(weights @ self.table)
 
+    def measure(self, resampled: Iterable[FloatArray] = ()) -> dict[str, Figure]:
+        """Returns the figures of all segments, with intervals if there are resamples; see `draw`."""
+        return measure(self, whole_sample(len(self.table)), resampled)
+
 
 @dataclass(frozen=True, slots=True)
 class RecomputedStatistic:

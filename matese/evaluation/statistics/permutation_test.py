@@ -38,14 +38,14 @@ def p_values(scores: FloatArray, signs: FloatArray, drawn: IntArray | None = Non
     first, second = np.triu_indices(len(scores), 1)
     is_rated = np.isfinite(scores)
     is_shared = is_rated[first] & is_rated[second]
-    known = np.where(is_rated, scores, 0.0)
+    filled = np.where(is_rated, scores, 0.0)
     if (is_rated == is_rated.any(axis=0)).all():
         # Every segment is rated for all systems or for none: the sums of a pair are differences of system sums.
-        values = known
+        values = filled
         minuend = first
         subtrahend = second
     else:
-        values = np.concatenate([known[first] * is_shared, known[second] * is_shared])
+        values = np.concatenate([filled[first] * is_shared, filled[second] * is_shared])
         minuend = np.arange(len(first))
         subtrahend = np.arange(len(first)) + len(first)
     rows = values[:, drawn]  # (rows, samples, places)

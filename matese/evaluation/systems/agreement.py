@@ -66,9 +66,9 @@ class RaterAgreement:
     def __repr__(self) -> str:
         """Returns the main figures, and where all of them are."""
         main = [*self.alpha.items(), *((name, self.pooled[name]) for name in ("mpp.micro.f1",) if name in self.pooled)]
-        shown = ", ".join(f"{name} {figure.value:.4g}" for name, figure in main)
-        what = f"{counted(len(self.profiles), 'rater')}, {counted(self.n_segments, 'segment')}"
-        return f"<RaterAgreement of {what}: {shown}; see .pooled, .alpha, .others, .pairs, .profiles>"
+        figures = ", ".join(f"{name} {figure.value:.4g}" for name, figure in main)
+        size = f"{counted(len(self.profiles), 'rater')}, {counted(self.n_segments, 'segment')}"
+        return f"<RaterAgreement of {size}: {figures}; see .pooled, .alpha, .others, .pairs, .profiles>"
 
 
 def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement:
@@ -112,7 +112,7 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
         n_ratings=sum(map(len, segments)),
         n_single=n_single,
         pooled=figures(np.ones(len(golds), dtype=np.bool_), resampled()),
-        alpha=bootstrap.measure(alphas, bootstrap.whole_sample(len(segments)), resampled()),
+        alpha=alphas.measure(resampled()),
         others={name: figures(predicted == name) for name in names},
         pairs={names: figures(is_theirs) for names, is_theirs in rows.items()},
         n_shared={names: int(is_theirs.sum()) for names, is_theirs in rows.items()},

@@ -19,7 +19,6 @@ from matese.annotation import Rating
 from matese.errors import UsageError, check_installed, counted, near_miss, one_of
 from matese.evaluation import alignment
 from matese.evaluation.metrics.lexical_metrics import Baseline
-from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import differences, error_changes, quality, segment_filters
@@ -69,10 +68,12 @@ class PairComparison:
 
     def __repr__(self) -> str:
         """Returns the differences of the scores, and where the details are."""
-        both = {"score": self.score, "expected score": self.expected_score}
-        known = ((name, difference) for name, difference in both.items() if difference is not None)
-        shown = (f"{name} {one.bootstrap.value:+.4g} (p {one.p_permutation:.3g})" for name, one in known)
-        return f"<PairComparison: {', '.join(shown)}; see .score, .errors, .n_changes(), .changes>"
+        scores = [
+            f"{name} {difference.bootstrap.value:+.4g} (p {difference.p_permutation:.3g})"
+            for name, difference in (("score", self.score), ("expected score", self.expected_score))
+            if difference is not None
+        ]
+        return f"<PairComparison: {', '.join(scores)}; see .score, .errors, .n_changes(), .changes>"
 
     def n_changes(self) -> dict[str, int]:
         """Returns the number of errors that were fixed, introduced, softened, worsened and kept."""
@@ -123,9 +124,9 @@ class SystemComparison:
         """Returns what is compared, and where the details are."""
         pairs = (f"{second} minus {first}: {pair!r}" for (first, second), pair in list(self.pairs.items())[:_SHOWN])
         more = [] if len(self.pairs) <= _SHOWN else [f"and {len(self.pairs) - _SHOWN} more pairs"]
-        what = f"{', '.join(list(self.ratings)[:_SHOWN])} on {counted(self.n_segments, 'segment')}"
+        compared = f"{', '.join(list(self.ratings)[:_SHOWN])} on {counted(self.n_segments, 'segment')}"
         details = "see .figures[system], .pairs[first, second], .scores(), .metrics"
-        return f"<SystemComparison of {what}, by {self.basis}: {'; '.join([*pairs, *more])}; {details}>"
+        return f"<SystemComparison of {compared}, by {self.basis}: {'; '.join([*pairs, *more])}; {details}>"
 
     @property
     def first(self) -> str:
@@ -165,10 +166,10 @@ class SystemComparison:
     def opposing(self, pair: PairComparison) -> PairedDifference | None:
         """Returns the difference in the other score, if that has the other system as the winner, significantly."""
         decisive = self.decisive(pair)
-        other = pair.expected_score if decisive is pair.score else pair.score
-        if other is None or not other.p_permutation <= ALPHA:
+        secondary = pair.expected_score if decisive is pair.score else pair.score
+        if secondary is None or not secondary.p_permutation <= ALPHA:
             return None
-        return other if other.bootstrap.value * decisive.bootstrap.value < 0 else None
+        return secondary if secondary.bootstrap.value * decisive.bootstrap.value < 0 else None
 
     def score_differences(self) -> list[float]:
         """Returns for each segment the second system's score minus the first's; of more systems highest minus lowest.
@@ -195,26 +196,22 @@ def compare(
         InputError: if the systems cannot be compared, a text or score is missing, or too few segments are left.
     """
     if baseline is not None and baseline not in systems:
-        known = f"{near_miss(baseline, systems)} must be {one_of(list(systems))}"
-        raise UsageError(f"baseline {baseline!r} is not a system{known}")
+        allowed = f"{near_miss(baseline, systems)} must be {one_of(list(systems))}"
+        raise UsageError(f"baseline {baseline!r} is not a system{allowed}")
     aligned = alignment.align(systems if baseline is None else {baseline: systems[baseline], **systems})
     segments = list(zip(*aligned.values(), strict=True))
-    each, left = segment_filters.apply(selected_by, segments)
-    kept = {name: tuple(itertools.compress(ratings, left)) for name, ratings in aligned.items()}
+    by_filter, is_kept = segment_filters.apply(selected_by, segments)
+    kept = {name: tuple(itertools.compress(ratings, is_kept)) for name, ratings in aligned.items()}
     first = next(iter(kept.values()))
-    whole = bootstrap.whole_sample(sum(left))
     differences.check_enough(len(first), sampling)
     basis_of_parts: Basis = "spans" if quality.have_spans(itertools.chain(*segments)) else "expected"
     basis = quality.choose_basis(itertools.chain(*kept.values()), basis)
     pairs = [pair for pair in itertools.combinations(kept, 2) if baseline in (None, pair[0])]
-    parts = {"all": [True] * len(segments), **each} | ({"all filters": left} if len(each) > 1 else {})
+    parts = {"all": [True] * len(segments), **by_filter} | ({"all filters": is_kept} if len(by_filter) > 1 else {})
     statistics = {name: quality.statistic(ratings, weights) for name, ratings in kept.items()}
     return SystemComparison(
         kept,
-        {
-            name: bootstrap.measure(statistic, whole, differences.resample(first, sampling))
-            for name, statistic in statistics.items()
-        },
+        {name: statistic.measure(differences.resample(first, sampling)) for name, statistic in statistics.items()},
         {pair: _compare_pair([kept[name] for name in pair], weights, sampling, basis) for pair in pairs},
         tuple(_selection(name, keeps, aligned, weights, basis_of_parts) for name, keeps in parts.items()),
         sampling,

@@ -103,20 +103,19 @@ def compare_metrics(
     compared = {}
     for metric in metrics:
         are_read = [all(map(metric.can_read, segments)) for segments in zip(*systems.values(), strict=True)]
-        chosen = are_read if any(are_read) else [True] * len(are_read)  # the metric says what is missing
-        first = list(compress(next(iter(ratings.values())), chosen))
+        is_compared = are_read if any(are_read) else [True] * len(are_read)  # the metric says what is missing
+        first = list(compress(next(iter(ratings.values())), is_compared))
         check_enough(len(first), sampling)
-        whole = bootstrap.whole_sample(len(first))
-        for scored in metric.score({name: list(compress(segments, chosen)) for name, segments in systems.items()}):
+        readable = {name: list(compress(segments, is_compared)) for name, segments in systems.items()}
+        for scored in metric.score(readable):
             statistics = scored.statistics
             scores = {
-                system: bootstrap.measure(statistic, whole, resample(first, sampling))[SCORE]
-                for system, statistic in statistics.items()
+                system: statistic.measure(resample(first, sampling))[SCORE] for system, statistic in statistics.items()
             }
             tested = {
                 pair: compare(statistics[pair[0]], statistics[pair[1]], first, sampling)[0][SCORE] for pair in pairs
             }
-            compared[scored.name] = MetricComparison(scored.signature, scores, tested, chosen.count(False))
+            compared[scored.name] = MetricComparison(scored.signature, scores, tested, is_compared.count(False))
     return compared
 
 

@@ -122,26 +122,24 @@ def _changes_of_omissions(before: Rating, after: Rating) -> tuple[tuple[str | No
     return _of_all(before.omissions, old_changes), _of_all(after.omissions, new_changes)
 
 
-def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int, int] | None]:
+def project(spans: Sequence[ErrorSpan], before: str, after: str) -> list[tuple[int, int] | None]:
     """Returns the ranges of spans in another text, None for those whose words were deleted.
 
     >>> project([ErrorSpan(8, 12, None)], "Das ist rot.", "Das war blau.")
     [(8, 13)]
     """
-    if text == other:
+    if before == after:
         return [(span.start, span.end) for span in spans]
-    tokens = word_ranges(text)
-    others = word_ranges(other)
-    words, other_words = (
-        [whole[start:end] for start, end in ranges] for whole, ranges in ((text, tokens), (other, others))
-    )
+    old = word_ranges(before)
+    new = word_ranges(after)
+    words = ([text[start:end] for start, end in ranges] for text, ranges in ((before, old), (after, new)))
     pieces: list[Piece] = []
-    for kind, first, last, low, high in sequence_edits(words, other_words) if spans else ():
+    for kind, first, last, low, high in sequence_edits(*words) if spans else ():
         if kind == "equal" or (kind == "replace" and last - first == high - low):  # word by word
-            pieces += map(Piece, tokens[first:last], others[low:high], [kind == "equal"] * (last - first))
+            pieces += map(Piece, old[first:last], new[low:high], [kind == "equal"] * (last - first))
         elif kind == "replace":
-            whole = (others[low][0], others[high - 1][1])
-            pieces += [Piece(token, whole, is_same=False) for token in tokens[first:last]]
+            replacement = (new[low][0], new[high - 1][1])
+            pieces += [Piece(place, replacement, is_same=False) for place in old[first:last]]
     return [project_range(span.start, span.end, pieces) for span in spans]
 
 

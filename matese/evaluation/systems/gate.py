@@ -14,7 +14,7 @@ from matese.annotation import Rating, severities
 from matese.errors import InputError, UsageError, counted
 from matese.evaluation import alignment
 from matese.evaluation.spans.evaluation import NamedRatings
-from matese.evaluation.statistics import bootstrap, permutation_test
+from matese.evaluation.statistics import permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences, quality
@@ -145,8 +145,9 @@ def check(
     if not system.ratings:  # nothing has changed
         return GateResult((), weights, (), {}, name=system.name)
     systems = {named.name: named.ratings for named in (system, baseline) if named is not None}
-    if limits.require_same_signature:
-        alignment.require_same_signatures(systems)
+    notice = alignment.signature_difference(systems)
+    if limits.require_same_signature and notice:
+        raise InputError(f"{notice.partition(': the scores')[0]}: must be the same")
     basis = quality.choose_basis(itertools.chain(*systems.values()), basis)
     ratings = system.ratings
     is_mqm = basis == "spans" or all(rating.estimate is None or rating.estimate.scale == "mqm" for rating in ratings)
@@ -174,14 +175,13 @@ def check(
     if baseline is not None:
         checks.append(_baseline_check(system, baseline, limits.alpha, weights, sampling, basis))
     drawn = differences.resample(ratings, sampling) if len(ratings) > 1 else ()
-    figures = bootstrap.measure(quality.statistic(ratings, weights), bootstrap.whole_sample(len(ratings)), drawn)
-    shown = {name: figure for name, figure in figures.items() if name in ("score", "expected_score")}
+    figures = quality.statistic(ratings, weights).measure(drawn)
     return GateResult(
         tuple(ratings),
         weights,
-        tuple(_ties_broken(check, ratings, weights) for check in checks),
-        shown,
-        alignment.signature_difference(systems),
+        tuple(_worst_first(check, ratings, weights) for check in checks),
+        {name: figure for name, figure in figures.items() if name in ("score", "expected_score")},
+        notice,
         None if baseline is None else baseline.name,
         system.name,
     )
@@ -189,11 +189,9 @@ def check(
 
 def _count(maximum: Maximum, rating: Rating) -> int:
     """Returns how many errors of a kind a rating has."""
-    if maximum.what == "errors":
+    if maximum.kind == "errors":
         return quality.n_errors(rating)
-    return sum(
-        error.rule == maximum.what or severities.name(error.severity) == maximum.what for error in rating.all_errors
-    )
+    return sum(maximum.kind in (error.rule, severities.name(error.severity)) for error in rating.all_errors)
 
 
 def _maximum_check(ratings: Sequence[Rating], maximum: Maximum) -> Check:
@@ -235,7 +233,7 @@ def _rate_checks(ratings: Sequence[Rating], limits: GateLimits, weights: mqm.Wei
         "errors": list(map(quality.n_errors, ratings)),
     }
     figures = quality.figures(ratings, weights)
-    for key, limit, what in (
+    for key, limit, noun in (
         ("major", limits.max_major_per_1k, "Major errors"),
         ("errors", limits.max_errors_per_1k, "errors"),
     ):
@@ -243,7 +241,7 @@ def _rate_checks(ratings: Sequence[Rating], limits: GateLimits, weights: mqm.Wei
         if math.isnan(value):  # no hypothesis has words
             value = math.inf if sum(losses["errors"]) else 0.0
         if limit is not None:
-            yield _check(f"max-{key}-per-1k", f"{what} per 1,000 words", value, limit, losses[key])
+            yield _check(f"max-{key}-per-1k", f"{noun} per 1,000 words", value, limit, losses[key])
 
 
 def _check(
@@ -261,7 +259,7 @@ def _check(
     `losses` is (segments,); a segment with one of at most `harmless` is not to blame.
     """
     passed = value >= limit if is_lowest else value <= limit
-    return Check(name, quantity, value, limit, passed, *(((), ()) if passed else _worst_first(losses, harmless)))
+    return Check(name, quantity, value, limit, passed, *(((), ()) if passed else _blamed(losses, harmless)))
 
 
 def _baseline_check(
@@ -288,16 +286,16 @@ def _baseline_check(
         scores = "the score of 1 segment differs" if n == 1 else f"the scores of {n:,} segments differ"
         notice = f"{scores}: too few for any loss to be significant at alpha {alpha:g}"
     losses = {id(rating): loss for rating, loss in zip(ours, before - after, strict=True)}
-    worst = ((), ()) if passed else _worst_first([losses[id(rating)] for rating in system.ratings])
+    blamed = ((), ()) if passed else _blamed([losses[id(rating)] for rating in system.ratings])
     quantity = f"{quality.SCORES[basis]} minus that of {baseline.name}"
-    return Check("baseline", quantity, difference, 0.0, passed, *worst, p, notice, p <= alpha)
+    return Check("baseline", quantity, difference, 0.0, passed, *blamed, p, notice, p <= alpha)
 
 
-def _ties_broken(check: Check, ratings: Sequence[Rating], weights: mqm.Weights) -> Check:
-    """Returns the result with blank translations first among segments of equal losses, then those of lower scores."""
+def _worst_first(check: Check, ratings: Sequence[Rating], weights: mqm.Weights) -> Check:
+    """Returns the result with the segments in order: of equal losses, blank translations and lower scores are first."""
 
-    def badness(blamed: tuple[int, float]) -> tuple[float, bool, float]:
-        number, loss = blamed
+    def badness(number_and_loss: tuple[int, float]) -> tuple[float, bool, float]:
+        number, loss = number_and_loss
         rating = ratings[number]
         return -loss, not mqm.is_untranslated(rating.segment), mqm.ranking_score(rating, weights)
 
@@ -305,10 +303,7 @@ def _ties_broken(check: Check, ratings: Sequence[Rating], weights: mqm.Weights) 
     return replace(check, segments=tuple(number for number, _ in ordered), losses=tuple(loss for _, loss in ordered))
 
 
-def _worst_first(
-    losses: Sequence[float] | FloatArray, harmless: float = 0.0
-) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Returns the numbers of the segments with a loss of more than `harmless`, the largest first, and their losses."""
-    order = sorted(range(len(losses)), key=lambda number: -losses[number])
-    worst = tuple(number for number in order if losses[number] > harmless)
-    return worst, tuple(float(losses[number]) for number in worst)
+def _blamed(losses: Sequence[float] | FloatArray, harmless: float = 0.0) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Returns the numbers of the segments with a loss of more than `harmless`, and their losses."""
+    numbers = tuple(number for number, loss in enumerate(losses) if loss > harmless)
+    return numbers, tuple(float(losses[number]) for number in numbers)

@@ -24,19 +24,19 @@ class Maximum:
     """The most errors of a kind: "errors" for all, the name of a severity, or that of a rule.
 
     >>> Maximum.parse("numbers=0"), Maximum.parse("errors=2.5/1k").unit
-    (Maximum(what='numbers', most=0.0, unit=''), '1k')
+    (Maximum(kind='numbers', most=0.0, unit=''), '1k')
     """
 
-    what: str
+    kind: str
     most: float
     unit: Per = ""
 
     @classmethod
-    def parse(cls, given: object) -> Maximum:
+    def parse(cls, value: object) -> Maximum:
         """Returns what a text says. Raises UsageError unless it is KIND=NUMBER or KIND=NUMBER/UNIT."""
-        if isinstance(given, cls):
-            return given
-        text = str(given)
+        if isinstance(value, cls):
+            return value
+        text = str(value)
         match = re.fullmatch(r"([\w-]+)=([0-9]+(?:\.[0-9]+)?)(?:/([\w-]+))?", text)
         if match is None or (match[3] or "") not in UNITS:
             units = one_of(UNITS[1:])
@@ -46,18 +46,18 @@ class Maximum:
     @property
     def name(self) -> str:
         """What a result calls it, such as "max errors/1k"."""
-        return f"max {self.what}{f'/{self.unit}' if self.unit else ''}"
+        return f"max {self.kind}{f'/{self.unit}' if self.unit else ''}"
 
     @property
     def quantity(self) -> str:
         """What is limited, for readers."""
-        what = self.what if self.what == "errors" else f"{self.what} errors"
+        errors = self.kind if self.kind == "errors" else f"{self.kind} errors"
         units = {
             "segment": " in a segment",
             "1k": " per 1,000 source words",
             "1k-characters": " per 1,000 source characters",
         }
-        return f"{what}{units.get(self.unit, '')}"
+        return f"{errors}{units.get(self.unit, '')}"
 
 
 @dataclass(frozen=True, kw_only=True)

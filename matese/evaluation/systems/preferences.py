@@ -8,7 +8,6 @@ from typing import Literal
 
 from matese.annotation import Rating
 from matese.errors import InputError
-from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems.differences import resample
 from matese.evaluation.systems.sampling import Sampling
@@ -58,12 +57,11 @@ def summarise(
         raise InputError("the language model gave no usable answer to any pair of translations")
     preferences = [better for better, _ in answered]
     statistic = AdditiveStatistic.of_means({_RATE: [_VALUES[better] for better in preferences]})
-    resampled = resample([rating for _, rating in answered], sampling)
     return PairPreferences(
         wins=preferences.count("second"),
         losses=preferences.count("first"),
         ties=preferences.count("tie"),
         unsteady=sum(not is_steady for _, is_steady in judged),
         unanswered=len(judged) - len(preferences),
-        win_rate=bootstrap.measure(statistic, bootstrap.whole_sample(len(preferences)), resampled)[_RATE],
+        win_rate=statistic.measure(resample([rating for _, rating in answered], sampling))[_RATE],
     )

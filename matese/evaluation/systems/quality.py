@@ -19,7 +19,6 @@ from matese.annotation.severities import COUNTED, MINOR_MAJOR
 from matese.errors import InputError, UsageError, one_of
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans.rating_pairs import annotated_spans
-from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 from matese.mqm import Basis
@@ -113,8 +112,7 @@ def figures(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float]
     Raises:
         InputError: if a rating has no spans.
     """
-    measured = statistic(ratings, weights).figures(bootstrap.whole_sample(len(ratings)))
-    return {name: float(values[0]) for name, values in measured.items()}
+    return {name: figure.value for name, figure in statistic(ratings, weights).measure().items()}
 
 
 def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatistic:

@@ -225,8 +225,9 @@ def on_texts_of(golds: Sequence[Rating], predicted: NamedRatings) -> NamedRating
 
 def mean_score(ratings: Sequence[Rating], weights: mqm.Weights) -> float:
     """Returns the MQM score of ratings as it is defined: the mean over segments of the mean of the raters' scores."""
-    of_segments = (mqm.corpus_score(mqm.score(rated, weights)) for rated in by_segment(ratings))
-    return mqm.corpus_score(of_segments)
+    return mqm.corpus_score(
+        mqm.corpus_score(mqm.score(rating, weights) for rating in segment) for segment in by_segment(ratings)
+    )
 
 
 def against_others(ratings: Sequence[Rating], merge: merging.MergeMethod | None) -> tuple[list[Rating], list[Rating]]:
@@ -238,12 +239,12 @@ def against_others(ratings: Sequence[Rating], merge: merging.MergeMethod | None)
         return [], []
     rated = [rating for rating in use_common_texts(ratings).ratings if rating.errors is not None]
     pairs = [
-        ([other for other in segment if other is not rating], rating)
+        (merging.merge([*segment[:number], *segment[number + 1 :]], method=merge), rating)
         for segment in map(_on_one_text, by_segment(rated))
         if len({rating.rater for rating in segment}) > 1
-        for rating in segment
+        for number, rating in enumerate(segment)
     ]
-    return [merging.merge(others, method=merge) for others, _ in pairs], [rating for _, rating in pairs]
+    return [merged for merged, _ in pairs], [rating for _, rating in pairs]
 
 
 @dataclass(frozen=True, slots=True)

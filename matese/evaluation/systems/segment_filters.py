@@ -48,16 +48,18 @@ def apply(filters: Sequence[Filter | str], segments: Segments) -> tuple[dict[str
         UsageError: if a text names no filter.
         InputError: if no segment is left.
     """
-    parsed = [parse(chosen) if isinstance(chosen, str) else chosen for chosen in filters]
-    each = {chosen.name: chosen.keep(segments) for chosen in parsed}
-    left = [all(of_segment) for of_segment in zip(*each.values(), strict=True)] if each else [True] * len(segments)
-    if not any(left):
-        counts = ", ".join(f"{name} {sum(selected):,}" for name, selected in each.items())
+    parsed = [
+        parse(text_or_filter) if isinstance(text_or_filter, str) else text_or_filter for text_or_filter in filters
+    ]
+    by_filter = {segment_filter.name: segment_filter.keep(segments) for segment_filter in parsed}
+    is_kept = list(map(all, zip(*by_filter.values(), strict=True))) if by_filter else [True] * len(segments)
+    if not any(is_kept):
+        counts = ", ".join(f"{name} {sum(selected):,}" for name, selected in by_filter.items())
         raise InputError(
             f"the filters leave none of {counted(len(segments), 'segment')} ({counts}); choose filters that leave one "
             "or more"
         )
-    return each, left
+    return by_filter, is_kept
 
 
 def judged_text(segment: Segment) -> str:
@@ -92,9 +94,9 @@ def parse(text: str) -> Filter:
         if match is None or (match[2] and int(match[1] or 0) > int(match[2])):
             raise UsageError(f"filter {text}: {value!r} must be MIN:MAX, MIN: or :MAX, whole numbers, MIN up to MAX")
         return (by_length if name == "length" else by_errors)(int(match[1] or 0), int(match[2]) if match[2] else None)
-    known = (*plain, "length=MIN:MAX", "errors=MIN:MAX", "severity=NAME", "glossary=FILE")
-    hint = near_miss(name, [usage.partition("=")[0] for usage in known])
-    raise UsageError(f"filter {text}: unknown filter{hint} must be {one_of(known)}")
+    usages = (*plain, "length=MIN:MAX", "errors=MIN:MAX", "severity=NAME", "glossary=FILE")
+    hint = near_miss(name, [usage.partition("=")[0] for usage in usages])
+    raise UsageError(f"filter {text}: unknown filter{hint} must be {one_of(usages)}")
 
 
 def by_length(low: int, high: int | None = None) -> Filter:

@@ -67,14 +67,14 @@ def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list
         scores_by_basis["expected"] = [np.array(summary.expected_scores) for summary in summaries]
     wanted: Basis = basis or ("expected" if "expected" in scores_by_basis else "spans")
     if wanted not in scores_by_basis:
-        missing, other = ("spans", "expected") if wanted == "spans" else ("an expected score", "spans")
-        raise InputError(f"not all segments have {missing}; rank by {other}")
+        missing, alternative = ("spans", "expected") if wanted == "spans" else ("an expected score", "spans")
+        raise InputError(f"not all segments have {missing}; rank by {alternative}")
     ranked: list[RankedSystem] = []
     first = scores_by_basis[wanted][0]
     for number, summary in enumerate(summaries):
         # As in a comparison, whose systems share the segments of the first.
-        of_same = summaries[0] if summary.n_segments == summaries[0].n_segments else summary
-        _, strata = np.unique(of_same.lang_pairs, return_inverse=True)
+        sampled = summaries[0] if summary.n_segments == summaries[0].n_segments else summary
+        _, strata = np.unique(sampled.lang_pairs, return_inverse=True)
         scores = scores_by_basis[wanted][number]
         p = _p_value(first, scores) if number and len(scores) == len(first) else None
         figures = {name: _mean(of_systems[number], strata) for name, of_systems in scores_by_basis.items()}
@@ -119,6 +119,5 @@ def _mean(scores: FloatArray, strata: IntArray) -> Figure:
         means = np.bincount(strata, scores) / np.bincount(strata)
         half = _Z * float((scores - means[strata]).std()) / math.sqrt(len(scores))
         return Figure(mean, max(mean - half, float(scores.min())), min(mean + half, float(scores.max())))
-    table = AdditiveStatistic.of_means({"": scores})
     drawn = bootstrap.resamples(N_SAMPLES if len(scores) > 1 else 0, strata, seed=0)
-    return bootstrap.measure(table, bootstrap.whole_sample(len(scores)), drawn)[""]
+    return AdditiveStatistic.of_means({"": scores}).measure(drawn)[""]

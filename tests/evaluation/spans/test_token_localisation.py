@@ -55,9 +55,9 @@ def test_badness_is_five_times_major_and_minor() -> None:
 
 
 def test_bad_tokens_share_a_character() -> None:
-    given_scores = TokenScores(((0, 2), (2, 2), (2, 4), (5, 6)), ((1.0, 0.0, 0.0, 0.0, 0.0),) * 4)
-    assert token_localisation.bad_tokens([minor(3, 5)], given_scores).tolist() == [False, False, True, False]
-    assert token_localisation.bad_tokens([], given_scores).tolist() == [False] * 4
+    ranges = ((0, 2), (2, 2), (2, 4), (5, 6))
+    assert token_localisation.bad_tokens([minor(3, 5)], ranges).tolist() == [False, False, True, False]
+    assert token_localisation.bad_tokens([], ranges).tolist() == [False] * 4
 
 
 def test_means_over_segments_with_bad_tokens_and_others() -> None:
