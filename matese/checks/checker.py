@@ -62,10 +62,8 @@ def add_findings(rating: Rating, rules: Sequence[Rule] = TABLE) -> Rating:
 
 
 def _new_unplaced(rating: Rating, findings: Rating) -> tuple[UnplacedError, ...]:
-    of_model = {(error.severity, error.category) for error in rating.unplaced if error.words is None}
-    return tuple(
-        error for error in findings.unplaced if error.words or (error.severity, error.category) not in of_model
-    )
+    kinds = {(error.severity, error.category) for error in rating.unplaced if error.words is None}
+    return tuple(error for error in findings.unplaced if error.words or (error.severity, error.category) not in kinds)
 
 
 def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed]) -> tuple[Placed, ...]:

@@ -71,11 +71,9 @@ def off_target(texts: Texts) -> Iterator[ErrorSpan]:
     language = _other_language(texts.hypothesis, texts)
     if language is None or any(_other_language(text, texts) is not None for text in texts.references):
         return
-    is_of_source = language == texts.source_lang or (
-        not language
-        and not scripts.is_in_another_script(texts.hypothesis, scripts.of_language(source_tag) or ("Zyyy",))
-    )
-    yield whole(texts.hypothesis, UNTRANSLATED if is_of_source else WRONG)
+    source_scripts = scripts.of_language(source_tag) or ("Zyyy",)
+    is_in_source_script = not language and not scripts.is_in_another_script(texts.hypothesis, source_scripts)
+    yield whole(texts.hypothesis, UNTRANSLATED if is_in_source_script or language == texts.source_lang else WRONG)
 
 
 def _other_language(text: str, texts: Texts) -> str | None:

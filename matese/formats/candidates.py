@@ -94,9 +94,9 @@ def read(path: str, sources: Sequence[str] | None = None, references: Sequence[S
     if not lines:
         raise FormatError(name_of(path), None, f"file is empty: must be lines of {_MOSES!r}, or JSON")
     lists = (_from_json if lines[0].lstrip().startswith("{") else _from_moses)(path, lines)
-    for what, texts in (("sources", sources), ("references", references)):
+    for name, texts in (("sources", sources), ("references", references)):
         if texts and len(texts) != len(lists):
-            problem = f"candidates of {counted(len(lists), 'source')}, and {len(texts):,} {what} are given"
+            problem = f"candidates of {counted(len(lists), 'source')}, and {len(texts):,} {name} are given"
             raise FormatError(name_of(path), None, f"{problem}: every source needs candidates")
     for number, source in enumerate(sources or ()):
         if lists[number].source not in (None, source):
@@ -135,13 +135,13 @@ def by_place(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candidate
     Args:
         systems: name and segments of each system.
     """
-    found: dict[SegmentKey, list[tuple[str, Segment]]] = {}
+    by_key: dict[SegmentKey, list[tuple[str, Segment]]] = {}
     for name, segments in systems:
         for segment in segments:
             if segment.key is None or segment.key.index is None:
                 return None
-            found.setdefault(replace(segment.key, system=None), []).append((name, segment))
-    return [_of_systems(*zip(*translations, strict=True)) for translations in found.values()]
+            by_key.setdefault(replace(segment.key, system=None), []).append((name, segment))
+    return [_of_systems(*zip(*translations, strict=True)) for translations in by_key.values()]
 
 
 def _from_moses(path: str, lines: Sequence[str]) -> list[Candidates]:
@@ -151,14 +151,14 @@ def _from_moses(path: str, lines: Sequence[str]) -> list[Candidates]:
             rows.append((line, *_parsed(row)))
     lists: list[Candidates] = []
     for number, group in groupby(rows, key=itemgetter(1)):
-        places, _, texts, scores = zip(*group, strict=True)
-        with located(path, places[0]):
+        line_numbers, _, texts, stated_scores = zip(*group, strict=True)
+        with located(path, line_numbers[0]):
             _check_order(number, len(lists))
-        known = tuple(score for score in scores if score is not None)
-        if 0 < len(known) < len(texts):
-            problem = f"{len(texts) - len(known)} of {len(texts)} candidates of source {number} have no score"
-            raise FormatError(name_of(path), places[-1], f"{problem}; all or none need one")
-        lists.append(Candidates(texts, model_scores=known, key=SegmentKey(index=number)))
+        scores = tuple(score for score in stated_scores if score is not None)
+        if 0 < len(scores) < len(texts):
+            problem = f"{len(texts) - len(scores)} of {len(texts)} candidates of source {number} have no score"
+            raise FormatError(name_of(path), line_numbers[-1], f"{problem}; all or none need one")
+        lists.append(Candidates(texts, model_scores=scores, key=SegmentKey(index=number)))
     return lists
 
 

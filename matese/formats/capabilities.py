@@ -110,22 +110,22 @@ class Capabilities:
         if self.references is None:
             return numbers
         # A format without a list of references cannot tell an empty one from none.
-        held = [number for number in numbers if segment.references[number] or self.holds("empty_texts")]
-        return held[: self.references]
+        writable = [number for number in numbers if segment.references[number] or self.holds("empty_texts")]
+        return writable[: self.references]
 
     def held_omissions(self, rating: Rating) -> tuple[list[Omission], list[UnplacedError]]:
         """Returns the omissions that the format can hold, and the others as errors without a place."""
-        held: list[Omission] = []
-        others: list[UnplacedError] = []
+        omissions: list[Omission] = []
+        unplaced: list[UnplacedError] = []
         references = self.held_references(rating.segment)
         for omission in rating.omissions:
             number = omission.reference
             in_text = self.holds("source") if number is None else number in references
             if not (in_text and self.holds("omissions")):
-                others.append(UnplacedError(**{name: getattr(omission, name) for name in _COMMON}))
+                unplaced.append(UnplacedError(**{name: getattr(omission, name) for name in _COMMON}))
             else:
-                held.append(omission if number is None else replace(omission, reference=references.index(number)))
-        return held, others
+                omissions.append(omission if number is None else replace(omission, reference=references.index(number)))
+        return omissions, unplaced
 
 
 _COMMON = {field.name for field in fields(UnplacedError)} & {field.name for field in fields(Omission)}
@@ -153,10 +153,10 @@ class Reducer:
     _lacked: Mapping[type, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        held = self.capabilities
-        self._holds_keys = held.key == ALL_KEY_FIELDS and not held.needs and not held.replaced
+        capabilities = self.capabilities
+        self._holds_keys = capabilities.key == ALL_KEY_FIELDS and not capabilities.needs and not capabilities.replaced
         self._severities = frozenset(self.capabilities.severities)  # equal ones are found quicker than in a tuple
-        left_out = {*ALL_DETAILS} - {*held.details} | ({"confidence"} & {*held.lacks})
+        left_out = {*ALL_DETAILS} - {*capabilities.details} | ({"confidence"} & {*capabilities.lacks})
         self._lacked = {kind: tuple(sorted(left_out.intersection(_details(kind)))) for kind in (Rating, *_MARKS)}
         self._holds_everything = self.capabilities == EVERYTHING and self.adapt is None
 
@@ -171,11 +171,13 @@ class Reducer:
         # Without the source, offsets into it have no meaning.
         has_source = holds("source") and rating.segment.source is not None
         source_errors = rating.source_errors if holds("source_errors") and has_source else ()
-        omissions, others = self.capabilities.held_omissions(rating)
-        unplaced = (*rating.unplaced, *others) if holds("unplaced") else ()
+        omissions, unplaced_omissions = self.capabilities.held_omissions(rating)
+        unplaced = (*rating.unplaced, *unplaced_omissions) if holds("unplaced") else ()
         self._lose("errors in the source", len(rating.source_errors) - len(source_errors))
         self._lose("errors without a place", 0 if holds("unplaced") else len(rating.unplaced))
-        self._lose(f"omissions{', written as errors without a place' if holds('unplaced') else ''}", len(others))
+        self._lose(
+            f"omissions{', written as errors without a place' if holds('unplaced') else ''}", len(unplaced_omissions)
+        )
         lost = self._without_details(rating)
         fitted = Rating(
             segment=self._segment(rating.segment),
@@ -251,18 +253,18 @@ class Reducer:
         return text
 
     def _marks(self, errors: Iterable[Kind]) -> tuple[Kind, ...]:
-        return tuple([held for error in errors if (held := self._mark(error)) is not None])
+        return tuple([mark for error in errors if (mark := self._mark(error)) is not None])
 
     def _mark(self, error: Kind) -> Kind | None:
         """Returns an error as the format holds it; None for one that is left out."""
-        held = self.capabilities.severities
+        allowed = self.capabilities.severities
         severity = error.severity
-        if not held:
+        if not allowed:
             self._lose("severities", severity is not None)
             severity = None
         elif severity not in self._severities:
             name = severities.name(severity)
-            severity = severities.nearest(severity, held)
+            severity = severities.nearest(severity, allowed)
             if severity is None:
                 self._lose(f"{name} errors")
                 return None

@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from operator import itemgetter
 from typing import TypeVar
 
@@ -55,20 +56,18 @@ def corrected(segment: Segment) -> str | None:
     return text if isinstance(text, str) and text.strip() and text != segment.hypothesis else None
 
 
-def edits(text: str, other: str) -> Sequence[Replacement]:
+def edits(text: str, new_text: str) -> Sequence[Replacement]:
     """Returns how a text becomes another, word by word.
 
     >>> edits("Die Volga ist lang.", "Die Wolga ist sehr lang.")
     (Replacement(start=4, end=9, text='Wolga'), Replacement(start=14, end=14, text='sehr '))
     """
     parts = _PARTS.findall(text)
-    others = _PARTS.findall(other)
-    starts = [0]
-    for part in parts:
-        starts.append(starts[-1] + len(part))
+    new_parts = _PARTS.findall(new_text)
+    starts = [0, *accumulate(map(len, parts))]
     return tuple(
-        Replacement(starts[start], starts[end], "".join(others[to:to_end]))
-        for kind, start, end, to, to_end in sequence_edits(parts, others)
+        Replacement(starts[start], starts[end], "".join(new_parts[to:to_end]))
+        for kind, start, end, to, to_end in sequence_edits(parts, new_parts)
         if kind != "equal"
     )
 
@@ -91,11 +90,11 @@ def marked(rating: Rating) -> Rating:
         rating,
         errors=(
             *(rating.errors or ()),
-            *(ErrorSpan(one.start, one.end, None) for one in unmarked if one.start < one.end),
+            *(ErrorSpan(edit.start, edit.end, None) for edit in unmarked if edit.start < edit.end),
         ),
         unplaced=(
             *rating.unplaced,
-            *(UnplacedError(None, words=one.text.strip() or None) for one in unmarked if one.start == one.end),
+            *(UnplacedError(None, words=edit.text.strip() or None) for edit in unmarked if edit.start == edit.end),
         ),
     )
 
@@ -118,7 +117,7 @@ def applied(rating: Rating, text: str | None) -> Rating:
     lines += [
         f"Corrected: \u00bb{words}\u00ab was marked as missing, {_label(error)}"
         for error, words in _missing(rating)
-        if any(error is one for one in mended)
+        if any(error is mended_error for mended_error in mended)
     ]
     comment = "\n".join(filter(None, (comment_of(segment), *lines)))
     extra = {name: value for name, value in (segment.extra or {}).items() if name != CORRECTED}

@@ -39,12 +39,12 @@ def detect(path: str | Path) -> str:
     if not head.text and not is_lasting:
         return "jsonl"
     if not head.text.strip() and not head.files:
-        what = (
+        kind = (
             "folder is empty" if os.path.isdir(path) else "file has only blank lines" if head.text else "file is empty"
         )
-        raise FormatError(name_of(path), None, f"{what}; it must hold one or more ratings")
-    if other := signs.other_document(head):
-        raise FormatError(name_of(path), None, f"{other[0]}, which matese cannot read: {other[1]}")
+        raise FormatError(name_of(path), None, f"{kind}; it must hold one or more ratings")
+    if foreign := signs.other_document(head):
+        raise FormatError(name_of(path), None, f"{foreign[0]}, which matese cannot read: {foreign[1]}")
     if name := next((form.name for form in TABLE if form.matches(head)), None):
         return name
     if "\0" not in head.text and re.match(r"\s*[^\s{\[<][^\t\n]*(\n|$)", head.text):
@@ -64,14 +64,14 @@ def form_of_cues(path: str) -> str | None:
     """
     head = _head(path)
     name = name_of(path)
-    if other := signs.other_document(head):
-        raise FormatError(name, None, f"{other[0]}, not one segment per line: {other[1]}")
+    if foreign := signs.other_document(head):
+        raise FormatError(name, None, f"{foreign[0]}, not one segment per line: {foreign[1]}")
     form = next((form for form in TABLE if form.matches(head)), None) if signs.is_no_text(head) else None
     if form is None or form.stands_for_lines:
         return None if form is None else form.name
-    what = form.title.partition(",")[0]
+    title = form.title.partition(",")[0]
     raise FormatError(
-        name, None, f"is in the format {form.name} ({what}), not one segment per line: give it with --input"
+        name, None, f"is in the format {form.name} ({title}), not one segment per line: give it with --input"
     )
 
 
@@ -113,9 +113,9 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
     lang_pairs: set[str] = set()
     is_as_given = not start and options.lang_pair is None and options.test_set is None and options.system is None
     try:
-        for given in reader(path, _noting_first_skip(options, skipped)):
-            extra = given.segment.extra
-            rating = given if extra is None or headings.CORRECTED not in extra else _with_corrections(given)
+        for file_rating in reader(path, _noting_first_skip(options, skipped)):
+            extra = file_rating.segment.extra
+            rating = file_rating if extra is None or headings.CORRECTED not in extra else _with_corrections(file_rating)
             if is_as_given:
                 yield rating
                 continue

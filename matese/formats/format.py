@@ -75,14 +75,14 @@ class TableStyle:
         has_mark: whether it begins with a byte order mark.
         headings: names of the columns "hypothesis", "source" and "references", as far as they are others.
         workbook: XLSX only: the one that came in, into a copy of which the ratings are written.
-        chosen: columns of the workbook that the user has named.
+        user_columns: columns of the workbook that the user has named.
     """
 
     delimiter: str = ","
     has_mark: bool = False
     headings: Mapping[str, str] = field(default_factory=dict)
     workbook: Path | None = None
-    chosen: Columns = field(default_factory=dict)
+    user_columns: Columns = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,14 +230,14 @@ class Format:
         """Reduces a rating further, in a way that `Capabilities` cannot express, and counts what is lost."""
         return cast(Adapter | None, self._part("adapt"))
 
-    def style_of(self, other: Format, path: str | Path, chosen: Columns) -> TableStyle:
+    def style_of(self, input_format: Format, path: str | Path, user_columns: Columns) -> TableStyle:
         """Returns how a table that comes from a file in another format is written.
 
         If the two are of one kind (tables of texts, workbooks), the file's separator, mark and headings are kept.
-        `chosen` are columns that the user has named.
+        `user_columns` are columns that the user has named.
         """
         styled = cast(Callable[[str | Path, Columns], TableStyle] | None, self._part("style_of"))
-        return TableStyle() if styled is None or other.module != self.module else styled(path, chosen)
+        return TableStyle() if styled is None or input_format.module != self.module else styled(path, user_columns)
 
     @property
     def is_folder(self) -> bool:

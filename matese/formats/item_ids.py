@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 
 from matese.annotation import SegmentKey
-from matese.errors import UsageError
 from matese.text import languages
 from matese.text.whole_numbers import parse_whole_number
 
@@ -28,9 +26,7 @@ def key_of(item_id: str) -> SegmentKey:
     parts = item_id.split(separator)
     if len(parts) == 1:
         return SegmentKey()
-    lang_pair = None
-    with contextlib.suppress(UsageError):
-        lang_pair = languages.parse(parts[0])
+    lang_pair = languages.parse_or_none(parts[0])
     index = parse_whole_number(parts[-1])
     names = parts[0 if lang_pair is None else 1 : None if index is None else -1]
     domain = names.pop(0) if len(names) > 1 else None

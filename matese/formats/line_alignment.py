@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
 from matese.errors import InputError
 from matese.text import alignment, sentences
@@ -21,19 +21,15 @@ _MOST_PAIRS = 25_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedLines:
-    """Two texts with equally many lines.
+class LineAlignment:
+    """Which lines of two texts are joined, so that both have equally many.
 
     Attributes:
-        hypotheses: lines of the first text, joined by spaces.
-        others: those of the other text.
-        beads: the numbers, from 0, of the lines that each line here comes from.
+        beads: the numbers, from 0, of the lines that become one.
         n_added: lines of the first text without a counterpart.
         n_omitted: those of the other text.
     """
 
-    hypotheses: tuple[str, ...]
-    others: tuple[str, ...]
     beads: tuple[Bead, ...]
     n_added: int
     n_omitted: int
@@ -73,35 +69,36 @@ def shared(systems: Sequence[Sequence[Bead]]) -> list[list[Bead]]:
     return cut
 
 
-def join(hypotheses: Sequence[str], others: Sequence[str]) -> JoinedLines:
-    """Returns two texts, joined line by line.
+def align(lines: Sequence[str], other_lines: Sequence[str]) -> LineAlignment:
+    """Returns which lines of two texts are joined.
 
     Raises:
         InputError: if a document is too long to be aligned, or a text has no words.
     """
-    documents = _documents(hypotheses)
-    of_other = _documents(others)
-    if not documents or not of_other:
+    documents = _documents(lines)
+    other_documents = _documents(other_lines)
+    if not documents or not other_documents:
         raise InputError("a file of blank lines alone cannot be aligned: must have text")
-    if len(documents) != len(of_other):
-        documents = [[number for document in documents for number in document]]
-        of_other = [[number for document in of_other for number in document]]
-    joined: list[tuple[list[int], list[int]]] = []
+    if len(documents) != len(other_documents):
+        documents = [list(chain(*documents))]
+        other_documents = [list(chain(*other_documents))]
+    joined: list[Bead] = []
     n_added = n_omitted = 0
-    for numbers, other_numbers in zip(documents, of_other, strict=True):
-        beads = _align([hypotheses[number] for number in numbers], [others[number] for number in other_numbers])
+    for numbers, other_numbers in zip(documents, other_documents, strict=True):
+        beads = _align([lines[number] for number in numbers], [other_lines[number] for number in other_numbers])
         n_added += sum(bead.first[1] - bead.first[0] for bead in beads if bead.other[0] == bead.other[1])
         n_omitted += sum(bead.other[1] - bead.other[0] for bead in beads if bead.first[0] == bead.first[1])
         joined += [
-            (numbers[slice(*bead.first)], other_numbers[slice(*bead.other)]) for bead in _without_strangers(beads)
+            Bead(_in_file(bead.first, numbers), _in_file(bead.other, other_numbers))
+            for bead in _without_strangers(beads)
         ]
-    return JoinedLines(
-        tuple(" ".join(hypotheses[number] for number in numbers) for numbers, _ in joined),
-        tuple(" ".join(others[number] for number in numbers) for _, numbers in joined),
-        tuple(Bead(*((numbers[0], numbers[-1] + 1) for numbers in pair)) for pair in joined),
-        n_added,
-        n_omitted,
-    )
+    return LineAlignment(tuple(joined), n_added, n_omitted)
+
+
+def _in_file(lines: Range, numbers: Sequence[int]) -> Range:
+    """Returns the lines of the file for some of a document, whose lines have these numbers there."""
+    start, end = lines
+    return numbers[start], numbers[end - 1] + 1
 
 
 def _documents(lines: Sequence[str]) -> list[list[int]]:
@@ -110,12 +107,12 @@ def _documents(lines: Sequence[str]) -> list[list[int]]:
     return [list(numbers) for is_text, numbers in groups if is_text]
 
 
-def _align(lines: Sequence[str], others: Sequence[str]) -> list[Bead]:
-    if len(lines) * len(others) > _MOST_PAIRS:
-        problem = f"a document of {len(lines):,} and {len(others):,} lines is too long to be aligned"
+def _align(lines: Sequence[str], other_lines: Sequence[str]) -> list[Bead]:
+    if len(lines) * len(other_lines) > _MOST_PAIRS:
+        problem = f"a document of {len(lines):,} and {len(other_lines):,} lines is too long to be aligned"
         raise InputError(f"{problem}: separate its parts by blank lines in both files")
-    lengths, other_lengths = ([sentences.size(line) for line in part] for part in (lines, others))
-    return alignment.align(lengths, other_lengths, alignment.likeness_of(lines, others))
+    lengths, other_lengths = ([sentences.size(line) for line in part] for part in (lines, other_lines))
+    return alignment.align(lengths, other_lengths, alignment.likeness_of(lines, other_lines))
 
 
 def _without_strangers(beads: Sequence[Bead]) -> list[Bead]:

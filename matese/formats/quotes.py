@@ -54,8 +54,8 @@ def rating(errors: Sequence[object], segment: Segment, rater: str | None, report
         InputError: if an error is no object, has no words, or a value that none can have.
     """
     taken: Counter[Range] = Counter()
-    in_source: list[ErrorSpan] = []
-    others: list[AnyError] = []
+    source_errors: list[ErrorSpan] = []
+    marks: list[AnyError] = []
     for number, error in enumerate(errors):
         if not isinstance(error, Mapping):
             raise InputError(f"errors[{number}] is {shortened(error)}: must be an object with the words of an error")
@@ -75,12 +75,12 @@ def rating(errors: Sequence[object], segment: Segment, rater: str | None, report
             details["confidence"] = values["confidence"]
         place = _next_place(segment.hypothesis, words, taken)
         if place is not None:
-            others.append(ErrorSpan(*place, severity, **details))
+            marks.append(ErrorSpan(*place, severity, **details))
         elif (place := _next_place(segment.source or "", words, Counter())) is not None:
-            in_source.append(ErrorSpan(*place, severity, **details))
+            source_errors.append(ErrorSpan(*place, severity, **details))
         else:
-            others.append(UnplacedError(severity, details.get("category"), words))
-    return rating_of(segment, rater, others, in_source)
+            marks.append(UnplacedError(severity, details.get("category"), words))
+    return rating_of(segment, rater, marks, source_errors)
 
 
 def _severity(name: str, report: Callable[[str, str], None]) -> Severity | None:
@@ -94,8 +94,8 @@ def _severity(name: str, report: Callable[[str, str], None]) -> Severity | None:
 
 def _next_place(text: str, words: str, taken: Counter[Range]) -> Range | None:
     """Returns where words stand that no earlier error has taken, or else where they stand first."""
-    found, _ = quotes.places(text, words)
-    place = min(found, key=lambda place: (taken[place], place), default=None)
+    places, _ = quotes.places(text, words)
+    place = min(places, key=lambda place: (taken[place], place), default=None)
     if place is not None:
         taken[place] += 1
     return place

@@ -111,11 +111,11 @@ class RowIssues:
         """
         self._handle("ignored", reason, allowed)
 
-    def ignore_unknown(self, keys: Iterable[str], known: Sequence[str], of: str = "an error") -> bool:
+    def ignore_unknown(self, keys: Iterable[str], known_keys: Sequence[str], of: str = "an error") -> bool:
         """Reports the keys of an annotation that are not known, and returns whether there are any."""
-        unknown = [key for key in keys if key not in known]
+        unknown = [key for key in keys if key not in known_keys]
         for key in unknown:
-            self.ignore(f"unknown key {key!r} of {of}", f"must be {one_of(known)}")
+            self.ignore(f"unknown key {key!r} of {of}", f"must be {one_of(known_keys)}")
         return bool(unknown)
 
     def assume(self, reason: str) -> None:

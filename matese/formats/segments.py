@@ -174,23 +174,23 @@ def from_texts(
     context = [_open(path) for path in (*references, *([] if source is None else [source]))]
     first = systems[0]
     alignment = ""
-    if report is not None and context and any(other.n_lines != first.n_lines for other in (*systems, *context)):
+    if report is not None and context and any(file.n_lines != first.n_lines for file in (*systems, *context)):
         systems, context, alignment = _aligned(systems, context, report)
         first = systems[0]
-    for other in (*systems, *context):
-        if other.n_lines != first.n_lines:
+    for file in (*systems, *context):
+        if file.n_lines != first.n_lines:
             has = f"{name_of(first.path)} has {counted(first.n_lines, first.unit)}"
-            others = counted(other.n_lines, other.unit) if other.unit != first.unit else f"{other.n_lines:,}"
+            lines = counted(file.n_lines, file.unit) if file.unit != first.unit else f"{file.n_lines:,}"
             allowed = f"{first.unit} i of each must be one segment, or be aligned (--align)"
-            raise InputError(f"{has} and {name_of(other.path)} {others}: {allowed}")
+            raise InputError(f"{has} and {name_of(file.path)} {lines}: {allowed}")
     if system is not None and len(systems) > 1:
         raise InputError(f"{counted(len(systems), 'system')}: {system} can name only one")
     names = short_names(hypotheses) if system is None else [system]
     key = SegmentKey(test_set, lang_pair and languages.parse(lang_pair))
-    given = _parallel(
+    segments = _parallel(
         dict(zip(names, systems, strict=True)), context[: len(references)], context[len(references) :], key
     )
-    return replace(given, alignment=alignment)
+    return replace(segments, alignment=alignment)
 
 
 def _aligned(
@@ -202,18 +202,18 @@ def _aligned(
     """
     from matese.formats import line_alignment
 
-    anchor = next(other for other in context if any(other.n_lines != file.n_lines for file in systems))
-    if any(other.n_lines != anchor.n_lines for other in context):
-        counts = ", ".join(f"{name_of(other.path)} {other.n_lines:,}" for other in (*systems, *context))
+    anchor = next(file for file in context if any(file.n_lines != system.n_lines for system in systems))
+    if any(file.n_lines != anchor.n_lines for file in context):
+        counts = ", ".join(f"{name_of(file.path)} {file.n_lines:,}" for file in (*systems, *context))
         raise InputError(f"lines cannot be aligned ({counts}): source and references must have equally many")
     lines = list(anchor.read())
-    joined = [line_alignment.join(list(file.read()), lines) for file in systems]
-    for file, one in zip(systems, joined, strict=True):
-        for n, of, what in ((one.n_added, file, "additions"), (one.n_omitted, anchor, "omissions")):
+    alignments = [line_alignment.align(list(system.read()), lines) for system in systems]
+    for system, alignment in zip(systems, alignments, strict=True):
+        for n, file, kind in ((alignment.n_added, system, "additions"), (alignment.n_omitted, anchor, "omissions")):
             if n:
-                name = f"{name_of(file.path)}, {name_of(anchor.path)}" if len(systems) > 1 else name_of(of.path)
-                report(f"{name}: {counted(n, 'line')} without a counterpart ({what}), read with a neighbour")
-    beads = line_alignment.shared([one.beads for one in joined])
+                name = f"{name_of(system.path)}, {name_of(anchor.path)}" if len(systems) > 1 else name_of(file.path)
+                report(f"{name}: {counted(n, 'line')} without a counterpart ({kind}), read with a neighbour")
+    beads = line_alignment.shared([alignment.beads for alignment in alignments])
 
     def rejoined(file: _TextFile, ranges: Iterable[Range]) -> _TextFile:
         lines = list(file.read())
@@ -222,8 +222,11 @@ def _aligned(
 
     names = short_names([file.path for file in systems])
     return (
-        [rejoined(file, (bead.first for bead in own)) for file, own in zip(systems, beads, strict=True)],
-        [rejoined(other, (bead.other for bead in beads[0])) for other in context],
+        [
+            rejoined(system, (bead.first for bead in beads_of_system))
+            for system, beads_of_system in zip(systems, beads, strict=True)
+        ],
+        [rejoined(file, (bead.other for bead in beads[0])) for file in context],
         line_alignment.table(dict(zip(names, beads, strict=True))),
     )
 
@@ -233,18 +236,18 @@ def _parallel(
 ) -> GivenSegments:
     """Returns the segments of text files of the same length, with at most one source; the key has test set and pair."""
     for file in systems.values():
-        for other in (*references, *sources):
-            _check_times(file, other)
+        for context in (*references, *sources):
+            _check_times(file, context)
 
     def read() -> Iterator[Segment]:
         for name, file in systems.items():
             of_segment = replace(key, system=name)
-            lines = zip(*(each.read() for each in (file, *references, *sources)), strict=True)
-            for index, (hypothesis, *others) in enumerate(lines):
+            lines = zip(*(text_file.read() for text_file in (file, *references, *sources)), strict=True)
+            for index, (hypothesis, *texts) in enumerate(lines):
                 yield Segment(
                     hypothesis,
-                    others.pop() if sources else None,
-                    tuple(others),
+                    texts.pop() if sources else None,
+                    tuple(texts),
                     replace(of_segment, index=index),
                     line=index + 1,
                     file=file.path,
@@ -255,16 +258,16 @@ def _parallel(
     return GivenSegments({name: file.n_lines for name, file in systems.items()}, read, forms)
 
 
-def _check_times(file: _TextFile, other: _TextFile) -> None:
+def _check_times(file: _TextFile, context: _TextFile) -> None:
     """Raises an InputError if cues of two files are not shown at the same time, but for a shift of all of them."""
-    if not len(file.times) == len(other.times) == file.n_lines:
+    if not len(file.times) == len(context.times) == file.n_lines:
         return
     shift = statistics.median(
-        start - of_other for (start, _), (of_other, _) in zip(file.times, other.times, strict=True)
+        start - context_start for (start, _), (context_start, _) in zip(file.times, context.times, strict=True)
     )
-    for number, (own, others) in enumerate(zip(file.times, other.times, strict=True), start=1):
-        if own[0] - shift > others[1] or own[1] - shift < others[0]:
-            where = f"cue {number} of {name_of(file.path)} and of {name_of(other.path)}"
+    for number, (cue, context_cue) in enumerate(zip(file.times, context.times, strict=True), start=1):
+        if cue[0] - shift > context_cue[1] or cue[1] - shift < context_cue[0]:
+            where = f"cue {number} of {name_of(file.path)} and of {name_of(context.path)}"
             raise InputError(f"{where} are not shown at the same time: cue i of each must be one segment")
 
 
@@ -284,8 +287,8 @@ def from_file(path: str, options: ReadOptions | None = None, *, name: str | None
     segments: dict[tuple[str, object], Segment] = {}
     n_of_system = Counter[str]()
     columns: dict[str, None] = {}
-    how = replace(options or STRICT, only_texts=True)
-    for rating in detection.read(path, how, name=name):
+    read_options = replace(options or STRICT, only_texts=True)
+    for rating in detection.read(path, read_options, name=name):
         segment = replace(rating.segment, file=path)
         key = segment.key or SegmentKey()
         system = system_of(segment)
@@ -343,7 +346,7 @@ def from_files(
         raise InputError(f"{option} is for text files; of --input, each file holds all of its texts itself")
     files = {path: _open(path) for path in (*texts, *sources, *references)}
     _check_context(files, texts, (*sources, *references))
-    how = options or STRICT
+    stated = options or STRICT
     parts: dict[str, GivenSegments] = {}
     for path, form in forms.items():
         if path not in texts:
@@ -353,15 +356,17 @@ def from_files(
                 if path == paths[-1] and not parts:
                     raise
             continue
-        of_source = [files[other] for other in sources if files[other].n_lines == files[path].n_lines]
-        of_reference = [files[other] for other in references if files[other].n_lines == files[path].n_lines]
-        if len(of_source) > 1:
-            twice = " and ".join(source.path for source in of_source)
+        own_sources, own_references = (
+            [files[context] for context in paths_of_context if files[context].n_lines == files[path].n_lines]
+            for paths_of_context in (sources, references)
+        )
+        if len(own_sources) > 1:
+            twice = " and ".join(source.path for source in own_sources)
             raise InputError(f"{twice} have as many lines as {path}: must be one source")
-        if needs_context and not of_source and not of_reference:
+        if needs_context and not own_sources and not own_references:
             raise InputError(_needs_context(path, "lines"))
-        key = SegmentKey(how.test_set, how.lang_pair and languages.parse(how.lang_pair))
-        parts[path] = _parallel({how.system or _short_name(path): files[path]}, of_reference, of_source, key)
+        key = SegmentKey(stated.test_set, stated.lang_pair and languages.parse(stated.lang_pair))
+        parts[path] = _parallel({stated.system or _short_name(path): files[path]}, own_references, own_sources, key)
     return next(iter(parts.values())) if len(parts) == 1 else _joined([*parts.values()], short_names([*parts]))
 
 
@@ -394,8 +399,8 @@ def _check_context(files: Mapping[str, _TextFile], texts: Sequence[str], context
     """Raises an InputError if a source or a reference has as many lines as no text file."""
     for path in context:
         if files[path].n_lines not in [files[text].n_lines for text in texts]:
-            others = ", ".join(f"{text} {files[text].n_lines:,}" for text in texts)
-            has = f"{path} has {counted(files[path].n_lines, 'line')} and {others}"
+            counts = ", ".join(f"{text} {files[text].n_lines:,}" for text in texts)
+            has = f"{path} has {counted(files[path].n_lines, 'line')} and {counts}"
             raise InputError(f"{has}: line i of a source or reference must belong to line i of a text file")
 
 
@@ -453,8 +458,8 @@ def _open(path: str) -> _TextFile:
     if form is not None:
         from matese.formats.localisation import subtitles  # which most texts do not need
 
-        how = ReadOptions(untranslated=True, only_texts=True)
-        cues = [rating.segment.hypothesis for rating in detection.read(path, how, name=form)]
+        read_options = ReadOptions(untranslated=True, only_texts=True)
+        cues = [rating.segment.hypothesis for rating in detection.read(path, read_options, name=form)]
         file = _TextFile(path, len(cues), cues, form, subtitles.times(read_lines(path)))
     elif path != "-" and stat.S_ISREG(os.stat(path).st_mode):
         file = _TextFile(path, sum(1 for _ in read_lines(path)))
@@ -466,12 +471,12 @@ def _open(path: str) -> _TextFile:
     return file
 
 
-def _not_a_text(given: object) -> str:
+def _not_a_text(value: object) -> str:
     """Returns the end of the sentence about a value in place of a text."""
-    advice = {"Segment": "them", "Rating": "their segments"}.get(type(given).__name__)
+    advice = {"Segment": "them", "Rating": "their segments"}.get(type(value).__name__)
     if advice is None:
-        return f"{shortened(given)}; give a string, which may be empty"
-    return f"a {type(given).__name__}: give strings, or give {advice} to annotate_segments"
+        return f"{shortened(value)}; give a string, which may be empty"
+    return f"a {type(value).__name__}: give strings, or give {advice} to annotate_segments"
 
 
 def of_texts(

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from matese.errors import UsageError
 from matese.text import languages
 
 _ENGLISH = ("en", "en-US", "en_US", "en-GB", "en_GB")
@@ -39,16 +38,12 @@ def _place_of_language(path: str | Path) -> tuple[int, str] | None:
     names = [(-2, parts[-2]), *((-1, text) for text in (stem, *tails))]
     codes = [(part, text) for part, text in names if _CODE.fullmatch(text) and is_language(text)]
     # Many words of three letters are codes of languages: "app", "src".
-    return min(codes, key=lambda one: len(re.split("[-_]", one[1])[0]), default=None)
+    return min(codes, key=lambda code: len(re.split("[-_]", code[1])[0]), default=None)
 
 
 def is_language(code: str) -> bool:
     """Whether a text is a code of a language."""
-    try:
-        languages.parse(f"en-{code}")
-    except UsageError:
-        return False
-    return True
+    return languages.parse_or_none(f"en-{code}") is not None
 
 
 def source_of(path: str | Path, source_lang: str | None = None) -> str | None:
@@ -78,7 +73,7 @@ def read_beside(path: str) -> list[str]:
 
 def without_sources(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     """Returns files without those that are the source of another one of them, and these."""
-    given = list(paths)
-    of_others = {os.path.abspath(source) for path in given for source in read_beside(path)}
-    sources = [path for path in given if os.path.abspath(path) in of_others]
-    return [path for path in given if path not in sources], sources
+    files = list(paths)
+    sources_of_files = {os.path.abspath(source) for path in files for source in read_beside(path)}
+    sources = [path for path in files if os.path.abspath(path) in sources_of_files]
+    return [path for path in files if path not in sources], sources

@@ -107,14 +107,14 @@ def join(ratings: Iterable[Rating], *texts: TestSetTexts) -> Joined:
     Raises:
         InputError: if no rating belongs to a line of a test set, or segment numbers are needed and restart.
     """
-    given = tuple(ratings)
-    completed = given
-    keys = {rating.segment.key for rating in given if rating.segment.key is not None}
+    read_ratings = tuple(ratings)
+    completed = read_ratings
+    keys = {rating.segment.key for rating in read_ratings if rating.segment.key is not None}
     finders = [_Lines(of_set, keys, needs_source=len(texts) > 1) for of_set in texts]
     for lines in reversed(finders):  # so that the first one decides
         completed = tuple(replace(rating, segment=lines.complete(rating.segment)) for rating in completed)
     names = " and ".join(of_set.name for of_set in texts)
-    if given and not any(lines.n_found for lines in finders):
+    if read_ratings and not any(lines.n_found for lines in finders):
         n_lines = sum(of_set.n_lines for of_set in texts)
         raise InputError(f"{names}: no rating belongs to the {counted(n_lines, 'segment')}{finders[0].advice()}")
     segments = {rating.segment for rating in completed}

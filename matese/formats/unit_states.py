@@ -37,10 +37,10 @@ def why_left_out(translation: str, extra: Mapping[str, object]) -> str | None:
     >>> why_left_out(" ", {"state": ""}), why_left_out(" ", {})
     ('unit without a translation', None)
     """
-    found = columns(extra)
-    if not found:
+    state_columns = columns(extra)
+    if not state_columns:
         return None
-    values = {name.strip().casefold(): str(extra[name] or "").strip().casefold() for name in found}
+    values = {name.strip().casefold(): str(extra[name] or "").strip().casefold() for name in state_columns}
     if values.get(_FUZZY) in _TRUE or values.get(_STATE) in UNFINISHED | {_FUZZY}:
         return NOT_FINISHED
     return None if translation.strip() else NOT_TRANSLATED

@@ -104,10 +104,10 @@ def from_esa(
     units = Utf16Text(segment.hypothesis)
     overall = None if score is None else Overall(score, "esa")
     errors = [_error(units, span, issues, tokens) for span in spans or ()]
-    known = [error for error in errors if error is not None]
-    rating = rating_of(segment, rater, known, overall=overall)
+    understood = [error for error in errors if error is not None]
+    rating = rating_of(segment, rater, understood, overall=overall)
     is_free_of_errors = spans is not None and not errors
-    return rating if known or is_free_of_errors else replace(rating, errors=None)
+    return rating if understood or is_free_of_errors else replace(rating, errors=None)
 
 
 def _error(

@@ -136,8 +136,8 @@ def read_scheme(path: str | Path) -> Scheme:
     if not file.severities:
         problem = "no severities: a scheme must have names and definitions, such as {name: major, definition: ...}"
         raise FormatError(name_of(path), None, problem)
-    named = sorted((severity.checked() for severity in file.severities), key=lambda one: severities.rank(one.severity))
-    return Scheme({category.category: category.definition for category in file.categories}, tuple(reversed(named)))
+    ordered = sorted(map(_Severity.checked, file.severities), key=lambda severity: severities.rank(severity.severity))
+    return Scheme({category.category: category.definition for category in file.categories}, tuple(reversed(ordered)))
 
 
 def _name(path: str | Path) -> str:

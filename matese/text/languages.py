@@ -51,6 +51,14 @@ def parse(pair: str) -> str:
     raise UsageError(f"{pair!r} is not a language pair: must be two languages, such as en-de or english-german")
 
 
+def parse_or_none(pair: str) -> str | None:
+    """Returns a language pair as `parse` does; None if these are not two languages."""
+    try:
+        return parse(pair)
+    except UsageError:
+        return None
+
+
 def agree(pair: str, other: str) -> bool:
     """Whether two language pairs are of the same languages, whatever their scripts and regions.
 

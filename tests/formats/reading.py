@@ -46,8 +46,8 @@ def marks(rating: Rating) -> str:
             *map(_span, rating.errors),
             *(f"source {_span(error)}" for error in rating.source_errors),
             *(
-                f"missing {one.text}{'' if one.reference is None else one.reference} {_span(one)}"
-                for one in rating.omissions
+                f"missing {omission.text}{'' if omission.reference is None else omission.reference} {_span(omission)}"
+                for omission in rating.omissions
             ),
             *(f"- {_kind(error)}" for error in rating.unplaced),
         ]

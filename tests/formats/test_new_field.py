@@ -44,11 +44,11 @@ def lose_it() -> None:
     holding = []
     forms: list[Any] = [case.values[0] for case in round_trips.BOTH]
     for form in forms:
-        held, losses = round_trips.fitted(form, [rating])
+        reduced, losses = round_trips.fitted(form, [rating])
         if form.capabilities.details == EVERYTHING.details:
             holding.append(form.name)
             with tempfile.TemporaryDirectory() as folder:
-                assert round_trips.read(form, round_trips.write(form, held, Path(folder))) == [rating], form.name
+                assert round_trips.read(form, round_trips.write(form, reduced, Path(folder))) == [rating], form.name
         else:
             assert losses["moods"] >= 1, form.name
     sys.stdout.write(" ".join(holding))

@@ -40,7 +40,7 @@ def test_nobody_has_looked_at_the_marks(tmp_path: Path, form: str) -> None:
     reviewed = Reviewed("bob")
     assert list(reviewed.of(read)) == []
     assert reviewed.n_left_out == 2
-    assert [one.rater for one in Reviewed("bob", is_all=True).of(read)] == ["bob", "bob"]
+    assert [rating.rater for rating in Reviewed("bob", is_all=True).of(read)] == ["bob", "bob"]
 
 
 def test_what_counts_as_reviewed() -> None:
@@ -69,4 +69,4 @@ def test_who_corrects_a_translation_has_reviewed_it_and_found_an_error(tmp_path:
     assert reviewed.n_left_out == 1
     by_bob = tmp_path / "bob.jsonl"
     writing.write([replace(RATINGS[1], rater="bob", segment=segment)], by_bob, "jsonl")
-    assert [len(one.errors or ()) for one in detection.read(by_bob)] == [2]
+    assert [len(rating.errors or ()) for rating in detection.read(by_bob)] == [2]

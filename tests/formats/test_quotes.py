@@ -28,7 +28,7 @@ SPANS = (
 
 
 @pytest.mark.parametrize(
-    "given",
+    "errors",
     [
         ERRORS,
         {"errors": ERRORS},
@@ -37,8 +37,8 @@ SPANS = (
         f"In [1] and {{2}}, [a] is wrong: {json.dumps(ERRORS)} [end]",
     ],
 )
-def test_quotes_become_places(given: Any) -> None:
-    (rating,) = matese.ratings_from_quotes([given], [HYPOTHESIS], sources=["The house stands."], rater="llm")
+def test_quotes_become_places(errors: Any) -> None:
+    (rating,) = matese.ratings_from_quotes([errors], [HYPOTHESIS], sources=["The house stands."], rater="llm")
     assert rating.errors == SPANS
     assert rating.source_errors == (ErrorSpan(4, 9, Severity.MINOR),)
     assert rating.unplaced == (UnplacedError(Severity.CRITICAL, "Accuracy", "Maus"),)
@@ -71,7 +71,7 @@ def test_what_is_not_known_is_counted(tmp_path: Path, caplog: pytest.LogCaptureF
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("errors", "message"),
     [
         (["a"], r"hypothesis 0: errors\[0\] is 'a': must be an object"),
         ([{"severity": "minor"}], r"hypothesis 0: errors\[0\]: no words"),
@@ -80,6 +80,6 @@ def test_what_is_not_known_is_counted(tmp_path: Path, caplog: pytest.LogCaptureF
         ("{", "hypothesis 0: not JSON"),
     ],
 )
-def test_what_are_no_quotes(given: Any, message: str) -> None:
+def test_what_are_no_quotes(errors: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        matese.ratings_from_quotes([given], [HYPOTHESIS])
+        matese.ratings_from_quotes([errors], [HYPOTHESIS])

@@ -31,13 +31,13 @@ BOTH = [
 ]
 
 
-def write(form: Format, held: Iterable[Rating], folder: Path) -> Path:
+def write(form: Format, ratings: Iterable[Rating], folder: Path) -> Path:
     path = folder / f"written.{form.name}"
     if form.save is not None:
-        form.save(held, path, HOW)
+        form.save(ratings, path, HOW)
     elif form.write is not None:
         with open(path, "w", encoding="utf-8", newline="") as stream:
-            stream.writelines(form.write(held, HOW))
+            stream.writelines(form.write(ratings, HOW))
     return path
 
 
@@ -58,11 +58,11 @@ def read(form: Format, path: Path) -> list[Rating]:
 def test_what_a_format_holds_comes_back(form: Format, given_ratings: list[Rating]) -> None:
     if form.name in NEEDS:
         pytest.importorskip(NEEDS[form.name])
-    held, _ = fitted(form, given_ratings)
+    reduced, _ = fitted(form, given_ratings)
     with tempfile.TemporaryDirectory() as folder:
-        path = write(form, held, Path(folder))
-        assert read(form, path) == held
-        if held:
+        path = write(form, reduced, Path(folder))
+        assert read(form, path) == reduced
+        if reduced:
             assert detection.detect(path) == form.name
 
 
@@ -70,7 +70,7 @@ def test_what_a_format_holds_comes_back(form: Format, given_ratings: list[Rating
 @settings(max_examples=30)
 @given(given_ratings=ratings())
 def test_what_is_not_lost_is_held(form: Format, given_ratings: list[Rating]) -> None:
-    held, losses = fitted(form, given_ratings)
-    assert (held == given_ratings) == (not losses)
-    again, none = fitted(form, held)
-    assert (again, none) == (held, Counter())
+    reduced, losses = fitted(form, given_ratings)
+    assert (reduced == given_ratings) == (not losses)
+    again, none = fitted(form, reduced)
+    assert (again, none) == (reduced, Counter())

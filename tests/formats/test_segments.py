@@ -132,8 +132,8 @@ def test_segments_are_called_what_their_file_calls_them(
 ) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    given = segments.from_texts([str(path)]) if name == "a.txt" else segments.from_file(str(path))
-    assert [segment.label for segment in given] == labels
+    labelled = segments.from_texts([str(path)]) if name == "a.txt" else segments.from_file(str(path))
+    assert [segment.label for segment in labelled] == labels
 
 
 STRUCTURED = {
@@ -159,11 +159,14 @@ STRUCTURED = {
 @pytest.mark.parametrize("name", STRUCTURED)
 @pytest.mark.parametrize("role", ["hypothesis", "source", "reference"])
 def test_files_in_other_formats_are_no_lines_of_text(tmp_path: Path, name: str, role: str) -> None:
-    other = tmp_path / "lines.txt"
-    other.write_text("a\nb\n", encoding="utf-8")
+    lines = tmp_path / "lines.txt"
+    lines.write_text("a\nb\n", encoding="utf-8")
     structured = tmp_path / name
     structured.write_text(STRUCTURED[name], encoding="utf-8")
-    paths = {one: str(structured if one == role else other) for one in ("hypothesis", "source", "reference")}
+    paths = {
+        text_name: str(structured if text_name == role else lines)
+        for text_name in ("hypothesis", "source", "reference")
+    }
     with pytest.raises(FormatError, match=r"not one segment per line: .*(give it with --input|save|copy)"):
         segments.from_texts([paths["hypothesis"]], [paths["reference"]], paths["source"])
 
@@ -254,11 +257,11 @@ def test_what_commands_take_of_segments(given: segments.GivenSegments) -> None:
     assert len(list(first)) == len(first) == 4
     assert (given.first(9).counts, given.first(None)) == (given.counts, given)
     name = segments.system_of(every[0])
-    others = given.where(lambda segment: segments.system_of(segment) != name)
-    assert others.counts == {**given.counts, name: 0}
-    assert list(others) == [segment for segment in every if segments.system_of(segment) != name]
+    without_system = given.where(lambda segment: segments.system_of(segment) != name)
+    assert without_system.counts == {**given.counts, name: 0}
+    assert list(without_system) == [segment for segment in every if segments.system_of(segment) != name]
     assert [segments.system_of(segment) for segment in given.by_system()] == [
-        one for one in given.counts for _ in "abc"
+        system for system in given.counts for _ in "abc"
     ]
     assert {segment.references for segment in given.without_references()} == {()}
 

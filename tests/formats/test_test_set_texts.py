@@ -21,7 +21,7 @@ def rating(source: str | None, index: int | None, document: str | None = None, s
 
 
 @pytest.mark.parametrize(
-    ("texts", "given", "expected"),
+    ("texts", "rated", "expected"),
     [
         (WITHOUT_SOURCES, rating("any", 1), "Zwei."),
         (WITHOUT_SOURCES, rating(None, 5), None),  # beyond the end
@@ -40,33 +40,33 @@ def rating(source: str | None, index: int | None, document: str | None = None, s
     ],
 )
 def test_a_rating_belongs_to_a_line_by_source_or_number(
-    texts: TestSetTexts, given: Rating, expected: str | None
+    texts: TestSetTexts, rated: Rating, expected: str | None
 ) -> None:
-    joined = test_set_texts.join([given, rating("One.", 0)], texts)
+    joined = test_set_texts.join([rated, rating("One.", 0)], texts)
     assert joined.ratings[0].segment.references == (() if expected is None else (expected,))
     assert joined.n_without == (expected is None)
     assert len(joined.notices()) == (expected is None)
 
 
 def test_numbers_that_restart_in_each_document() -> None:
-    given = [rating(None, 0, "a"), rating(None, 0, "b"), rating(None, 2, "b"), rating(None, 2, "a")]
-    found = [one.segment.references for one in test_set_texts.join(given, FULL).ratings]
-    assert found == [("Eins.",), ("Ja.",), ("Doch.",), ()]
+    ratings = [rating(None, 0, "a"), rating(None, 0, "b"), rating(None, 2, "b"), rating(None, 2, "a")]
+    references = [rated.segment.references for rated in test_set_texts.join(ratings, FULL).ratings]
+    assert references == [("Eins.",), ("Ja.",), ("Doch.",), ()]
     with pytest.raises(InputError, match="restart"):
-        test_set_texts.join(given, WITHOUT_SOURCES)
+        test_set_texts.join(ratings, WITHOUT_SOURCES)
 
 
 def test_missing_sources_are_filled_and_own_references_stay_where_the_test_set_has_none() -> None:
-    own = Rating(Segment("h", "Other.", ("mine",)), "r", ())
-    filled, kept = test_set_texts.join([rating(None, 0), own], FULL).ratings
+    of_another_source = Rating(Segment("h", "Other.", ("mine",)), "r", ())
+    filled, kept = test_set_texts.join([rating(None, 0), of_another_source], FULL).ratings
     assert (filled.segment.source, kept.segment.references) == ("One.", ("mine",))
 
 
 def test_of_several_test_sets_the_one_with_the_source_counts() -> None:
-    other = TestSetTexts("other", ("Four.",), {"refA": ("Vier.",)})
-    given = [rating("Four.", 0), rating("One.", 0), rating(None, 0)]
-    joined = test_set_texts.join(given, FULL, other)
-    assert [one.segment.references for one in joined.ratings] == [("Vier.",), ("Eins.",), ()]
+    further_set = TestSetTexts("other", ("Four.",), {"refA": ("Vier.",)})
+    ratings = [rating("Four.", 0), rating("One.", 0), rating(None, 0)]
+    joined = test_set_texts.join(ratings, FULL, further_set)
+    assert [rated.segment.references for rated in joined.ratings] == [("Vier.",), ("Eins.",), ()]
 
 
 def test_ratings_of_another_test_set_are_refused() -> None:
@@ -80,9 +80,9 @@ def test_files_and_directories(tmp_path: Path) -> None:
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     source, reference, short = (str(tmp_path / name) for name in ("src", "ref", "short"))
     assert test_set_texts.read() is None
-    found = test_set_texts.read(source, [reference])
-    assert found is not None
-    assert (found.sources, list(found.references.values())) == (SOURCES, [REFERENCES])
+    texts = test_set_texts.read(source, [reference])
+    assert texts is not None
+    assert (texts.sources, list(texts.references.values())) == (SOURCES, [REFERENCES])
     with pytest.raises(InputError, match="4"):
         test_set_texts.read(short, [reference])
     test_set = {

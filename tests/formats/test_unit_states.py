@@ -60,7 +60,7 @@ def test_a_component_says_the_same_in_every_format(tmp_path: Path, name: str, un
     issues: list[RowIssue] = []
     options = ReadOptions(issues.append, lang_pair="en-de", untranslated=untranslated)
     ratings = list(detection.read(path, options))
-    texts = [(one.segment.source, one.segment.hypothesis, one.errors) for one in ratings]
+    texts = [(rating.segment.source, rating.segment.hypothesis, rating.errors) for rating in ratings]
     left_out = ["unit whose translation is not finished", *["unit without a translation"] * 2]
     if untranslated:  # as `gate` and `compare` read them
         assert texts == [("Open", "Öffnen", None), ("Close", "", None), ("Save", "", None), ("Help", "", None)]
@@ -80,4 +80,4 @@ def test_other_states_say_nothing(tmp_path: Path, value: str) -> None:
 def test_without_a_column_of_states_an_empty_translation_is_a_blank_one(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("source,target,note\nOpen,,x\n", encoding="utf-8")
-    assert [one.segment.hypothesis for one in detection.read(path, ReadOptions())] == [""]
+    assert [rating.segment.hypothesis for rating in detection.read(path, ReadOptions())] == [""]

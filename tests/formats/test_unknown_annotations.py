@@ -271,9 +271,9 @@ def test_an_unknown_annotation_is_reported(case: Case, tmp_path: Path) -> None:
     (tmp_path / "known").mkdir()
     known = list(detection.read(put(case, case.known, tmp_path / "known"), name=case.form))
     assert [len(rating.all_errors) for rating in known] == [1]
-    for name, given in (("both", case.both), ("alone", case.alone)):
+    for name, text in (("both", case.both), ("alone", case.alone)):
         (tmp_path / name).mkdir()
-        path = put(case, given, tmp_path / name)
+        path = put(case, text, tmp_path / name)
         with pytest.raises(FormatError):
             list(detection.read(path, name=case.form))
         issues: list[RowIssue] = []

@@ -38,15 +38,15 @@ def problems(submission: str, *, tasks: tuple[int, ...] = (1, 2, 3)) -> Iterator
     lines = [json.loads(line) for line in submission.splitlines()]
     if [line["item_id"] for line in lines] != [line["item_id"] for line in TEST_SET]:
         yield "item_ids differ from those of the test set"
-    for line, given in zip(lines, TEST_SET, strict=False):
+    for line, segment in zip(lines, TEST_SET, strict=False):
         if line.keys() != {"item_id", *(f"task{task}_pred" for task in tasks)}:
             yield f"keys {list(line)}"
         for task in tasks:
             predicted = line.get(f"task{task}_pred", {})
-            if predicted.keys() != given["hyps"].keys():
+            if predicted.keys() != segment["hyps"].keys():
                 yield f"task {task}: systems {list(predicted)}"
             for system, value in predicted.items():
-                yield from (_errors, _score, _label)[task - 1](value, given["hyps"].get(system, ""))
+                yield from (_errors, _score, _label)[task - 1](value, segment["hyps"].get(system, ""))
 
 
 def _errors(value: Any, hypothesis: str) -> Iterator[str]:

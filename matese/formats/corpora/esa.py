@@ -108,24 +108,25 @@ def _of_annotation(value: object, issues: RowIssues) -> Iterator[Rating]:
 
 def _of_source(value: object, issues: RowIssues) -> Iterator[Rating]:
     row = plain_values.convert(value, _Source)
-    given = row.tgt_text
-    texts = given if isinstance(given, dict) else {translation.system: translation.text for translation in given}
+    texts = row.tgt_text
+    if not isinstance(texts, dict):
+        texts = {translation.system: translation.text for translation in texts}
     references = {name: text for name, text in texts.items() if _REFERENCE.fullmatch(name)}
     key = item_ids.key_of(row.doc_id)
     for system, judged in row.scores.items():
         if system not in texts:
             issues.skip("annotation of a translation that is not there", f"{system!r} must be in tgt_text")
             continue
-        others = tuple(text for name, text in references.items() if name != system)
-        segment = Segment(texts[system], row.src_text, others, replace(key, system=system))
+        references_of_system = tuple(text for name, text in references.items() if name != system)
+        segment = Segment(texts[system], row.src_text, references_of_system, replace(key, system=system))
         for judgement in judged if isinstance(judged, list) else [judged]:
             yield _rating(segment, judgement, issues)
 
 
 def _rating(segment: Segment, judgement: _Judgement, issues: RowIssues) -> Rating:
-    given: Sequence[dict[str, object]] | None = judgement.errors
-    report_unknown(given, issues)
-    spans = None if given is None else plain_values.convert(given, list[EsaSpan])
+    errors: Sequence[dict[str, object]] | None = judgement.errors
+    report_unknown(errors, issues)
+    spans = None if errors is None else plain_values.convert(errors, list[EsaSpan])
     score = judgement.human if judgement.score is None else judgement.score
     if score is not None and not 0 <= score <= 100:
         issues.ignore("score out of range", f"{score:g} must be from 0 to 100")

@@ -74,9 +74,9 @@ class TestSet:
         Raises:
             FormatError: if there are no such scores, or they do not follow their format.
         """
-        known = self.golds(lang_pair)
-        if name not in known:
-            hint = f"{near_miss(name, known)} must be {one_of(known)}" if known else ": must have some"
+        names = self.golds(lang_pair)
+        if name not in names:
+            hint = f"{near_miss(name, names)} must be {one_of(names)}" if names else ": must have some"
             raise FormatError(str(self.root / "human-scores"), None, f"no human scores {name!r} of {lang_pair}{hint}")
         stem = self.root / "human-scores" / f"{lang_pair}.{name}"
         scores = self._scores(stem, name, lang_pair)
@@ -294,8 +294,8 @@ def _domain_and_document(line: str) -> tuple[str, str]:
 
 def _text_file(path: Path) -> Path:
     """Returns the `.txt` file, or the `.jsonl` file that replaces it."""
-    other = path.with_name(f"{path.name.removesuffix('.txt')}.jsonl")
-    return other if other.is_file() and not path.is_file() else path
+    json_lines = path.with_name(f"{path.name.removesuffix('.txt')}.jsonl")
+    return json_lines if json_lines.is_file() and not path.is_file() else path
 
 
 def _field(line: str, name: str) -> str:

@@ -72,10 +72,10 @@ def text_files(name: str, lang_pair: str) -> tuple[str, list[str]]:
     if name not in DATASETS:
         raise UsageError(unknown("test set", name, DATASETS, allowed="one that sacrebleu --list names"))
     test_set: Any = DATASETS[name]
-    known = sorted(test_set.langpairs)
-    pair = next((candidate for candidate in known if languages.agree(candidate, languages.parse(lang_pair))), None)
+    pairs = sorted(test_set.langpairs)
+    pair = next((candidate for candidate in pairs if languages.agree(candidate, languages.parse(lang_pair))), None)
     if pair is None:
-        raise UsageError(f"{name} has no {lang_pair}: must be {one_of(known)}")
+        raise UsageError(f"{name} has no {lang_pair}: must be {one_of(pairs)}")
     try:
         return test_set.get_source_file(pair), test_set.get_reference_files(pair)
     except (OSError, SystemExit) as error:

@@ -108,7 +108,7 @@ class MetricScores:
             raise InputError(f"{self.name} has no scores of {system}: must have {one_of(list(self.segments))}")
         index = segment.key.index if segment.key is not None else None
         line = None if segment.line is None else segment.line - 1
-        number = next(one for one in (index, line, place) if one is not None)
+        number = next(number for number in (index, line, place) if number is not None)
         value = self.segments[system].get(number)
         if value is None:
             raise InputError(f"{self.name} has no score of segment {number + 1} of {system}: must have one for each")
@@ -173,10 +173,10 @@ def read(
 
 def of_segments(path: str | Path) -> MetricScores:
     """Returns the scores of segments in a file of one metric and language pair; raises as `read`, or an InputError."""
-    found = [scores for scores in read(path) if scores.segments]
-    if len(found) != 1:
-        raise InputError(f"{path} has scores of segments of {len(found)} metrics and language pairs: must be of one")
-    return found[0]
+    metrics = [scores for scores in read(path) if scores.segments]
+    if len(metrics) != 1:
+        raise InputError(f"{path} has scores of segments of {len(metrics)} metrics and language pairs: must be of one")
+    return metrics[0]
 
 
 def _csv_header(path: str | Path, first: str) -> list[str] | None:
@@ -407,7 +407,7 @@ def _by_group(ratings: Iterable[Rating], place: str) -> dict[_Group, dict[tuple[
             raise FormatError(place, number, "no system or no index; scores are compared by both")
         group = groups.setdefault((key.test_set, key.lang_pair), {})
         of_segment = group.setdefault((key.system, (key.document, key.index)), [])
-        if any(other.rater == rating.rater for other in of_segment):
+        if any(earlier.rater == rating.rater for earlier in of_segment):
             problem = f"{label(key.index)} of system {key.system} is rated twice by one rater"
             raise FormatError(place, number, f"{problem}; rate it once")
         of_segment.append(rating)

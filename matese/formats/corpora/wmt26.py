@@ -114,7 +114,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
             if not _is_wanted(key, options.lang_pair):
                 continue
             if (of_test_set := line if line.hyps is not None else texts.get(line.item_id)) is None:
-                yield from _without_texts(line.item_id, issues, has_texts=options.texts is not None)
+                _skip_without_texts(line.item_id, issues, has_texts=options.texts is not None)
                 continue
             yield from _ratings(line, of_test_set, key, issues, number)
 
@@ -126,13 +126,12 @@ def _lines(path: str | Path) -> Iterator[tuple[int, _Line]]:
                 yield number, plain_values.from_json(text, _Line)
 
 
-def _without_texts(item_id: str, issues: RowIssues, *, has_texts: bool) -> Iterator[Rating]:
+def _skip_without_texts(item_id: str, issues: RowIssues, *, has_texts: bool) -> None:
     """Skips a segment that the test set lacks; without a test set, nothing can be read."""
     if not has_texts:
         advice = "read it with its test set: matese convert SUBMISSION OUT --texts mteval-test26.jsonl"
         raise FormatError(issues.path, issues.line, f"a submission holds no texts: {advice}")
     issues.skip("segment that the test set lacks", f"{item_id!r} must be an item_id of the test set")
-    yield from ()
 
 
 def _ratings(line: _Line, of_test_set: _Line, key: SegmentKey, issues: RowIssues, number: int) -> Iterator[Rating]:
@@ -149,27 +148,27 @@ def _ratings(line: _Line, of_test_set: _Line, key: SegmentKey, issues: RowIssues
 
 def _rating(line: _Line, system: str, segment: Segment, issues: RowIssues) -> Rating:
     """Returns the predictions for one translation."""
-    given = (line.task1_pred or {}).get(system)
-    marked = None if given is None else plain_values.convert(given, _Errors)
+    prediction = (line.task1_pred or {}).get(system)
+    marked = None if prediction is None else plain_values.convert(prediction, _Errors)
     marks: list[ErrorSpan | UnplacedError] = []
-    n_given = 0
-    for name, value in (given or {}).items():
+    n_stated = 0
+    for name, value in (prediction or {}).items():
         if name not in _Errors.__struct_fields__ and value not in (None, [], ""):
-            n_given += 1
+            n_stated += 1
             issues.ignore(f"unknown key {name!r} of task1_pred", f"must be {one_of(_Errors.__struct_fields__)}")
     if marked is not None:
-        if marked.errors is None and not n_given:
-            n_given += 1
+        if marked.errors is None and not n_stated:
+            n_stated += 1
             issues.ignore("prediction without a list of errors", "task1_pred must have errors: [] if there are none")
         for error in marked.errors or ():
-            n_given += 1
+            n_stated += 1
             marks += _span(error, segment, issues)
         for name, category in (("omission", OMISSION), ("instruction_fault", INSTRUCTION_FAULT)):
             if (severity := getattr(marked, name)) is not None:
-                n_given += 1
+                n_stated += 1
                 marks += _unplaced(severity, name, category, issues)
     rating = rating_of(segment, None, marks, estimate=_estimate((line.task2_pred or {}).get(system), issues))
-    is_unknown = marked is None or (n_given > 0 and not marks)
+    is_unknown = marked is None or (n_stated > 0 and not marks)
     label = (line.task3_pred or {}).get(system)
     if label not in (None, 0, 1):
         issues.ignore(f"unknown label {label}", "must be 0 or 1")
@@ -297,12 +296,16 @@ def _held_estimate(rating: Rating, losses: Counter[str]) -> Estimate | None:
         return None
     value, scale = (mqm.score(rating), "mqm") if whole is None else (whole.value, whole.scale)
     points = {"mqm": 100 + _POINTS * value, "0-1": 100 * value}.get(scale, value)
-    held = Estimate(round(min(100.0, max(0.0, points)), 4), "esa")
+    estimate = Estimate(round(min(100.0, max(0.0, points)), 4), "esa")
     if whole is None:
         losses["missing scores, computed from the errors"] += 1
-    elif rating.estimate is None or replace(rating.estimate, value=held.value) != held or points != held.value:
+    elif (
+        rating.estimate is None
+        or replace(rating.estimate, value=estimate.value) != estimate
+        or points != estimate.value
+    ):
         losses[f"scores ({scale}), written from 0 to 100"] += 1
-    return held
+    return estimate
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:

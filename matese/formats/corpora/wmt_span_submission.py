@@ -49,8 +49,8 @@ _MISSING = "missing"
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns a rating whose only other column is `method`."""
     extra = rating.segment.extra or {}
-    if others := extra.keys() - {_METHOD}:
-        losses["other columns"] += len(others)
+    if lost := extra.keys() - {_METHOD}:
+        losses["other columns"] += len(lost)
     kept = {_METHOD: extra[_METHOD]} if extra.get(_METHOD) else None
     return replace(rating, segment=replace(rating.segment, extra=kept))
 

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from xml.parsers import expat
 
@@ -118,9 +119,8 @@ def _file(units: Iterable[tuple[Unit, _Entry]], raw: bytes) -> LocalisationFile:
     listed = [(unit, entry) for unit, entry in units if entry.text.strip() or (unit.source or "").strip()]
 
     def correct(translations: Mapping[int, str]) -> bytes:
-        places = (listed[number][1] for number in translations)
-        texts = translations.values()
-        return splice(raw, ((one.start, one.end, one.encode(text)) for one, text in zip(places, texts, strict=True)))
+        texts = [(listed[number][1], text) for number, text in translations.items()]
+        return splice(raw, ((entry.start, entry.end, entry.encode(text)) for entry, text in texts))
 
     return LocalisationFile(
         {number: unit for number, (unit, _) in enumerate(listed)},
@@ -148,7 +148,7 @@ def _entries(raw: bytes, path: str | Path) -> list[_Entry]:
 def _of_android(raw: bytes) -> Iterator[_Entry]:
     """Yields the strings, items of arrays and plural forms of a strings.xml."""
     parser = expat.ParserCreate("utf-8")
-    found: list[_Entry] = []
+    entries: list[_Entry] = []
     stack: list[tuple[str, Mapping[str, str], int]] = []
     n_items = 0
 
@@ -163,9 +163,10 @@ def _of_android(raw: bytes) -> Iterator[_Entry]:
     def end(name: str) -> None:
         nonlocal n_items
         _, attributes, first = stack.pop()
-        parents = [one for one, _, _ in stack]
+        parents = [parent for parent, _, _ in stack]
         is_text = name == "string" if parents == ["resources"] else name == "item" and len(parents) == 2
-        if not is_text or any(one.get("translatable") == "false" for one in (attributes, *(s[1] for s in stack))):
+        around = [attributes, *(of_parent for _, of_parent, _ in stack)]
+        if not is_text or any(of_element.get("translatable") == "false" for of_element in around):
             return
         tag = _WHOLE_TAG.match(raw, first)
         opening = tag.end() if tag else first
@@ -182,7 +183,7 @@ def _of_android(raw: bytes) -> Iterator[_Entry]:
         text = _android_text(content)
         kind = "no-printf" if attributes.get("formatted") == "false" else "printf"
         entry = _Entry(key, text, line, opening, last, _android_encoder(content), placeholder_kinds=(kind,))
-        found.append(entry)
+        entries.append(entry)
 
     def refuse(*_: object) -> None:
         raise InputError("has a document type declaration: must be plain XML")
@@ -191,7 +192,7 @@ def _of_android(raw: bytes) -> Iterator[_Entry]:
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = refuse
     parser.Parse(raw, True)
-    yield from found
+    yield from entries
 
 
 def _android_text(content: str) -> str:
@@ -264,13 +265,9 @@ def _of_json(raw: bytes) -> Iterator[_Entry]:
 
 
 def _json_entry(path: tuple[str, ...], token: str, raw: bytes, text: str, start: int, *, context: str = "") -> _Entry:
-    is_ascii = token.isascii() and "\\u" in token
+    encode = partial(json.dumps, ensure_ascii=token.isascii() and "\\u" in token)
     first = len(text[:start].encode()) + len(raw) - len(text.encode())
     line = text.count("\n", 0, start) + 1
-
-    def encode(words: str) -> str:
-        return json.dumps(words, ensure_ascii=is_ascii)
-
     return _Entry(path, json.loads(token), line, first, first + len(token.encode()), encode, context)
 
 
@@ -303,13 +300,13 @@ def _of_catalogue(raw: bytes) -> LocalisationFile:
     entries = {entry.key: entry for entry in _of_json(raw)}
     whole = json.loads(raw)
     source_lang = whole.get("sourceLanguage", "en")
-    found = []
+    units = []
     for key, entry in entries.items():
         if key[0] != "strings" or key[-1] != "value" or len(key) < 6 or key[3] == source_lang:
             continue
-        own = (*key[:3], source_lang, *key[4:])
-        forms = [own, (*own[:-3], "other", *own[-2:])]
-        source = next((entries[one].text for one in forms if one in entries), key[1])
+        source_key = (*key[:3], source_lang, *key[4:])
+        forms = [source_key, (*source_key[:-3], "other", *source_key[-2:])]
+        source = next((entries[form].text for form in forms if form in entries), key[1])
         state = entries.get((*key[:-1], "state"))
         name = ".".join((key[1], key[3], *key[4:-2]))
         unit = Unit(
@@ -325,5 +322,5 @@ def _of_catalogue(raw: bytes) -> LocalisationFile:
             kind="text",
             placeholder_kinds=("printf",),
         )
-        found.append((unit, entry))
-    return _file(found, raw)
+        units.append((unit, entry))
+    return _file(units, raw)

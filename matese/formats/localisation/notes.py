@@ -191,6 +191,12 @@ def placed(lines: Iterable[str]) -> Iterator[tuple[Note, range]]:
         first = number
 
 
+def other_lines(lines: Sequence[str]) -> list[str]:
+    """Returns the lines that are in no note."""
+    in_notes = {number for _, numbers in placed(lines) for number in numbers}
+    return [line for number, line in enumerate(lines) if number not in in_notes]
+
+
 def name_in(header: Iterable[str]) -> str:
     """Returns the rater, in JSON, whom the lines of a file's header name; "" if they name none."""
     return next((match[1] for line in header if (match := _OF_FILE.fullmatch(line))), "")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 
-from matese.errors import InputError, UsageError, shortened
+from matese.errors import InputError, shortened
 from matese.formats import corrections
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
@@ -215,10 +215,9 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
     foreign = [("note of another plural form", allowed) for note in of_entry if note.form not in forms]
     # A single form is for all numbers.
     is_single = (header.n_forms or len(forms)) == 1
-    ours = {number for _, numbers in notes.placed(entry.comments) for number in numbers}
-    others = [line for number, line in enumerate(entry.comments) if number not in ours]
     limits = [flag for flag in entry.flags if flag.startswith("max-length")]  # of Weblate
-    context = "\n".join(filter(None, (fields.get("msgctxt"), *entry.guidance, *others, *limits)))
+    context_lines = (fields.get("msgctxt"), *entry.guidance, *notes.other_lines(entry.comments), *limits)
+    context = "\n".join(filter(None, context_lines))
     for form in sorted(forms, key=lambda form: form or 0):
         is_singular = form is None or (form == header.singular and not is_single)
         is_for_one = form is not None and not is_single and form not in (header.often or ())
@@ -328,14 +327,14 @@ def _rewritten(lines: Sequence[str], text: str, end: str, encoding: str) -> str 
     start = 0
     for line, part, before in zip(lines, parts, accumulate(parts, initial=""), strict=False):
         end_of_part = len(text) if line is lines[-1] else corrections.moved(len(before) + len(part), changes)
-        own = text[start:end_of_part] if part or line is lines[-1] else ""
-        start += len(own)
+        piece = text[start:end_of_part] if part or line is lines[-1] else ""
+        start += len(piece)
         opening = line[: line.index('"')] if '"' in line else ""
-        if own == part:
+        if piece == part:
             written.append(line)
-        elif own or opening:
-            own_lines = [one for one in re.split(r"(?<=\n)", own) if one] or [""]
-            written.append(opening + "".join(f'"{_escaped(one)}"{end}' for one in own_lines))
+        elif piece or opening:
+            strings = [string for string in re.split(r"(?<=\n)", piece) if string] or [""]
+            written.append(opening + "".join(f'"{_escaped(string)}"{end}' for string in strings))
     return "".join(written)
 
 
@@ -397,9 +396,10 @@ def _decoded(value: bytes, entry: _Entry, encoding: str) -> str:
 
 def _header(text: str, source_lang: str | None) -> _Header:
     stated = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in text.split("\n"))}
-    source = stated.get("X-Source-Language")
-    pair = _lang_pair(source or source_lang, stated.get("Language"))
-    names_source = bool(source)
+    names_source = bool(stated.get("X-Source-Language"))
+    source = stated.get("X-Source-Language") or source_lang
+    target = stated.get("Language")
+    pair = languages.parse_or_none(f"{source}-{target}") if source and target else None
     match = _PLURAL_FORMS.fullmatch(stated.get("Plural-Forms", ""))
     try:
         # Files that are not filled in have "nplurals=INTEGER; plural=EXPRESSION;".
@@ -411,13 +411,3 @@ def _header(text: str, source_lang: str | None) -> _Header:
         return _Header(pair, names_source, int(match[1]), form_of(1), often)
     except (ValueError, ArithmeticError):
         return _Header(pair, names_source)
-
-
-def _lang_pair(source: str | None, target: str | None) -> str | None:
-    """Returns the language pair, None if it is not known."""
-    if not source or not target:
-        return None
-    try:
-        return languages.parse(f"{source}-{target}")
-    except UsageError:
-        return None

@@ -67,8 +67,8 @@ def times(lines: Iterable[str]) -> list[tuple[float, float]]:
     >>> times(["1", "00:00:01,500 --> 00:01:02,000", "Hallo"])
     [(1.5, 62.0)]
     """
-    found = (line for line in lines if _TIMES.match(line))
-    ends = ([_seconds(time) for time in _TIME.findall(line)[:2]] for line in found)
+    time_lines = (line for line in lines if _TIMES.match(line))
+    ends = ([_seconds(time) for time in _TIME.findall(line)[:2]] for line in time_lines)
     return [(start, end) for start, end in (pair if len(pair) == 2 else (0.0, float("inf")) for pair in ends)]
 
 
@@ -244,8 +244,8 @@ class _Vtt:
         removed = []
         for block in (block for block in self._blocks if block.is_note):
             lines = _comment(block)
-            found = list(notes.split(lines))
-            if found and all(notes.is_ours(note, of_file) for note in found):
+            block_notes = list(notes.split(lines))
+            if block_notes and all(notes.is_ours(note, of_file) for note in block_notes):
                 removed.append((block.start, _after_empty_lines(self.raw, block.end), ""))
         return splice(self.raw, removed)
 

@@ -121,24 +121,24 @@ def _parse(chunk: bytes, reader: _Reader, path: str | Path) -> None:
 def _ratings(unit: _Unit, number: int, reading: ReadOptions, issues: RowIssues) -> Iterator[Rating]:
     source_lang, _, target_lang = (reading.lang_pair or unit.source_lang).partition("-")
     sources = _in_language(unit.texts, source_lang)
-    others = [variant for variant in unit.texts if variant not in sources]
-    translations = _in_language(others, target_lang) if target_lang else others
+    foreign = [variant for variant in unit.texts if variant not in sources]
+    translations = _in_language(foreign, target_lang) if target_lang else foreign
     if not sources or not translations:
         issues.skip("unit without a translation" if sources else "unit without a text in the source language", None)
         return
     (lang, source, codes), *further = sources
     seen = {lang.casefold()}
-    for other, text, other_codes in translations:
-        if other.casefold() in seen:
-            further.append((other, text, other_codes))
+    for target, text, other_codes in translations:
+        if target.casefold() in seen:
+            further.append((target, text, other_codes))
             continue
-        seen.add(other.casefold())
-        key = SegmentKey(lang_pair=f"{lang}-{other}", index=number)
+        seen.add(target.casefold())
+        key = SegmentKey(lang_pair=f"{lang}-{target}", index=number)
         name = f"unit in line {issues.line}"
         both = Codes(codes, other_codes) if codes or other_codes else None
         yield Rating(Segment(text, source, key=key, line=issues.line, name=name, codes=both), None, None)
-    for other, *_ in further:
-        issues.skip("further text in a language", f"must be one text in {other}")
+    for target, *_ in further:
+        issues.skip("further text in a language", f"must be one text in {target}")
 
 
 def _in_language(texts: Sequence[_Variant], lang: str) -> list[_Variant]:

@@ -64,15 +64,13 @@ CAPABILITIES = Capabilities(
     columns=(COMMENT, CONTEXT, CORRECTED),
     details=("rule", "words", "reason", "correction"),
 )
-CAPABILITIES_vtt = Capabilities(
+CAPABILITIES_vtt = replace(
+    CAPABILITIES,
     lacks=("no_spans", "empty_texts", "source", "source_errors", "omissions"),
     key=("index",),
-    references=0,
-    scales=(),
+    needs=(),
     columns=(COMMENT, CORRECTED),
-    details=("rule", "words", "reason", "correction"),
 )
-
 CAPABILITIES_srt = CAPABILITIES_vtt
 CAPABILITIES_android = replace(CAPABILITIES, columns=(CONTEXT, CORRECTED))
 CAPABILITIES_xcstrings = CAPABILITIES_android
@@ -107,7 +105,7 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions, *, as_srt
     if writing.template is None:
         raise InputError("the output is a copy of the file that the texts come from: name that with --template FILE")
     template = _open(writing.template, as_srt=as_srt)
-    given: dict[int, list[Rating]] = {}
+    by_unit: dict[int, list[Rating]] = {}
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
         index = -1 if key.index is None else key.index
@@ -117,12 +115,12 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions, *, as_srt
             problem = f"{rating.segment.label} is {key.lang_pair} and {writing.template} {stated}"
             raise InputError(f"{problem}: must be of one language pair")
         # What a person has corrected may be in the file already.
-        known = (rating.segment.hypothesis, corrections.corrected(rating.segment))
-        if unit is None or not unit.is_translated or unit.target not in known:
+        written = (rating.segment.hypothesis, corrections.corrected(rating.segment))
+        if unit is None or not unit.is_translated or unit.target not in written:
             problem = f"{rating.segment.label} is not the target of a unit of {writing.template}"
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
-        given.setdefault(index, []).append(rating)
-    translations = _translations(given)
+        by_unit.setdefault(index, []).append(rating)
+    translations = _translations(by_unit)
     if not template.holds_notes:
         path.write_bytes(template.correct(_new(template, translations, writing)))
         return
@@ -130,29 +128,29 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions, *, as_srt
     if writing.corrections_only:  # notes of a model would be of the old words
         path.write_bytes(_without_ours(template, writing)[0].add({}))
     else:
-        path.write_bytes(_with_notes(template, given, translations, writing))
+        path.write_bytes(_with_notes(template, by_unit, translations, writing))
 
 
 def _with_notes(
     template: LocalisationFile,
-    given: Mapping[int, Sequence[Rating]],
+    by_unit: Mapping[int, Sequence[Rating]],
     translations: Mapping[int, str],
     writing: WriteOptions,
 ) -> bytes:
     """Returns the corrected template with a note of each rating."""
-    given = {
+    by_unit = {
         # Codes that a correction names are none of its text.
         index: [
             corrections.applied(rating, template.units[index].target if index in translations else None)
             for rating in of_unit
         ]
-        for index, of_unit in given.items()
+        for index, of_unit in by_unit.items()
     }
-    raters = {rating.rater for of_unit in given.values() for rating in of_unit}
+    raters = {rating.rater for of_unit in by_unit.values() for rating in of_unit}
     comments: Mapping[int, Sequence[str]] = {}
     if any(map(mqm.is_signature, raters)):
         template, comments = _without_ours(template, writing)
-    rated = _without_those_of(template, given, writing)
+    rated = _without_those_of(template, by_unit, writing)
     is_single = len(raters) == 1 and all(len(of_unit) == 1 for of_unit in rated.values())
     is_whole = is_single and rated.keys() == {index for index, unit in template.units.items() if unit.is_translated}
     in_header = is_whole and template.has_header and not any(notes.split(template.header))
@@ -172,20 +170,20 @@ def _with_notes(
     return template.add({index: unit_notes for index, unit_notes in texts.items() if unit_notes})
 
 
-def _translations(given: Mapping[int, Sequence[Rating]]) -> dict[int, str]:
+def _translations(by_unit: Mapping[int, Sequence[Rating]]) -> dict[int, str]:
     """Returns the corrected translations by the number of their unit.
 
     Raises:
         InputError: if two raters have corrected a translation differently.
     """
     translations: dict[int, str] = {}
-    for index, of_unit in given.items():
-        found = {text for rating in of_unit if (text := corrections.corrected(rating.segment)) is not None}
-        if len(found) > 1:
-            problem = f"{of_unit[0].segment.label} has {len(found)} corrected translations"
+    for index, of_unit in by_unit.items():
+        corrected = {text for rating in of_unit if (text := corrections.corrected(rating.segment)) is not None}
+        if len(corrected) > 1:
+            problem = f"{of_unit[0].segment.label} has {len(corrected)} corrected translations"
             raise InputError(f"{problem}: must be one; keep the ratings of one rater")
-        if found:
-            translations[index] = found.pop()
+        if corrected:
+            translations[index] = corrected.pop()
     return translations
 
 
@@ -230,14 +228,14 @@ def _without_those_of(
         unit = template.units[index]
         issues = RowIssues(name_of(writing.template), _ignore, unit.line)
         of_template = _ratings(unit, of_unit[0].segment, raters, issues, only_texts=True)
-        held = {rating.rater: rating for rating in of_template if raters or unit.notes or unit.with_issues}
+        noted = {rating.rater: rating for rating in of_template if raters or unit.notes or unit.with_issues}
         for rating in of_unit:
-            if rating.rater in held and _written(held[rating.rater], unit) != _written(rating, unit):
+            if rating.rater in noted and _written(noted[rating.rater], unit) != _written(rating, unit):
                 problem = (
                     f"{unit.kind} {unit.name} of {writing.template} has another note by {rating.rater or 'nobody'}"
                 )
                 raise InputError(f"{problem}: remove it there, or write the file that has no notes yet")
-        left = [rating for rating in of_unit if rating.rater not in held]
+        left = [rating for rating in of_unit if rating.rater not in noted]
         n_held += len(of_unit) - len(left)
         if left:
             new[index] = left
@@ -338,7 +336,7 @@ def _ratings(
             is_understood = not unit.not_understood and all(rating.errors is not None for rating in ratings)
             ratings.insert(0, Rating(segment, rater, () if is_understood else None))
         if unit.not_understood:  # no note makes it free of errors
-            ratings = [one if one.all_errors else replace(one, errors=None) for one in ratings]
+            ratings = [rating if rating.all_errors else replace(rating, errors=None) for rating in ratings]
         if unit.with_issues is not None:
             source, target = unit.with_issues
             ratings += mqm_tags.ratings(Rating(replace(segment, hypothesis=target, source=source), None, None))

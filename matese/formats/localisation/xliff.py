@@ -404,7 +404,8 @@ class _Reader:
         element = self._element
         pair = [code.replace("-", "_") for code in self._languages if code]
         own_notes: dict[int | None, list[notes.Note]] = defaultdict(list)
-        context = [line for _, text in element.notes for line in _not_ours(text)]
+        comments = [line for _, text in element.notes for line in notes.other_lines(text.split("\n"))]
+        context = [line.strip() for line in comments if line.strip()]
         context += [f"max-length: {element.limit}"] if element.limit else []
         for name, text in element.notes:
             own_notes[element.segment_of(name)] += notes.split(text.split("\n"))
@@ -485,9 +486,9 @@ class _Reader:
             ours = {
                 number for note, numbers in notes.placed(lines) if notes.is_ours(note, of_file) for number in numbers
             }
-            others = "\n".join(line for number, line in enumerate(lines) if number not in ours)
-            if ours and others.strip():
-                pieces.append((place.content_start, place.content_end, html.escape(others, quote=False)))
+            kept_text = "\n".join(line for number, line in enumerate(lines) if number not in ours)
+            if ours and kept_text.strip():
+                pieces.append((place.content_start, place.content_end, html.escape(kept_text, quote=False)))
             elif ours:
                 pieces.append((place.start, place.end, ""))
         removed = {start: end for start, end, text in pieces if not text}
@@ -511,13 +512,6 @@ class _Reader:
         xml = "".join(f'<{tag} {attribute}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>' for text in texts)
         around = f"{place.prefix}{place.missing}"
         return place.place, f"<{around}>{xml}</{around}>" if place.missing else xml
-
-
-def _not_ours(text: str) -> list[str]:
-    """Returns the lines of a note that are none of our notes."""
-    lines = text.split("\n")
-    ours = {number for _, numbers in notes.placed(lines) for number in numbers}
-    return [line.strip() for number, line in enumerate(lines) if number not in ours and line.strip()]
 
 
 def _spliced(
@@ -566,12 +560,12 @@ def _codes(segment: _Segment) -> Codes | None:
     such a code is the first of its kind that the target lacks.
     """
     target = list(segment.target.codes)
-    left = list((Counter(segment.source.codes) - Counter(target)).elements())
+    lacking = list((Counter(segment.source.codes) - Counter(target)).elements())
     for place, code in enumerate(target):
-        own = next((other for other in left if other.kind == code.kind), None)
-        if own is not None and _OF_OLDER_VERSION.fullmatch(code.id):
-            target[place] = own
-            left.remove(own)
+        source_code = next((missing for missing in lacking if missing.kind == code.kind), None)
+        if source_code is not None and _OF_OLDER_VERSION.fullmatch(code.id):
+            target[place] = source_code
+            lacking.remove(source_code)
     has_codes = segment.source.codes or target
     return Codes(tuple(segment.source.codes), tuple(target)) if has_codes else None
 

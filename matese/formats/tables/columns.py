@@ -71,13 +71,13 @@ class _Layout:
 
     Attributes:
         columns: the columns of each role.
-        chosen: roles whose column the user has named.
+        user_roles: roles whose column the user has named.
         extra: all other columns.
         languages: those of the extra ones that hold the languages of source and translation; none if not both do.
     """
 
     columns: Columns
-    chosen: tuple[str, ...]
+    user_roles: tuple[str, ...]
     extra: tuple[str, ...]
     languages: tuple[str, ...] = ()
 
@@ -89,7 +89,7 @@ class _Layout:
             extra[COMMENT] = values[COMMENT]
         index = _whole_number(values.get("index"))
         if index is None and values.get("index") is not None:
-            if "index" in self.chosen:
+            if "index" in self.user_roles:
                 raise InputError(f"index is {values['index']!r}: must be a whole number")
             extra[self.columns["index"][0]] = values["index"]
         stated_id = values.get("index")
@@ -97,16 +97,18 @@ class _Layout:
         test_set, pair, system, document, domain = (
             _name(values.get(role)) for role in ("test_set", "lang_pair", "system", "document", "domain")
         )
-        parsed = languages.parse(pair) if pair else _pair_of([extra[name] for name in self.languages])
-        key = SegmentKey(test_set, parsed, system, document, index, domain)
+        # The columns of two languages are kept anyway, so that these may be unknown.
+        of_languages = "-".join(str(extra[name] or "?") for name in self.languages)
+        lang_pair = languages.parse(pair) if pair else languages.parse_or_none(of_languages)
+        key = SegmentKey(test_set, lang_pair, system, document, index, domain)
         source = next(iter(self._texts(row, "source")), None)
         references = self._texts(row, "reference")
         for column in self.columns["hypothesis"]:
             text = plain_value(row[column])
             if not isinstance(text, str):
                 raise InputError(f"{column} is {'missing' if text is None else repr(text)}: must be a translation")
-            is_system = "hypothesis" in self.chosen and key.system is None
-            of_column = replace(key, system=column) if is_system else key
+            names_system = "hypothesis" in self.user_roles and key.system is None
+            of_column = replace(key, system=column) if names_system else key
             stated = None if of_column == SegmentKey() else of_column
             yield Rating(Segment(text, source, references, stated, extra or None, line, name), None, None)
 
@@ -114,18 +116,10 @@ class _Layout:
         return tuple(text for name in self.columns.get(role, ()) for text in _texts(name, row[name]))
 
 
-def _pair_of(names: Sequence[object]) -> str | None:
-    """Returns the language pair of two languages, None if one of them is not known: their columns are kept anyway."""
-    try:
-        return languages.parse("-".join(str(name or "?") for name in names))
-    except UsageError:
-        return None
-
-
 def ratings(
     rows: Iterable[tuple[int, object]],
     path: str | Path,
-    chosen: Columns,
+    user_columns: Columns,
     lang_pair: str | None = None,
     *,
     naming: str = _OPTION,
@@ -137,7 +131,7 @@ def ratings(
     Args:
         rows: each with its line number.
         path: in messages.
-        chosen: columns that the user has named, by role.
+        user_columns: columns that the user has named, by role.
         lang_pair: of texts by language ("en-de").
         naming: how the user names a column, for messages: a template of the role and the column; "" if in no way.
         unit: what the numbers of rows count.
@@ -152,11 +146,11 @@ def ratings(
             if not isinstance(row, Mapping):
                 raise InputError("row is not an object with a name for each value")
             row = _without_languages(row, lang_pair)
-            if not chosen and holds_ratings(row):
+            if not user_columns and holds_ratings(row):
                 yield _rated(_with_our_names(row, naming), path, number, options)
             else:
-                for rating in _layout_of(row, chosen, naming).ratings(row, number, unit):
-                    if not chosen:
+                for rating in _layout_of(row, user_columns, naming).ratings(row, number, unit):
+                    if not user_columns:
                         _check_plain(rating.segment, naming)
                     if options is None:
                         yield from _marked(rating)
@@ -187,8 +181,8 @@ def _rated(row: Mapping[str, Any], path: str | Path, number: int, options: ReadO
         return jsonl.from_json(row, number)
     rating = jsonl.from_json({**row, "errors": None}, number)
     issues = RowIssues(name_of(path), options.report if options else None, number)
-    found = quotes.rating(row["errors"], rating.segment, rating.rater, issues.ignore)
-    return replace(rating, errors=found.errors, source_errors=found.source_errors, unplaced=found.unplaced)
+    quoted = quotes.rating(row["errors"], rating.segment, rating.rater, issues.ignore)
+    return replace(rating, errors=quoted.errors, source_errors=quoted.source_errors, unplaced=quoted.unplaced)
 
 
 def _report_unread(segment: Segment, issues: RowIssues) -> None:
@@ -224,10 +218,10 @@ def _check_plain(segment: Segment, naming: str) -> None:
             raise InputError(f"{problem}; if these tags belong to it, name its column ({naming.format(role, 'NAME')})")
 
 
-def check_header(names: Sequence[str], chosen: Columns, naming: str = _OPTION) -> None:
+def check_header(names: Sequence[str], user_columns: Columns, naming: str = _OPTION) -> None:
     """Raises InputError if the columns of a table whose cells are texts cannot be recognised."""
-    if names and (chosen or not holds_ratings(dict.fromkeys(names, ""))):
-        _layout_of(names, chosen, naming)
+    if names and (user_columns or not holds_ratings(dict.fromkeys(names, ""))):
+        _layout_of(names, user_columns, naming)
 
 
 def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping[str, Any]:
@@ -236,18 +230,21 @@ def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping
     if not isinstance(by_language, Mapping):
         return row
     texts = {name: text for name, text in by_language.items() if text is not None}
-    held = " and ".join(texts) or "no language"
+    languages_held = " and ".join(texts) or "no language"
     pair = lang_pair or next((row[name] for name in _named(row, NAMES["lang_pair"])), None)
     if pair is None:
         allowed = "must be one text, or the language pair must be given, or stated by a column lp"
-        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: {allowed}")
+        raise InputError(f"{_BY_LANGUAGE} holds texts in {languages_held}: {allowed}")
     pair = languages.parse(pair)
-    chosen = [next((texts[name] for name in texts if languages.is_same(name, lang)), None) for lang in pair.split("-")]
-    if None in chosen:
-        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: the language pair must be of these, not {pair}")
-    others = {name: value for name, value in row.items() if name != _BY_LANGUAGE}
-    has_hypothesis = any(plain(name) in map(plain, NAMES["hypothesis"]) for name in others)
-    return {**others, "source": chosen[0], "reference" if has_hypothesis else "hypothesis": chosen[1]}
+    source, target = (
+        next((texts[name] for name in texts if languages.is_same(name, lang)), None) for lang in pair.split("-")
+    )
+    if source is None or target is None:
+        problem = f"{_BY_LANGUAGE} holds texts in {languages_held}"
+        raise InputError(f"{problem}: the language pair must be of these, not {pair}")
+    cells = {name: value for name, value in row.items() if name != _BY_LANGUAGE}
+    has_hypothesis = any(plain(name) in map(plain, NAMES["hypothesis"]) for name in cells)
+    return {**cells, "source": source, "reference" if has_hypothesis else "hypothesis": target}
 
 
 def holds_ratings(row: Mapping[str, object]) -> bool:
@@ -259,7 +256,7 @@ def holds_ratings(row: Mapping[str, object]) -> bool:
     return any(map(jsonl.is_almost_errors, lists))
 
 
-def headings(names: Sequence[str], chosen: Columns, *, is_read_by_name: bool = True) -> dict[str, str]:
+def headings(names: Sequence[str], user_columns: Columns, *, is_read_by_name: bool = True) -> dict[str, str]:
     """Returns the headings of the texts of a table by our keys, where one column holds a text under another name.
 
     If the table is read again by its names alone, only usual names are kept.
@@ -269,29 +266,25 @@ def headings(names: Sequence[str], chosen: Columns, *, is_read_by_name: bool = T
     >>> headings(["a", "hypothesis", "ref1", "ref2"], {})
     {}
     """
-    found = _columns_of(names, chosen)
-    texts = [(role, key, found.get(role, ())) for role, key in _KEYS_OF_TEXTS.items()]
-    return {
-        key: held[0]
-        for role, key, held in texts
-        if len(held) == 1 and key != held[0] and (role_of(held[0]) == role or not is_read_by_name)
-    }
+    columns = _columns_of(names, user_columns)
+    single = [(role, key, columns[role][0]) for role, key in _KEYS_OF_TEXTS.items() if len(columns.get(role, ())) == 1]
+    return {key: name for role, key, name in single if key != name and (role_of(name) == role or not is_read_by_name)}
 
 
-def with_roles(names: Sequence[str], chosen: Columns) -> list[tuple[str, str]]:
+def with_roles(names: Sequence[str], user_columns: Columns) -> list[tuple[str, str]]:
     """Returns the names of columns, each with its role; "" if it has none.
 
     >>> with_roles(["id", "mt", "note"], {})
     [('id', 'index'), ('mt', 'hypothesis'), ('note', '')]
     """
-    roles = {name: role for role, held in _columns_of(names, chosen).items() for name in held}
+    roles = {name: role for role, names_of_role in _columns_of(names, user_columns).items() for name in names_of_role}
     return [(name, roles.get(name, "")) for name in names]
 
 
-def _columns_of(names: Sequence[str], chosen: Columns) -> Columns:
+def _columns_of(names: Sequence[str], user_columns: Columns) -> Columns:
     """Returns the columns of each role; none if they cannot be recognised, which is reported where they are read."""
     try:
-        return _layout_of(names, chosen, _OPTION).columns
+        return _layout_of(names, user_columns, _OPTION).columns
     except InputError:
         return {}
 
@@ -301,27 +294,28 @@ def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:
     if row.keys() >= _OURS:
         return row
     of_texts = [name for name in row if name not in jsonl.KEYS or name in ("hypothesis", "source")]
-    found = _layout_of(of_texts, {}, naming).columns
+    columns = _layout_of(of_texts, {}, naming).columns
     renamed = dict(row)
     for role, key in _KEYS_OF_TEXTS.items():
-        held = [renamed.pop(name) for name in found.get(role, ())] if key not in row else []
-        if key == "references" and held:
-            renamed[key] = [text for text in held if text]
-        elif key == "lang_pair" and held and held[0]:
-            renamed[key] = languages.parse(held[0])
-        elif held:
-            renamed[key] = held[0] if role == "hypothesis" else held[0] or None
+        values = [renamed.pop(name) for name in columns.get(role, ())] if key not in row else []
+        if key == "references" and values:
+            renamed[key] = [text for text in values if text]
+        elif key == "lang_pair" and values and values[0]:
+            renamed[key] = languages.parse(values[0])
+        elif values:
+            renamed[key] = values[0] if role == "hypothesis" else values[0] or None
     return renamed
 
 
-def _layout_of(names: Iterable[str], chosen: Columns, naming: str) -> _Layout:
-    return _layout(tuple(map(str, names)), tuple((role, tuple(columns)) for role, columns in chosen.items()), naming)
+def _layout_of(names: Iterable[str], user_columns: Columns, naming: str) -> _Layout:
+    hashable = tuple((role, tuple(columns)) for role, columns in user_columns.items())
+    return _layout(tuple(map(str, names)), hashable, naming)
 
 
 @lru_cache
-def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], ...], naming: str) -> _Layout:
+def _layout(names: tuple[str, ...], user_columns: tuple[tuple[str, tuple[str, ...]], ...], naming: str) -> _Layout:
     """Returns the roles of the columns. Raises InputError if they cannot be recognised."""
-    columns = {role: joined(parts, names) for role, parts in chosen}
+    columns = {role: joined(parts, names) for role, parts in user_columns}
     check_columns(columns)
     for name in (name for names_of_role in columns.values() for name in names_of_role):
         if name not in names:
@@ -346,8 +340,8 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
         columns["reference"] = references
         free = [name for name in free if name not in references]
     of_sides = [_named(free, usual) for usual in _LANGUAGES] if "lang_pair" not in columns else []
-    language_columns = tuple(found[0] for found in of_sides) if all(of_sides) else ()
-    return _Layout(columns, tuple(role for role, _ in chosen), tuple(free), language_columns)
+    language_columns = tuple(candidates[0] for candidates in of_sides) if all(of_sides) else ()
+    return _Layout(columns, tuple(role for role, _ in user_columns), tuple(free), language_columns)
 
 
 def _no_translations(names: Sequence[str], free: Sequence[str], naming: str, *, has_source: bool) -> InputError:

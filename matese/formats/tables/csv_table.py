@@ -67,11 +67,11 @@ def write(ratings: Iterable[Rating], options: WriteOptions, *, delimiter: str | 
         yield f'"{between.join([cell.replace(_QUOTE, _DOUBLED) for cell in cells])}"\n'
 
 
-def style_of(path: str | Path, chosen: Columns) -> TableStyle:
-    """Returns how a CSV or TSV is written, for one that comes from it; `chosen`: columns that the user has named."""
+def style_of(path: str | Path, user_columns: Columns) -> TableStyle:
+    """Returns how a CSV or TSV is written, for one that comes from it; the user has named the `user_columns`."""
     head = head_of(path, _HEAD_BYTES).decode(errors="replace")
     delimiter, names = headings.split(head.removeprefix(_MARK).partition("\n")[0])
-    return TableStyle(delimiter, head.startswith(_MARK), columns.headings(names, chosen))
+    return TableStyle(delimiter, head.startswith(_MARK), columns.headings(names, user_columns))
 
 
 def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]]:
@@ -81,9 +81,9 @@ def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]
     """
     names: list[str] = []
     renamed: dict[str, str] = {}
-    held = jsonl.with_all_columns(ratings)
-    unused = [key for key in LATER if all(getattr(rating, key) is None for rating in held)]
-    for rating in held:
+    listed = jsonl.with_all_columns(ratings)
+    unused = [key for key in LATER if all(getattr(rating, key) is None for rating in listed)]
+    for rating in listed:
         values = jsonl.to_row(rating, weights=options.weights)
         name = jsonl.own_name(rating.segment)
         if "segment_name" in names or (not names and name and not _NUMBERED.fullmatch(name)):
@@ -143,15 +143,15 @@ def read_rows(lines: Iterator[str], path: str | Path, options: ReadOptions) -> I
         FormatError: at the first line that is not a row.
     """
     csv.field_size_limit(_MAX_CELL)
-    chosen = options.columns
+    user_columns = options.columns
     empty: list[int] = []
     number = 1
     try:
         first = _first_row(lines)
         delimiter, names = headings.split(first)
-        if not chosen:
+        if not user_columns:
             _check_header(names, path)
-        to_row = row_maker(names, path, chosen, naming=options.naming)
+        to_row = row_maker(names, path, user_columns, naming=options.naming)
         is_raw = delimiter == "\t" and not first.startswith('"')
         rows = csv.reader(
             chain(io.StringIO(first, newline=""), lines),
@@ -183,7 +183,7 @@ def read_rows(lines: Iterator[str], path: str | Path, options: ReadOptions) -> I
 
 
 def row_maker(
-    names: Sequence[str], path: str | Path, chosen: Columns, *, naming: str = STRICT.naming
+    names: Sequence[str], path: str | Path, user_columns: Columns, *, naming: str = STRICT.naming
 ) -> Callable[[int, Iterable[tuple[str, object]]], dict[str, object]]:
     """Returns a function that makes a row of its number and cells; those of ratings become the values of our JSONL.
 
@@ -194,7 +194,7 @@ def row_maker(
             name_of(path), 1, f"several columns are named {twice[0]!r}: must be a header of different names"
         )
     with located(path, 1):
-        columns.check_header(names, chosen, naming)
+        columns.check_header(names, user_columns, naming)
     is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
 
     def to_row(number: int, cells: Iterable[tuple[str, object]]) -> dict[str, object]:

@@ -41,17 +41,17 @@ def ratings(frame: Any, names: Names | None = None, lang_pair: str | None = None
     Raises:
         FormatError: if a row is neither a rating nor a translation; it names the row as the frame's index does.
     """
-    chosen = _chosen(names or {})
+    user_columns = _by_role(names or {})
     for place, (label, cells) in enumerate(_rows(frame)):
         row = {str(name): columns.plain_value(cell) for name, cell in cells.items()}
         number = label if isinstance(label, int) else place
         try:
-            yield from columns.ratings([(number, row)], "rows", chosen, lang_pair, naming=_NAMING)
+            yield from columns.ratings([(number, row)], "rows", user_columns, lang_pair, naming=_NAMING)
         except FormatError as error:
             raise FormatError(f"row {label}", None, error.problem) from None
 
 
-def _chosen(names: Names) -> dict[str, list[str]]:
+def _by_role(names: Names) -> dict[str, list[str]]:
     """Returns the named columns by what they hold."""
     return {
         columns.known_role(role, f"columns {role}"): [column] if isinstance(column, str) else list(column)
@@ -86,10 +86,10 @@ def of_data_set(data: Any, *, splits: Sequence[str] | None = None) -> list[Ratin
             raise InputError(f"{data}: cannot be loaded ({reason}); must be {HUB}ORG/NAME") from error
     if _kind(data) not in _OF_SPLITS:
         return list(ratings(data))
-    chosen = [part for name, part in data.items() if splits is None or name in splits]
-    if splits is not None and not chosen:
+    parts = [part for name, part in data.items() if splits is None or name in splits]
+    if splits is not None and not parts:
         raise InputError(f"data set with the splits {', '.join(data)}: must have {one_of(splits)}")
-    return [rating for part in chosen for rating in ratings(part)]
+    return [rating for part in parts for rating in ratings(part)]
 
 
 def segments(frame: Any, names: Names, lang_pair: str | None = None) -> Iterator[Segment]:  # noqa: ANN401
@@ -99,7 +99,7 @@ def segments(frame: Any, names: Names, lang_pair: str | None = None) -> Iterator
         UsageError: if several columns hold hypotheses.
         FormatError: if a row is not a translation.
     """
-    if len(_chosen(names).get("hypothesis", ())) > 1:
+    if len(_by_role(names).get("hypothesis", ())) > 1:
         raise UsageError("several columns of hypotheses; a data frame can have one")
     pair = None if lang_pair is None else languages.parse(lang_pair)
     for segment in (rating.segment for rating in ratings(frame, names, lang_pair)):
@@ -115,12 +115,12 @@ def without_ratings(frame: Any) -> Any:  # noqa: ANN401
     """
     is_data_set = _kind(frame) == "datasets.Dataset"
     names = list(map(str, frame.column_names if is_data_set else frame.columns))
-    held = [name for name in ADDED if name in names]
+    ours = [name for name in ADDED if name in names]
     if columns.holds_ratings(dict.fromkeys(names)):
         if is_data_set:
-            return frame.remove_columns(held)
-        return frame.drop(columns=held) if _kind(frame) == "pandas.DataFrame" else frame.drop(held)
-    new = {name: f"input_{name}" for name in held}
+            return frame.remove_columns(ours)
+        return frame.drop(columns=ours) if _kind(frame) == "pandas.DataFrame" else frame.drop(ours)
+    new = {name: f"input_{name}" for name in ours}
     if taken := [name for name in new.values() if name in names]:
         raise UsageError(f"columns {', '.join(taken)} exist already; rename or drop them")
     if is_data_set:
@@ -194,24 +194,20 @@ def to_polars(rated: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") ->
 def _rows(frame: Any) -> Iterator[tuple[object, Mapping[Any, Any]]]:  # noqa: ANN401
     """Yields each row with its label, some at once: memory does not grow with the frame."""
     kind = _kind(frame)
-    if kind == "pandas.DataFrame" and not frame.columns.is_unique:
-        raise UsageError("two columns of the frame have the same name: must differ")
-    if kind == "datasets.Dataset":
-        frame = frame.with_format(None)
-    if kind == "datasets.IterableDataset":
-        yield from enumerate(frame)
-        return
-    for start in range(0, len(frame), _ROWS_AT_ONCE):
-        end = min(start + _ROWS_AT_ONCE, len(frame))
-        if kind == "pandas.DataFrame":
-            part = frame.iloc[start:end]
+    if kind == "pandas.DataFrame":
+        if not frame.columns.is_unique:
+            raise UsageError("two columns of the frame have the same name: must differ")
+        for start in range(0, len(frame), _ROWS_AT_ONCE):
+            part = frame.iloc[start : start + _ROWS_AT_ONCE]
             yield from zip(part.index, part.to_dict("records"), strict=True)
-        elif kind == "polars.DataFrame":
-            yield from enumerate(frame[start:end].to_dicts(), start=start)
-        else:
-            cells = frame[start:end]
-            rows = zip(*cells.values(), strict=True)
-            yield from enumerate((dict(zip(cells, row, strict=True)) for row in rows), start=start)
+    elif kind == "polars.DataFrame":
+        yield from enumerate(frame.iter_rows(named=True))
+    elif kind == "datasets.Dataset":
+        batches = frame.with_format(None).iter(_ROWS_AT_ONCE)
+        rows = ((batch, cells) for batch in batches for cells in zip(*batch.values(), strict=True))
+        yield from enumerate(dict(zip(names, cells, strict=True)) for names, cells in rows)
+    else:
+        yield from enumerate(frame)
 
 
 def _kind(data: object) -> str:

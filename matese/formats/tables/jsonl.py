@@ -167,11 +167,7 @@ def dumps(rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenSc
 
 
 def _safe(line: str) -> str:
-    return _UNSAFE.sub(_escaped, line)
-
-
-def _escaped(character: re.Match[str]) -> str:
-    return f"\\u{ord(character.group()):04x}"
+    return _UNSAFE.sub(lambda character: f"\\u{ord(character[0]):04x}", line)
 
 
 def plain(value: Any) -> object:  # noqa: ANN401
@@ -217,8 +213,8 @@ def to_row(rating: Rating, *, weights: mqm.AnyWeights = "matese") -> dict[str, o
 def _row(rating: Rating, weights: mqm.AnyWeights, *, with_name: bool) -> Any:  # noqa: ANN401  (a `Line`)
     """Returns a line without its tokens and other columns."""
     segment = rating.segment
-    given = *_GET_RATING(rating), *_GET_SEGMENT(segment), *_GET_KEY(segment.key or _NO_KEY)
-    values = dict(zip(_NAMES, given, strict=True))
+    field_values = *_GET_RATING(rating), *_GET_SEGMENT(segment), *_GET_KEY(segment.key or _NO_KEY)
+    values = dict(zip(_NAMES, field_values, strict=True))
     if rating.errors:
         values["errors"] = _spans(rating.errors, segment.hypothesis)
     if rating.source_errors:
@@ -303,8 +299,8 @@ def _foreign_scores(row: Line) -> dict[str, object] | None:
     expected_follows = row.expected_score is None or row.estimate
     if follows and expected_follows:
         return None
-    given = {} if follows else {"score": score}
-    return given if expected_follows else {**given, "expected_score": row.expected_score}
+    scores = {} if follows else {"score": score}
+    return scores if expected_follows else {**scores, "expected_score": row.expected_score}
 
 
 def _check_characters(row: Any) -> None:  # noqa: ANN401  (a `Line`)

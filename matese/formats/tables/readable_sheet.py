@@ -90,26 +90,26 @@ def corrected(cell: str, before: Rating, hypothesis: str, issues: RowIssues) -> 
         return before
     estimate = before.estimate if is_same else None  # a model's, of another text
     error_free = before.error_free if is_same else None
-    given = list(_lines_of(cell))
-    outdated = [] if is_same or before.segment.hypothesis.strip() else list(filter(_is_untranslated, given))
+    lines_of_cell = list(_lines_of(cell))
+    outdated = [] if is_same or before.segment.hypothesis.strip() else list(filter(_is_untranslated, lines_of_cell))
     for _ in outdated:
         issues.repair("a translation was added, and its error Non-translation is left out", None)
-    left = [line for line in given if line not in outdated]
+    left = [line for line in lines_of_cell if line not in outdated]
     if not _plain(cell) or (outdated and not left):
         unjudged = replace(before, segment=segment, errors=None, source_errors=(), omissions=(), unplaced=())
         return replace(unjudged, estimate=estimate, error_free=error_free)
-    known: dict[str, list[AnyError]] = {}
+    errors_of_lines: dict[str, list[AnyError]] = {}
     for line, error in lines(before):
         if error is not None and (is_same or not isinstance(error, ErrorSpan)):
-            known.setdefault(_plain(line), []).append(error)
-    errors, source_errors = _marks(left, segment, known)
+            errors_of_lines.setdefault(_plain(line), []).append(error)
+    errors, source_errors = _marks(left, segment, errors_of_lines)
     return rating_of(segment, before.rater, errors, source_errors, overall=before.overall, estimate=estimate)
 
 
 def _marks(
-    given: Iterable[str], segment: Segment, known: dict[str, list[AnyError]]
+    lines_of_cell: Iterable[str], segment: Segment, errors_of_lines: dict[str, list[AnyError]]
 ) -> tuple[list[AnyError], list[ErrorSpan]]:
-    """Returns the errors of lines, and those in the source; `known` are the errors of lines that may be untouched.
+    """Returns the errors of lines, and those in the source; `errors_of_lines` are those of lines that may be untouched.
 
     Raises:
         InputError: if lines are not understood; names all of them.
@@ -117,9 +117,9 @@ def _marks(
     errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
     problems: list[str] = []
-    for line in given:
-        if known.get(_plain(line)):
-            errors.append(known[_plain(line)].pop(0))
+    for line in lines_of_cell:
+        if errors_of_lines.get(_plain(line)):
+            errors.append(errors_of_lines[_plain(line)].pop(0))
             continue
         try:
             parsed = _parsed(line, segment)

@@ -155,9 +155,9 @@ def _open(path: str | Path) -> _Workbook:
     return _Workbook(name_of(path), book, values)
 
 
-def style_of(path: str | Path, chosen: Columns) -> TableStyle:
-    """Returns how a workbook is written, for one that comes from it; `chosen`: columns that the user has named."""
-    return TableStyle(workbook=Path(path), chosen=chosen)
+def style_of(path: str | Path, user_columns: Columns) -> TableStyle:
+    """Returns how a workbook is written, for one that comes from it; the user has named the `user_columns`."""
+    return TableStyle(workbook=Path(path), user_columns=user_columns)
 
 
 def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
@@ -165,37 +165,39 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     check_installed("xlsx", "openpyxl", extra="excel")
     written = list(ratings)
     table = options.table if options.template is None else style_of(options.template, {})
-    given = None if table.workbook is None else _open(table.workbook)
-    lines = None if given is None else _lines_of(written, given, table.chosen)
+    workbook = None if table.workbook is None else _open(table.workbook)
+    lines = None if workbook is None else _lines_of(written, workbook, table.user_columns)
     if options.template is not None and lines is None:
         allowed = "must be a workbook whose first sheet has each translation, with its source, in one row"
         raise InputError(f"template {options.template}: {allowed}")
-    if given is None or lines is None:
-        headings = table.headings if given is None else _headings_of_texts(given, table.chosen)
+    if workbook is None or lines is None:
+        headings = table.headings if workbook is None else _headings_of_texts(workbook, table.user_columns)
         book, roles = _new_book(written, headings)
         lines = list(range(2, len(written) + 2))
     else:
-        book, roles = _without_ours(given, table.chosen)
+        book, roles = _without_ours(workbook, table.user_columns)
     roles = _with_ours(book.worksheets[0], roles, written, lines, options.weights)
     _add_technical(book, roles, written, lines, options)
     book.save(path)
 
 
-def _headings_of_texts(given: _Workbook, chosen: Columns) -> dict[str, str]:
+def _headings_of_texts(workbook: _Workbook, user_columns: Columns) -> dict[str, str]:
     """Returns the headings of source and hypothesis in a workbook, as far as they are not ours."""
-    if not chosen and (roles := given.roles()) is not None:
+    if not user_columns and (roles := workbook.roles()) is not None:
         return {role: name for name, role in roles.items() if role in _TEXTS[:2]}
-    return columns.headings([name for name in given.headings() if name], chosen, is_read_by_name=False)
+    return columns.headings([name for name in workbook.headings() if name], user_columns, is_read_by_name=False)
 
 
-def _lines_of(ratings: Sequence[Rating], given: _Workbook, chosen: Columns) -> list[int] | None:
+def _lines_of(ratings: Sequence[Rating], workbook: _Workbook, user_columns: Columns) -> list[int] | None:
     """Returns the row of each rating in a workbook that has its texts; None if they are not one for a row.
 
     None, too, if the workbook has no sheet for people, but the columns of our CSV.
     """
-    is_table = not chosen and given.roles() is None and columns.holds_ratings(dict.fromkeys(given.headings()))
+    is_table = (
+        not user_columns and workbook.roles() is None and columns.holds_ratings(dict.fromkeys(workbook.headings()))
+    )
     waiting: dict[tuple[str, ...], deque[int]] = {}
-    for rating in () if is_table else _read(given, ReadOptions(lambda issue: None, columns=chosen)):
+    for rating in () if is_table else _read(workbook, ReadOptions(lambda issue: None, columns=user_columns)):
         waiting.setdefault(_texts_of(rating.segment), deque()).append(rating.segment.line or 0)
     lines: list[int] = []
     for rating in ratings:
@@ -210,25 +212,25 @@ def _texts_of(segment: Segment) -> tuple[str, ...]:
     return tuple(_NO_TEXT.sub("", text or "") for text in (segment.hypothesis, segment.source))
 
 
-def _new_book(ratings: Sequence[Rating], given: Mapping[str, str]) -> tuple[Any, dict[str, str]]:
+def _new_book(ratings: Sequence[Rating], text_headings: Mapping[str, str]) -> tuple[Any, dict[str, str]]:
     """Returns a workbook with the texts and other columns in its first sheet, and what its columns hold.
 
     Args:
         ratings: one for each row.
-        given: headings of source and hypothesis, as far as they are not ours.
+        text_headings: headings of source and hypothesis, as far as they are not ours.
     """
     import openpyxl
 
     book = openpyxl.Workbook()
     sheet = book.worksheets[0]
     sheet.title = "translations"
-    others = dict.fromkeys(name for rating in ratings for name in rating.segment.extra or ())
+    extra_names = dict.fromkeys(name for rating in ratings for name in rating.segment.extra or ())
     n_references = max((len(rating.segment.references) for rating in ratings), default=0)
-    roles = {role if (name := given.get(role, role)) in others else name: role for role in _TEXTS[:2]}
+    roles = {role if (name := text_headings.get(role, role)) in extra_names else name: role for role in _TEXTS[:2]}
     roles |= {f"reference {number + 1}": "reference" for number in range(n_references)}
     if len({_value_of(rating.segment, "system") for rating in ratings}) > 1:
         roles["system"] = "system"
-    for name in others:
+    for name in extra_names:
         heading = f"{_INPUT}{name}" if name in roles or name != name.strip() or not name else name
         while heading in roles:
             heading = f"{_INPUT}{heading}"
@@ -251,24 +253,24 @@ def _value_of(segment: Segment, role: str) -> object:
     return getattr(segment, role) if role in _TEXTS else getattr(segment.key or SegmentKey(), role)
 
 
-def _without_ours(given: _Workbook, chosen: Columns) -> tuple[Any, dict[str, str]]:
+def _without_ours(workbook: _Workbook, user_columns: Columns) -> tuple[Any, dict[str, str]]:
     """Returns a workbook that came in, without earlier marks, and what the columns of its first sheet hold."""
-    roles = None if chosen else given.roles()
-    sheet = given.book.worksheets[0]
+    roles = None if user_columns else workbook.roles()
+    sheet = workbook.book.worksheets[0]
     numbers = {cell.column for cell in sheet[1] if roles and roles.get(_text(cell.value)) in _TEXTS}
     for cell in _used(sheet):
         if cell.data_type == "f":
-            _set(cell, given.first[cell.coordinate].value)
+            _set(cell, workbook.first[cell.coordinate].value)
         elif cell.column in numbers and isinstance(cell.value, list):  # the colours of earlier marks
             _set(cell, str(cell.value))
     if roles is not None:
-        del given.book[_TECHNICAL]
-        return given.book, roles
-    if _TECHNICAL in given.book.sheetnames:
-        raise InputError(f"{given.name}: a sheet is called {_TECHNICAL!r}, as the one that is added: rename it")
-    names = [name for name in given.headings() if name]
-    found = dict(columns.with_roles(names, chosen))
-    return given.book, {name: found.get(name) or f"={name}" for name in names}
+        del workbook.book[_TECHNICAL]
+        return workbook.book, roles
+    if _TECHNICAL in workbook.book.sheetnames:
+        raise InputError(f"{workbook.name}: a sheet is called {_TECHNICAL!r}, as the one that is added: rename it")
+    names = [name for name in workbook.headings() if name]
+    roles_of_names = dict(columns.with_roles(names, user_columns))
+    return workbook.book, {name: roles_of_names.get(name) or f"={name}" for name in names}
 
 
 def _with_ours(
@@ -287,7 +289,7 @@ def _with_ours(
     places: dict[str, int] = {}
     for name in readable_sheet.ADDED:
         role = f"{_OURS}{name}"
-        heading = next((heading for heading, what in roles.items() if what == role), None)
+        heading = next((heading for heading, role_of_heading in roles.items() if role_of_heading == role), None)
         if heading is None:
             heading = name if name not in roles else role
             last += 1
@@ -393,45 +395,47 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     return _read(_open(path), options)
 
 
-def _read(given: _Workbook, options: ReadOptions) -> Iterator[Rating]:
-    if not options.columns and (roles := given.roles()) is not None:
-        yield from _corrected(given, roles, options)
+def _read(workbook: _Workbook, options: ReadOptions) -> Iterator[Rating]:
+    if not options.columns and (roles := workbook.roles()) is not None:
+        yield from _corrected(workbook, roles, options)
         return
-    if (n := len(given.book.sheetnames)) > 1:
-        what = f"only the first of {n} sheets is read; save each of the others as a file"
-        RowIssues(given.name, options.report, 1).assume(what)
-    for cells in given.first.merged_cells.ranges:
+    if (n := len(workbook.book.sheetnames)) > 1:
+        assumption = f"only the first of {n} sheets is read; save each of the others as a file"
+        RowIssues(workbook.name, options.report, 1).assume(assumption)
+    for cells in workbook.first.merged_cells.ranges:
         if cells.min_row < cells.max_row:
-            what = (
+            assumption = (
                 f"cells {cells.coord} are merged, and all but the first are read as empty; unmerge them and fill each"
             )
-            RowIssues(given.name, options.report, cells.min_row).assume(what)
-    rows = _rows(given, given.first, options.columns)
-    yield from columns.ratings(rows, given.name, options.columns, options.lang_pair, options=options)
+            RowIssues(workbook.name, options.report, cells.min_row).assume(assumption)
+    rows = _rows(workbook, workbook.first, options.columns)
+    yield from columns.ratings(rows, workbook.name, options.columns, options.lang_pair, options=options)
 
 
-def _corrected(given: _Workbook, roles: Mapping[str, str], options: ReadOptions) -> Iterator[Rating]:
+def _corrected(workbook: _Workbook, roles: Mapping[str, str], options: ReadOptions) -> Iterator[Rating]:
     """Yields the rating of each row of the sheet for people, with what they have changed in it.
 
     Raises a FormatError for all rows that are not understood, at the first of them.
     """
-    technical = _rows(given, given.values[_TECHNICAL], {})
-    waiting = {rating.segment.line: rating for rating in columns.ratings(technical, given.name, {}, options.lang_pair)}
+    technical = _rows(workbook, workbook.values[_TECHNICAL], {})
+    waiting = {
+        rating.segment.line: rating for rating in columns.ratings(technical, workbook.name, {}, options.lang_pair)
+    }
     of_errors = f"{_OURS}{readable_sheet.ERRORS}"
     of_number = f"{_OURS}{readable_sheet.NUMBER}"
     needed = [name for name, role in roles.items() if role in (*_TEXTS[:2], of_errors, of_number)]
-    headings = given.headings()
-    with located(given.name, 1):
+    headings = workbook.headings()
+    with located(workbook.name, 1):
         _check_headings(headings, needed)
     problems: dict[int, str] = {}
-    for line, cells in islice(given.rows(given.first), 1, None):
+    for line, cells in islice(workbook.rows(workbook.first), 1, None):
         row = {name: cell for name, cell in zip(headings, cells, strict=True) if name}
         ours = {roles[name]: cell for name, cell in row.items() if roles.get(name) != "reference" and name in roles}
         if not any(_text(row[name]) for name in needed):
             continue
-        issues = RowIssues(given.name, options.report, line)
+        issues = RowIssues(workbook.name, options.report, line)
         try:
-            with located(given.name, line):
+            with located(workbook.name, line):
                 number = _text(ours[of_number])
                 if not number and not _text(ours[of_errors]):
                     issues.skip("row that was not marked", None)
@@ -445,9 +449,9 @@ def _corrected(given: _Workbook, roles: Mapping[str, str], options: ReadOptions)
         except FormatError as error:
             problems[line] = error.problem
     if problems:
-        first, *others = problems
-        further = (f"row {line}: {problems[line]}" for line in others)
-        raise FormatError(given.name, first, "; ".join([problems[first], *further]))
+        first, *further_lines = problems
+        further = (f"row {line}: {problems[line]}" for line in further_lines)
+        raise FormatError(workbook.name, first, "; ".join([problems[first], *further]))
 
 
 def _corrected_row(
@@ -525,20 +529,20 @@ def _other_value(cell: object) -> object:
     return int(cell) if cell == int(cell) else cell
 
 
-def _rows(given: _Workbook, sheet: Any, chosen: Columns) -> Iterator[tuple[int, object]]:  # noqa: ANN401  (of openpyxl)
+def _rows(workbook: _Workbook, sheet: Any, user_columns: Columns) -> Iterator[tuple[int, object]]:  # noqa: ANN401  (of openpyxl)
     """Yields the rows of a sheet below its header, as `columns.ratings` takes them."""
-    rows = given.rows(sheet)
+    rows = workbook.rows(sheet)
     _, first = next(rows, (1, []))
     header = [_text(name).strip() for name in first]
     if not any(header) and any(any(values) for _, values in rows):
-        raise FormatError(given.name, 1, "row 1 is empty: must be the header; remove the empty rows above it")
+        raise FormatError(workbook.name, 1, "row 1 is empty: must be the header; remove the empty rows above it")
     is_technical = sheet.title == _TECHNICAL
     if is_technical:
         header = ["" if name.startswith(_COLUMNS) else name for name in header]
-    to_row = csv_table.row_maker([name for name in header if name], given.name, chosen)
-    named = {name for names in chosen.values() for name in columns.joined(names, header)}
+    to_row = csv_table.row_maker([name for name in header if name], workbook.name, user_columns)
+    named = {name for names in user_columns.values() for name in columns.joined(names, header)}
     translations = {
-        *columns.joined(chosen.get("hypothesis", ()), header),
+        *columns.joined(user_columns.get("hypothesis", ()), header),
         *(name for name in header if role_of(name) == "hypothesis"),
     }
     keys = jsonl.KEYS if columns.holds_ratings(dict.fromkeys(header)) else ()

@@ -34,7 +34,7 @@ from typing import Any
 import msgspec
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, severities
-from matese.errors import FormatError, InputError, UsageError, one_of
+from matese.errors import FormatError, InputError, one_of
 from matese.files import read_lines
 from matese.formats import json_stream
 from matese.formats.capabilities import Capabilities
@@ -109,7 +109,7 @@ class _BatchItem:
     Attributes:
         segment: the texts and their key.
         spans: None if it is not annotated.
-        given: the spans as the file has them.
+        raw_spans: the same as the file has them.
         line: the first of its batch.
         kind: as the item states it; `_TUTORIAL` for an item that teaches the annotators.
         codes: of its task.
@@ -117,7 +117,7 @@ class _BatchItem:
 
     segment: Segment
     spans: Sequence[EsaSpan] | None
-    given: object
+    raw_spans: object
     line: int
     kind: str
     codes: _Codes
@@ -240,7 +240,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         issues = RowIssues(str(batches), options.report, item.line)
         if _is_rated(item.kind, issues):
             with located(batches, item.line):
-                report_unknown(item.given, issues)
+                report_unknown(item.raw_spans, issues)
                 yield from_esa(item.segment, item.spans, issues, rater=None)
 
 
@@ -266,14 +266,14 @@ def _items(path: Path) -> Iterator[_BatchItem]:
         with located(path, element.line):
             batch = plain_values.convert(element.value, _Batch)
         assert isinstance(element.value, dict)  # or it is no batch
-        for item, given in zip(batch.items or (), element.value.get("items") or (), strict=True):
+        for item, raw_item in zip(batch.items or (), element.value.get("items") or (), strict=True):
             pair = _lang_pair(item.sourceID or "", batch.task.sourceLanguage, batch.task.targetLanguage)
             key = SegmentKey(None, pair, item.targetID or "", item.documentID or "", item.itemID)
             marks = item.mqm if isinstance(item.mqm, _Payload) else _Payload(item.mqm)
             yield _BatchItem(
                 Segment(item.targetText.strip(_SPACE), item.sourceText or "", key=key),
                 marks.payload if marks.payload or item.annotated else None,
-                given["mqm"].get("payload") if isinstance(given.get("mqm"), dict) else given.get("mqm"),
+                raw_item["mqm"].get("payload") if isinstance(raw_item.get("mqm"), dict) else raw_item.get("mqm"),
                 element.line,
                 item.itemType if marks.tutorial is None else _TUTORIAL,
                 (batch.task.sourceLanguage, batch.task.targetLanguage),
@@ -283,12 +283,11 @@ def _items(path: Path) -> Iterator[_BatchItem]:
 @lru_cache
 def _lang_pair(source_id: str, source_lang: str, target_lang: str) -> str | None:
     """Returns the language pair of an item; None if neither its task's languages nor its `sourceID` name it."""
-    is_pair = _codes(source_id) == (source_lang, target_lang) or not (source_lang and target_lang)
-    try:
-        return languages.parse(source_id if is_pair else f"{source_lang}-{target_lang}")
-    except UsageError:
-        # What we have written is read again, even if it names no languages.
-        return source_id if _codes(source_id) == (source_lang, target_lang) else None
+    is_of_task = _codes(source_id) == (source_lang, target_lang)
+    states_pair = is_of_task or not (source_lang and target_lang)
+    lang_pair = languages.parse_or_none(source_id if states_pair else f"{source_lang}-{target_lang}")
+    # What we have written is read again, even if it names no languages.
+    return source_id if lang_pair is None and is_of_task else lang_pair
 
 
 def _results(

@@ -123,10 +123,10 @@ def _ratings(example: _Example, issues: RowIssues) -> Iterator[Rating]:
     for name, unread in remarks.items():
         for _ in unread or ():
             issues.ignore(name, "must be a label of words")
-    for rater, given in example.raters():
-        spans = [_error(Utf16Text(example.text), span, issues) for span in given]
-        errors = tuple(span for span in spans if span is not None)
-        is_unknown = not example.is_annotated or (not errors and bool(given or any(remarks.values())))
+    for rater, labelled in example.raters():
+        errors_or_none = [_error(Utf16Text(example.text), span, issues) for span in labelled]
+        errors = tuple(span for span in errors_or_none if span is not None)
+        is_unknown = not example.is_annotated or (not errors and bool(labelled or any(remarks.values())))
         yield Rating(segment, rater, None if is_unknown else errors)
 
 

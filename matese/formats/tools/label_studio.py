@@ -212,12 +212,12 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     seen: dict[object, Rating] = {}
     for element in json_stream.read(file, record=("data", *_OF_JSON_MIN)):
         with located(file, element.line):
-            given = _task(element.value)
-            task = plain_values.convert(given, _Task)
+            task_json = _task(element.value)
+            task = plain_values.convert(task_json, _Task)
             issues = RowIssues(name_of(file), options.report, element.line)
             # The folder is what `save` wrote: nobody has annotated it.
             is_predicted = options.predictions or file != path
-            _report_unknown(given, "predictions" if is_predicted else "annotations", issues)
+            _report_unknown(task_json, "predictions" if is_predicted else "annotations", issues)
             for number, rating in _ratings(task, issues, is_predicted=is_predicted):
                 place = task.id, number, rating.rater
                 if None not in place[:2] and place in seen and seen[place].segment == rating.segment:
@@ -241,7 +241,9 @@ def _ratings(task: _Task, issues: RowIssues, *, is_predicted: bool) -> Iterator[
     entries = (task.predictions if is_predicted else task.annotations) or []
     judgements = [judgement for judgement in entries if isinstance(judgement, _Judgement)]
     finished = [judgement for judgement in judgements if not judgement.was_cancelled]
-    texts = TaskTexts.of(task.segment(), task.data, [result for one in finished for result in one.result or ()])
+    texts = TaskTexts.of(
+        task.segment(), task.data, [result for judgement in finished for result in judgement.result or ()]
+    )
     for judgement in finished:
         rater = judgement.model_version if is_predicted else judgement.annotator()
         rating = label_studio_regions.rating(texts, judgement.result or (), rater, issues)
@@ -260,15 +262,15 @@ def _task(element: object) -> object:
     data: dict[str, object] = {}
     for name, value in element.items():
         values = value if isinstance(value, list) else [value]
-        if name == "references" or not all(isinstance(one, dict) for one in values):
+        if name == "references" or not all(isinstance(answer, dict) for answer in values):
             data[name] = value
             continue
         # Our controls are called after their texts. The results of a region have its offsets in common.
         to_name = next((text for text in TEXT_NAMES if name.endswith(f"_{text}")), None)
-        for one in values:
-            place = f"{to_name} {one['start']}-{one['end']}" if "start" in one and "end" in one else None
-            kinds = {"textarea" if kind == "text" and isinstance(one[kind], list) else kind for kind in one}
+        for answer in values:
+            place = f"{to_name} {answer['start']}-{answer['end']}" if "start" in answer and "end" in answer else None
+            kinds = {"textarea" if kind == "text" and isinstance(answer[kind], list) else kind for kind in answer}
             kind = next((kind for kind in PER_REGION if kind in kinds), None)
-            results.append({"id": place, "from_name": name, "to_name": to_name, "type": kind, "value": one})
+            results.append({"id": place, "from_name": name, "to_name": to_name, "type": kind, "value": answer})
     annotation = {"id": element["annotation_id"], "completed_by": element.get("annotator"), "result": results}
     return {"id": element.get("id"), "data": data, "annotations": [annotation]}

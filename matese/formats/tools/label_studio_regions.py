@@ -73,7 +73,7 @@ class ControlResult(msgspec.Struct):
     def texts(self) -> list[str]:
         """What a text area holds."""
         text = self.get("text")
-        return [one for one in _list(text) if isinstance(one, str)] if text != self.quoted else []
+        return [item for item in _list(text) if isinstance(item, str)] if text != self.quoted else []
 
     def tags(self) -> Iterator[str]:
         """Yields labels, choices, and the paths of a taxonomy with their severities apart."""
@@ -82,8 +82,8 @@ class ControlResult(msgspec.Struct):
         for path in _list(self.get("taxonomy")):
             steps = [str(step).strip() for step in _list(path)]
             yield from (step for step in steps if _is_severity(step))
-            if others := [step for step in steps if not _is_severity(step)]:
-                yield "/".join(others)
+            if categories := [step for step in steps if not _is_severity(step)]:
+                yield "/".join(categories)
 
     @property
     def is_understood(self) -> bool:
@@ -105,10 +105,9 @@ def report_unknown(result: object, issues: RowIssues) -> None:
     value = result.get("value") if isinstance(result, dict) else None
     if not isinstance(result, dict) or not isinstance(value, dict):
         return
-    if result.get("type") not in _LABELS and (result.get("type") not in PER_REGION or value.get("start") is None):
-        return
-    issues.ignore_unknown(result, _KEYS)
-    issues.ignore_unknown(value, _KEYS_OF_VALUE)
+    if ControlResult(result.get("type"), value=value).has_place:
+        issues.ignore_unknown(result, _KEYS)
+        issues.ignore_unknown(value, _KEYS_OF_VALUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,19 +189,19 @@ def rating(texts: TaskTexts, results: Sequence[ControlResult], rater: str | None
 
 def _grouped(results: Iterable[ControlResult]) -> tuple[list[list[ControlResult]], list[list[ControlResult]]]:
     """Returns the results of each region of a text, and those of each region or answer of another kind."""
-    given = list(results)
-    places = {result.id: _offsets(result) for result in reversed(given) if result.get("start") is not None}
+    listed = list(results)
+    places = {result.id: _offsets(result) for result in reversed(listed) if result.get("start") is not None}
     groups: dict[object, list[ControlResult]] = {}
-    for number, result in enumerate(given):
+    for number, result in enumerate(listed):
         # Those without an id cannot be told to belong together; controls may call one text by several names.
         place = _offsets(result) if result.get("start") is not None else places.get(result.id)
         key = (number, None) if result.id is None else (result.id, place)
         groups.setdefault(key, []).append(result)
     regions: list[list[ControlResult]] = []
-    others: list[list[ControlResult]] = []
+    answers: list[list[ControlResult]] = []
     for group in groups.values():
-        (regions if any(result.has_place for result in group) else others).append(group)
-    return regions, others
+        (regions if any(result.has_place for result in group) else answers).append(group)
+    return regions, answers
 
 
 def _offsets(result: ControlResult) -> tuple[str, ...]:
@@ -214,15 +213,15 @@ def _overall(answers: Iterable[Sequence[ControlResult]], issues: RowIssues) -> t
     numbers = [answer for answer in answers if len(answer) == 1 and answer[0].type == "number"]
     named = [answer for answer in numbers if answer[0].from_name == _SCORE]
     score = _only(named) or _only(numbers)
-    others = [answer for answer in answers if answer is not score]
-    for answer in others:
+    unread = [answer for answer in answers if answer is not score]
+    for answer in unread:
         issues.ignore(f"answer or region of type {answer[0].type or 'unknown'}", _ALLOWED)
     if score is None:
-        return None, len(others)
+        return None, len(unread)
     number = score[0].get("number")
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise InputError("result of type number: must have a number as value")
-    return Overall(number, "esa"), len(others)
+    return Overall(number, "esa"), len(unread)
 
 
 def _error(region: Sequence[ControlResult], place: tuple[int, int], issues: RowIssues) -> tuple[ErrorSpan, bool]:
@@ -314,9 +313,9 @@ def _text_name(
 ) -> TextName | None:
     """Returns which text a `to_name` with these regions is; None if nothing says so."""
     shown = shown_texts(segment)
-    own = next((text_name for text_name in TEXT_NAMES if text_name == name), None)
-    if own is not None:
-        return None if own == "source" and segment.source is None else own
+    our_name = next((text_name for text_name in TEXT_NAMES if text_name == name), None)
+    if our_name is not None:
+        return None if our_name == "source" and segment.source is None else our_name
     usual = None if name is None else headings.role_of(name)
     field = data.get(name or "")
     if isinstance(field, str):
@@ -350,7 +349,7 @@ def _most_specific(categories: Iterable[str]) -> list[str]:
     ['Accuracy/Mistranslation', 'Style']
     """
     names = Counter(categories)
-    return sorted(name for name in names if name and not any(other.startswith(f"{name}/") for other in names))
+    return sorted(name for name in names if name and not any(longer.startswith(f"{name}/") for longer in names))
 
 
 def _is_severity(tag: str) -> bool:

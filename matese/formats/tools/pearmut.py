@@ -253,18 +253,18 @@ def _log_entry(entry: dict[str, Any], row: _Row) -> Iterator[Rating]:
         raise InputError("item and annotation must be lists of equal length")
     for item, annotation in zip(items, annotations, strict=True):
         if annotation is not None and not (isinstance(item, dict) and "form" in item):
-            given = plain_values.convert(annotation, dict[str, Any])
+            annotated = plain_values.convert(annotation, dict[str, Any])
             by_system = {
-                shown: None if rated is None else plain_values.convert(rated, _Annotation)
-                for shown, rated in given.items()
+                name: None if rated is None else plain_values.convert(rated, _Annotation)
+                for name, rated in annotated.items()
             }
-            unknown = {shown for shown, rated in given.items() if _has_unknown(rated, issues)}
+            unknown = {name for name, rated in annotated.items() if _has_unknown(rated, issues)}
             if any(item.get(name) for name in _REMARKS):
                 issues.ignore("remark on an item", "must have error spans only")
-                unknown |= given.keys()
+                unknown |= annotated.keys()
             for rating in _ratings(plain_values.convert(item, _Item), by_system, row):
-                shown = (rating.segment.key or SegmentKey()).system
-                is_unknown = any(name.removeprefix("system ") == shown for name in unknown)
+                system = (rating.segment.key or SegmentKey()).system
+                is_unknown = any(name.removeprefix("system ") == system for name in unknown)
                 yield replace(rating, errors=None) if is_unknown and not rating.all_errors else rating
 
 

@@ -63,7 +63,7 @@ EMPTY = "span is empty or reversed"
 
 
 @pytest.mark.parametrize(
-    ("given", "expected", "issue"),
+    ("faulty_row", "expected", "issue"),
     [
         (row("-1", "-1", "no-error"), "", None),
         (row("-1", "-1", "No-error"), "", None),
@@ -89,10 +89,12 @@ EMPTY = "span is empty or reversed"
         (row("4", "8", "no-error"), None, "skipped, place without an error"),
     ],
 )
-def test_errors_and_what_is_wrong_with_them(write: Write, given: str, expected: str | None, issue: str | None) -> None:
-    ratings, notes = read(write(row(index="1"), given, row(index="9")))
-    assert [marks(one) for one in ratings[1:-1]] == ([] if expected is None else [expected])
-    assert [one.segment.key and one.segment.key.index for one in (ratings[0], ratings[-1])] == [1, 9]
+def test_errors_and_what_is_wrong_with_them(
+    write: Write, faulty_row: str, expected: str | None, issue: str | None
+) -> None:
+    ratings, notes = read(write(row(index="1"), faulty_row, row(index="9")))
+    assert [marks(rating) for rating in ratings[1:-1]] == ([] if expected is None else [expected])
+    assert [rating.segment.key and rating.segment.key.index for rating in (ratings[0], ratings[-1])] == [1, 9]
     assert notes == ([] if issue is None else [f"!2: {issue}"])
 
 
@@ -203,8 +205,8 @@ def test_quoting_is_decided_by_where_the_offsets_fall(
 ) -> None:
     ratings, notes = read(write(HEADER, *(row(*place, target=target) for target, place in rows)))
     assert [rating.segment.hypothesis for rating in ratings] == texts
-    found = [[one.segment.hypothesis[start:end] for start, end in spans(one)] for one in ratings]
-    assert found == [[] if words is None else [words] for words in marked]
+    words_read = [[rating.segment.hypothesis[start:end] for start, end in spans(rating)] for rating in ratings]
+    assert words_read == [[] if words is None else [words] for words in marked]
     assert [note.partition(", ")[2] for note in notes] == reasons
 
 

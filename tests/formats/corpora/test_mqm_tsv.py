@@ -71,8 +71,10 @@ def test_a_row_is_an_error_of_its_raters_rating(write: Write) -> None:
 def test_a_column_of_test_sets_tells_segments_apart(write: Write) -> None:
     rows = (f"{row()}\twmt20", f"{free()}\twmt21", f"{free(index='2')}\t")
     ratings = list(mqm_tsv.read(write(*rows, header=f"{HEADER}\tTest_Set"), ReadOptions(test_set="ted")))
-    found = [(one.segment.key and one.segment.key.test_set, len(one.errors or ())) for one in ratings]
-    assert found == [("wmt20", 1), ("wmt21", 0), ("ted", 0)]
+    errors_by_test_set = [
+        (rating.segment.key and rating.segment.key.test_set, len(rating.errors or ())) for rating in ratings
+    ]
+    assert errors_by_test_set == [("wmt20", 1), ("wmt21", 0), ("ted", 0)]
 
 
 HOUSE = "r1: Ein Haus. | "
@@ -185,10 +187,10 @@ def test_a_file_that_a_csv_writer_has_written(tmp_path: Path, quoting: Literal[0
     assert notes == ["3: repaired, quotation marks of a CSV writer removed"]
 
 
-@pytest.mark.parametrize("other", ['"Ja', 'Ja, "nein"', '"Ja" und "nein"', 'a\r"b"'])
-def test_one_text_that_no_csv_writer_would_write_leaves_all_quotation_marks(write: Write, other: str) -> None:
+@pytest.mark.parametrize("unquoted", ['"Ja', 'Ja, "nein"', '"Ja" und "nein"', 'a\r"b"'])
+def test_one_text_that_no_csv_writer_would_write_leaves_all_quotation_marks(write: Write, unquoted: str) -> None:
     quoted = '"Ein ""Haus""!"'
-    assert shown(write(free(quoted), free(other, index="2"))) == ([f"r1: {quoted} | ", f"r1: {other} | "], [])
+    assert shown(write(free(quoted), free(unquoted, index="2"))) == ([f"r1: {quoted} | ", f"r1: {unquoted} | "], [])
 
 
 @pytest.mark.parametrize(
@@ -224,8 +226,8 @@ def test_words_that_the_target_lacks_are_written_and_count(write: Write) -> None
     ],
 )
 def test_what_is_not_understood_is_never_free_of_errors(write: Write, faulty: str, reason: str) -> None:
-    for other, errors in ((free(), "no spans"), (row("<v>Ein</v> Haus."), "0-3 major c")):
-        assert shown(write(faulty, other)) == ([f"r1: Ein Haus. | {errors}"], [f"!2: skipped, {reason}"])
+    for further_row, errors in ((free(), "no spans"), (row("<v>Ein</v> Haus."), "0-3 major c")):
+        assert shown(write(faulty, further_row)) == ([f"r1: Ein Haus. | {errors}"], [f"!2: skipped, {reason}"])
 
 
 def test_the_header_decides_which_column_is_which(write: Write) -> None:

@@ -22,22 +22,25 @@ from tests.formats.one_rating import put
 def test_every_year_has_its_fields(tmp_path: Path, lines: tuple[str, ...], pair: RankedPair) -> None:
     path = put(tmp_path / "RR-seglevel.csv", "\n".join(lines) + "\n")
     assert relative_ranks.holds_ranks(path)
-    (found,) = relative_ranks.read(path, least_difference=25)
-    assert (found.lang_pair, found.pairs, found.n_close) == ("de-en", (pair,), 0)
+    (ranks,) = relative_ranks.read(path, least_difference=25)
+    assert (ranks.lang_pair, ranks.pairs, ranks.n_close) == ("de-en", (pair,), 0)
 
 
 def test_close_pairs_are_counted(tmp_path: Path) -> None:
     rows = "de-en t d::1 A B 25\nde-en t d::1 C B 30\nzh-en t d::2 A B 40\n"
     path = put(tmp_path / "DArr-seglevel.csv", f"LP DATA SID BETTER WORSE\n{rows}")
-    found = relative_ranks.read(path, least_difference=25)
-    assert [(ranks.lang_pair, len(ranks.pairs), ranks.n_close) for ranks in found] == [("de-en", 1, 1), ("zh-en", 1, 0)]
+    by_pair = relative_ranks.read(path, least_difference=25)
+    assert [(ranks.lang_pair, len(ranks.pairs), ranks.n_close) for ranks in by_pair] == [
+        ("de-en", 1, 1),
+        ("zh-en", 1, 0),
+    ]
 
 
 def test_verdicts_of_metrics(tmp_path: Path) -> None:
     path = put(tmp_path / "agree.csv", "SID BETTER WORSE BEER chrF\n1 A B 1 0\n2 B A 0 0\n")
     assert relative_ranks.holds_verdicts(path)
-    (found,) = relative_ranks.read(path, least_difference=25)
-    assert found.verdicts == {"BEER": (True, False), "chrF": (False, False)}
+    (ranks,) = relative_ranks.read(path, least_difference=25)
+    assert ranks.verdicts == {"BEER": (True, False), "chrF": (False, False)}
 
 
 @pytest.mark.parametrize(

@@ -54,15 +54,15 @@ def test_submissions_are_read_as_scores(tmp_path: Path) -> None:
 
 def test_submissions_may_number_the_segments_of_each_document(tmp_path: Path) -> None:
     ratings = [rating(system, index) for system in "AB" for index in (0, 1)]
-    other = [
+    copies = [
         replace(copied, segment=replace(copied.segment, key=replace(KEY, document="other", index=0)))
         for copied in ratings
     ]
-    save_wmt_scores([*ratings, other[0]], tmp_path / "out")
+    save_wmt_scores([*ratings, copies[0]], tmp_path / "out")
     (scores,) = score_files.read(tmp_path / "out" / "mini.seg.score")
     assert scores.segments == {"A": {"doc/0": 0.0, "doc/1": 0.0, "other/0": 0.0}, "B": {"doc/0": 0.0, "doc/1": 0.0}}
     with pytest.raises(ValueError, match="several documents of en-de have a segment 1: must be numbered through the"):
-        score_exports.save_mtme_scores([*ratings, other[0]], tmp_path / "more", HOW)
+        score_exports.save_mtme_scores([*ratings, copies[0]], tmp_path / "more", HOW)
 
 
 def test_scores_of_mt_metrics_eval_stand_in_the_order_of_the_segments(tmp_path: Path) -> None:

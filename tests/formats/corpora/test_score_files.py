@@ -81,9 +81,9 @@ SHORT: dict[str, dict[int, float | None]] = {"A": {0: 1.0, 1: -0.2}, "B": {0: 3.
     ],
 )  # fmt: skip
 def test_scores_of_each_form(tmp_path: Path, name: str, text: str, expected: list[tuple[object, ...]]) -> None:
-    found = read(tmp_path, text, name)
-    assert [(one.name, one.lang_pair, one.segments or one.systems) for one in found] == expected
-    assert not any(one.segments and one.systems for one in found)
+    metrics = read(tmp_path, text, name)
+    assert [(scores.name, scores.lang_pair, scores.segments or scores.systems) for scores in metrics] == expected
+    assert not any(scores.segments and scores.systems for scores in metrics)
 
 
 def test_csv(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ WHOLES = [
 
 @pytest.mark.parametrize(("whole", "score"), WHOLES)
 def test_a_submission_is_valid(whole: Overall | Estimate | None, score: float, tmp_path: Path) -> None:
-    first, *others = of_test_set(tmp_path)
+    first, *rest = of_test_set(tmp_path)
     marked = replace(
         first,
         errors=(SPAN,),
@@ -103,8 +103,8 @@ def test_a_submission_is_valid(whole: Overall | Estimate | None, score: float, t
         estimate=whole if isinstance(whole, Estimate) else None,
         error_free=ErrorFree(False, 0.01),
     )
-    blank = replace(others[0], errors=(), unplaced=(mqm.NON_TRANSLATION,), error_free=ErrorFree(False, 0.0))
-    free = [replace(rating, errors=(), error_free=ErrorFree(True, 0.9)) for rating in others[1:]]
+    blank = replace(rest[0], errors=(), unplaced=(mqm.NON_TRANSLATION,), error_free=ErrorFree(False, 0.0))
+    free = [replace(rating, errors=(), error_free=ErrorFree(True, 0.9)) for rating in rest[1:]]
     text, _ = submitted([marked, blank, *free], tmp_path)
     assert list(wmt26_submissions.problems(text)) == []
     line = json.loads(text.splitlines()[0])
@@ -174,11 +174,11 @@ def test_a_submission_is_read_back(data: st.DataObject) -> None:
             estimate = data.draw(st.one_of(st.none(), st.builds(Estimate, st.floats(-30, 120), st.just("esa"))))
             error_free = data.draw(st.one_of(st.none(), st.builds(ErrorFree, st.booleans(), CONFIDENCES)))
             ratings.append(replace(rating, errors=errors, unplaced=unplaced, estimate=estimate, error_free=error_free))
-        held = [fit for fit in map(reducer.reduce, ratings) if fit is not None]
-        (folder / "written.jsonl").write_text("".join(wmt26.write(held, WriteOptions())), "utf-8")
+        reduced = [fit for fit in map(reducer.reduce, ratings) if fit is not None]
+        (folder / "written.jsonl").write_text("".join(wmt26.write(reduced, WriteOptions())), "utf-8")
         how = ReadOptions(texts=str(folder / "mteval-test26.jsonl"))
         again = list(detection.read(folder / "written.jsonl", how, name="wmt26"))
-        assert predictions(again) == predictions(held)
+        assert predictions(again) == predictions(reduced)
 
 
 UNPLACED_ERRORS = st.builds(UnplacedError, SEVERITIES, st.sampled_from([None, OMISSION, wmt26.INSTRUCTION_FAULT, "x"]))

@@ -11,11 +11,11 @@ from matese.formats.format import WriteOptions
 from matese.formats.localisation import translation_files
 
 
-def noted(path: Path, ratings: Sequence[Rating], others: Sequence[Rating] = (), name: str = "noted") -> bytes:
+def noted(path: Path, ratings: Sequence[Rating], earlier: Sequence[Rating] = (), name: str = "noted") -> bytes:
     """Writes ratings into a copy of a file, checks that they come back with the others, and returns the copy."""
     copy = path.with_name(name)
     translation_files.save(ratings, copy, WriteOptions(template=path))
-    assert list(translation_files.read(copy)) == [*ratings, *others]
+    assert list(translation_files.read(copy)) == [*ratings, *earlier]
     assert without_notes(copy.read_bytes()) == without_notes(path.read_bytes())
     return copy.read_bytes()
 

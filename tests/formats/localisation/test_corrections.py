@@ -40,9 +40,9 @@ MINOR = Severity.MINOR
 def written(path: Path, text: str, correction: str | None, *errors: ErrorSpan, rater: str = "anna") -> str:
     """Returns a file with the first translation corrected, and no notes if there are no errors."""
     path.write_bytes(text.encode())
-    first, *others = translation_files.read(path, ReadOptions(report=lambda issue: None))
+    first, *rest = translation_files.read(path, ReadOptions(report=lambda issue: None))
     segment = replace(first.segment, extra={**(first.segment.extra or {}), CORRECTED: correction})
-    ratings = [Rating(segment, rater, errors), *(Rating(other.segment, rater, ()) for other in others)]
+    ratings = [Rating(segment, rater, errors), *(Rating(rating.segment, rater, ()) for rating in rest)]
     copy = path.with_name("copy")
     translation_files.save(ratings, copy, WriteOptions(template=path))
     return copy.read_bytes().decode()
@@ -65,8 +65,8 @@ def written(path: Path, text: str, correction: str | None, *errors: ErrorSpan, r
 def test_inline_codes_of_xliff_stay(tmp_path: Path, target: str, correction: str, expected: str) -> None:
     text = written(tmp_path / "a.xlf", XLIFF.format(target), correction)
     before, _, rest = text.partition("<target>")
-    found, _, after = rest.partition("</target>")
-    assert found == expected
+    corrected_target, _, after = rest.partition("</target>")
+    assert corrected_target == expected
     assert before.endswith("<source>x</source>\r\n")
     assert after.endswith("<note>For the menu</note></trans-unit></body></file></xliff>")
     ElementTree.fromstring(text)
@@ -180,14 +180,14 @@ def test_what_a_person_has_changed_is_marked(
 ) -> None:
     text = "Die Volga ist lang"
     rating = Rating(Segment(text, extra={CORRECTED: correction}), rater, errors)
-    found = corrections.marked(rating)
-    added = [error for error in found.all_errors if error.severity is None]
+    marked = corrections.marked(rating)
+    added = [error for error in marked.all_errors if error.severity is None]
     assert [
-        text[one.start : one.end] if isinstance(one, ErrorSpan) else f"+{getattr(one, 'words', None) or ''}"
-        for one in added
+        text[error.start : error.end] if isinstance(error, ErrorSpan) else f"+{getattr(error, 'words', None) or ''}"
+        for error in added
     ] == expected
-    assert corrections.marked(found) == found
-    assert bool(found.all_errors) == (bool(expected) or bool(errors))
+    assert corrections.marked(marked) == marked
+    assert bool(marked.all_errors) == (bool(expected) or bool(errors))
 
 
 def test_corrections_alone_go_back_without_notes(tmp_path: Path) -> None:
@@ -204,9 +204,9 @@ def test_corrections_alone_go_back_without_notes(tmp_path: Path) -> None:
 
 def test_only_findings_of_rules_without_a_place_are_mended() -> None:
     rule = UnplacedError(MAJOR, "Accuracy/Omission", "%d", rule="placeholders")
-    other = UnplacedError(MINOR, None, "%d")
-    rating = Rating(Segment("Dateien"), "anna", (), unplaced=(rule, other))
-    assert corrections.applied(rating, "%d Dateien").unplaced == (other,)
+    by_person = UnplacedError(MINOR, None, "%d")
+    rating = Rating(Segment("Dateien"), "anna", (), unplaced=(rule, by_person))
+    assert corrections.applied(rating, "%d Dateien").unplaced == (by_person,)
 
 
 def test_the_corrected_file_may_be_the_template_again(tmp_path: Path) -> None:
@@ -241,8 +241,8 @@ def test_the_context_of_a_unit_is_read(tmp_path: Path) -> None:
 
 
 @given(st.text("ab 😀\n", max_size=12), st.text("ab 😀\n", max_size=12))
-def test_edits_make_the_other_text(text: str, other: str) -> None:
+def test_edits_make_the_other_text(text: str, new_text: str) -> None:
     made = text
-    for edit in reversed(corrections.edits(text, other)):
+    for edit in reversed(corrections.edits(text, new_text)):
         made = made[: edit.start] + edit.text + made[edit.end :]
-    assert made == other
+    assert made == new_text

@@ -96,15 +96,15 @@ def test_android(tmp_path: Path) -> None:
     assert ratings[0].segment.key is not None
     assert (ratings[0].segment.key.lang_pair, ratings[0].segment.line) == ("en-pt_BR", 4)
     assert corrected(path, {}) == TARGET_XML
-    found = corrected(
+    copy = corrected(
         path, {0: 'Das ist\'s & "gut"', 1: f"He {tag}, <b>Sie</b> < 3!", 2: "<i>A & C</i>", 3: "zwei'  l", 7: "@Di"}
     )
     expected = TARGET_XML.replace("Es ist\\n neu  &amp;\n    gut", 'Das ist\\\'s &amp; \\"gut\\"')
     expected = expected.replace("Hallo <xliff", "He <xliff").replace("<b>du</b>!", "<b>Sie</b> &lt; 3!")
     expected = expected.replace("<i>A & B</i>", "<i>A & C</i>").replace('"zwei  Leerzeichen"', '"zwei\'  l"')
-    assert found == expected.replace("<item>Di</item>", "<item>\\@Di</item>")
-    (tmp_path / "values-pt-rBR" / "strings.xml").write_bytes(found.encode())
-    assert [one.segment.hypothesis for one in read(path)][:4] == [
+    assert copy == expected.replace("<item>Di</item>", "<item>\\@Di</item>")
+    (tmp_path / "values-pt-rBR" / "strings.xml").write_bytes(copy.encode())
+    assert [rating.segment.hypothesis for rating in read(path)][:4] == [
         'Das ist\'s & "gut"',
         f"He {tag}, <b>Sie</b> < 3!",
         "<i>A & C</i>",
@@ -203,8 +203,8 @@ def test_marks_are_not_lost_in_silence(tmp_path: Path) -> None:
 def test_the_source_is_found_by_names(tmp_path: Path, path: str, source: str | None) -> None:
     for name in ("app/values/strings.xml", "messages.en.json", "en-GB/translation.json"):
         put(tmp_path, {name: "{}"})
-    found = source_files.source_of(tmp_path / path)
-    assert found == (None if source is None else str(tmp_path / source))
+    path_of_source = source_files.source_of(tmp_path / path)
+    assert path_of_source == (None if source is None else str(tmp_path / source))
 
 
 def test_strings_that_are_not_formatted(tmp_path: Path) -> None:

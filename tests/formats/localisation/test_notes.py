@@ -34,11 +34,11 @@ def read(*lines: str) -> tuple[Rating, list[tuple[str, str]]]:
 @given(made=ratings(), form=sampled_from([None, 0, 3]))
 def test_what_is_written_is_read_again(made: list[Rating], form: int | None) -> None:
     reducer = Reducer(translation_files.CAPABILITIES, adapt=translation_files.adapt)
-    held = [rating for rating in map(reducer.reduce, made) if rating is not None]
-    lines = [line for rating in held for line in notes.write(rating, form).split("\n")]
+    reduced = [rating for rating in map(reducer.reduce, made) if rating is not None]
+    lines = [line for rating in reduced for line in notes.write(rating, form).split("\n")]
     noted = list(notes.split(["before", *lines, "", "after"]))
-    assert [note.form for note in noted] == [form] * len(held)
-    assert [notes.read(note, rating.segment, STRICT) for note, rating in zip(noted, held, strict=True)] == held
+    assert [note.form for note in noted] == [form] * len(reduced)
+    assert [notes.read(note, rating.segment, STRICT) for note, rating in zip(noted, reduced, strict=True)] == reduced
 
 
 HOUSE = (4, 8)
@@ -103,11 +103,11 @@ def test_words_that_are_not_in_the_text_once(line: str) -> None:
     ],
 )
 def test_a_line_that_is_not_understood(line: str) -> None:
-    for others, errors in (((), None), (("Minor error: »Haus«",), (ErrorSpan(*HOUSE, MINOR),))):
-        rating, issues = read(line, *others)
+    for further_lines, errors in (((), None), (("Minor error: »Haus«",), (ErrorSpan(*HOUSE, MINOR),))):
+        rating, issues = read(line, *further_lines)
         assert (rating.errors, issues) == (errors, [("ignored", "line of a note")])
         with pytest.raises(FormatError, match=r"a\.po:1: "):
-            notes.read(Note(None, '"ann"', (line, *others)), SEGMENT, STRICT)
+            notes.read(Note(None, '"ann"', (line, *further_lines)), SEGMENT, STRICT)
 
 
 @pytest.mark.parametrize(

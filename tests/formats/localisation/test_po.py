@@ -54,8 +54,8 @@ def test_the_source_of_a_plural_form(
     stated = f'"Plural-Forms: {plural_forms}\\n"\n' if plural_forms else ""
     forms = "".join(f'msgstr[{number}] "form {number}"\n' for number in numbers)
     ratings, _ = read(tmp_path, f'{HEADER}{stated}\n{OPEN}\nmsgid "one"\nmsgid_plural "many"\n{forms}')
-    found = [(rating.segment.hypothesis, rating.segment.source) for rating in ratings[1:]]
-    assert found == [(f"form {number}", "one" if number == singular else "many") for number in sorted(numbers)]
+    texts = [(rating.segment.hypothesis, rating.segment.source) for rating in ratings[1:]]
+    assert texts == [(f"form {number}", "one" if number == singular else "many") for number in sorted(numbers)]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_limits_of_length_are_read(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "target", "found"),
+    ("flag", "target", "kinds"),
     [
         ("", "Zu %d", []),
         ("#, c-format\n", "Zu %d", ["Addition"]),
@@ -215,8 +215,8 @@ def test_limits_of_length_are_read(tmp_path: Path, line: str) -> None:
         ("#, python-brace-format\n", "Zu {x}", ["Addition"]),
     ],
 )
-def test_flags_say_which_placeholders_a_message_has(tmp_path: Path, flag: str, target: str, found: list[str]) -> None:
+def test_flags_say_which_placeholders_a_message_has(tmp_path: Path, flag: str, target: str, kinds: list[str]) -> None:
     text = f'{flag}msgid "By one"\nmsgstr "{target}"\n'
     (rating,), _ = read(tmp_path, text)
     errors = placeholders.find(Texts(rating.segment))
-    assert [(error.category or "").split("/")[1] for error in errors] == found
+    assert [(error.category or "").split("/")[1] for error in errors] == kinds

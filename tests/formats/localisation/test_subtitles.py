@@ -74,12 +74,12 @@ def test_empty_cues_are_counted(tmp_path: Path) -> None:
 def test_pairs_of_subtitles(tmp_path: Path) -> None:
     hypothesis = put(tmp_path / "de.vtt", VTT)
     source = put(tmp_path / "en.srt", SRT.partition("\n3\n")[0])
-    for given in (
+    for pairs in (
         segments.from_texts([str(hypothesis)], source=str(source)),
         segments.from_files([str(hypothesis)], sources=[str(source)]),
     ):
-        assert given.form == "vtt"
-        assert [(one.hypothesis, one.source) for one in given] == [
+        assert pairs.form == "vtt"
+        assert [(segment.hypothesis, segment.source) for segment in pairs] == [
             (TEXTS[0], "Wo habt ihr geschlafen?"),
             (TEXTS[1], ""),
         ]
@@ -105,9 +105,9 @@ def test_notes_in_vtt(tmp_path: Path, end: str) -> None:
     writing.write(marked, output, "vtt", WriteOptions(template=template))
     assert list(detection.read(output)) == [
         Rating(rating.segment, "anna", rating.errors, unplaced=rating.unplaced)
-        for rating, one in zip(marked, detection.read(output), strict=True)
-        if one.segment.hypothesis == rating.segment.hypothesis
-        for rating in [Rating(one.segment, rating.rater, rating.errors, unplaced=rating.unplaced)]
+        for rating, read_again in zip(marked, detection.read(output), strict=True)
+        if read_again.segment.hypothesis == rating.segment.hypothesis
+        for rating in [Rating(read_again.segment, rating.rater, rating.errors, unplaced=rating.unplaced)]
     ]
     written = output.read_bytes().decode()
     kept = [line for line in written.split(end) if line and line not in VTT.replace("\n", end).split(end)]
@@ -157,7 +157,7 @@ def test_notes_of_a_model_replace_earlier_ones(tmp_path: Path) -> None:
     once = tmp_path / "b.vtt"
     for source, target in ((template, once), (once, tmp_path / "c.vtt")):
         texts = list(detection.read(source))
-        rated = [Rating(one.segment, "matese|model:x", (ErrorSpan(0, 1, Severity.MINOR),)) for one in texts]
+        rated = [Rating(text.segment, "matese|model:x", (ErrorSpan(0, 1, Severity.MINOR),)) for text in texts]
         writing.write(rated, target, "vtt", WriteOptions(template=source))
     assert (tmp_path / "c.vtt").read_bytes() == once.read_bytes()
 
@@ -181,8 +181,8 @@ def test_corrections_of_srt_make_srt(tmp_path: Path) -> None:
     path = tmp_path / "a.srt"
     path.write_bytes(text.encode())
     ratings = [
-        replace(one, rater="anna", errors=(), segment=replace(one.segment, extra={"corrected": corrected}))
-        for one, corrected in zip(
+        replace(rating, rater="anna", errors=(), segment=replace(rating.segment, extra={"corrected": corrected}))
+        for rating, corrected in zip(
             detection.read(path), ["We stayed for a long time.", "我们走了", "Yes, and no."], strict=True
         )
     ]

@@ -88,14 +88,14 @@ def test_which_text_is_the_source(
 ) -> None:
     path = tmp_path / "memory.tmx"
     path.write_text(memory(source_lang, unit, "en: Yes | en-US: Yes | de: Ja"), encoding="utf-8")
-    ratings, found = read(path)
+    ratings, reported = read(path)
     keys = [rating.segment.key for rating in ratings]
     texts = [
         f"{key and key.lang_pair}: {r.segment.source} > {r.segment.hypothesis}"
         for key, r in zip(keys, ratings, strict=True)
     ]
     assert [text for key, text in zip(keys, texts, strict=True) if key and key.index == 0] == pairs
-    assert found[: len(issues)] == issues
+    assert reported[: len(issues)] == issues
 
 
 def test_the_asked_language_pair(tmp_path: Path) -> None:

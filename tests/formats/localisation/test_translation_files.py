@@ -59,7 +59,7 @@ def test_notes_are_written_and_read_and_nothing_else_changes(
 ) -> None:
     path = put(tmp_path / "texts", text)
     assert detection.detect(path) == name
-    first, *others = read(path)
+    first, *rest = read(path)
     assert (first.segment.hypothesis, first.errors) == (hypothesis, None)
     errors = (ErrorSpan(0, 3, None), ErrorSpan(4, 8, Severity.MAJOR, 'St"yle'))
     unplaced = (UnplacedError(Severity.MINOR, "x"),)
@@ -68,7 +68,7 @@ def test_notes_are_written_and_read_and_nothing_else_changes(
     )
     rated = replace(rated, omissions=(Omission("source", None, 2, 6, Severity.MAJOR, "Accuracy/Omission", 0.61),))
     free = replace(first, errors=())
-    copy = noted(path, [rated, free], others).decode()
+    copy = noted(path, [rated, free], rest).decode()
     missing = "missing in the translation (Accuracy/Omission): »tree« (confidence 61 %)"
     assert f"Major error, {missing}" in copy
     assert copy.find("<notes>") <= copy.find("<segment>")
@@ -243,9 +243,9 @@ def test_another_language_pair(tmp_path: Path) -> None:
     path = put(tmp_path / "texts.xlf", XLIFF_1)
     (first,) = read(path)
     assert first.segment.key == SegmentKey(lang_pair="en-de", index=1)
-    other = replace(first, errors=(), segment=replace(first.segment, key=SegmentKey(lang_pair="en-fr", index=1)))
+    french = replace(first, errors=(), segment=replace(first.segment, key=SegmentKey(lang_pair="en-fr", index=1)))
     with pytest.raises(ValueError, match=r"unit .* is en-fr and .*texts.xlf en-de: must be of one language pair"):
-        translation_files.save([other], tmp_path / "out", WriteOptions(template=path))
+        translation_files.save([french], tmp_path / "out", WriteOptions(template=path))
 
 
 def test_ratings_of_other_texts(tmp_path: Path) -> None:
@@ -336,16 +336,16 @@ def test_comments_of_replaced_notes_stay(tmp_path: Path, text: str, before: str,
 def test_a_unit_that_a_model_did_not_answer_has_no_note(tmp_path: Path) -> None:
     """As `tag` writes it: the ratings are adapted first."""
     template = put(tmp_path / "texts.po", PO)
-    first, *others = read(template)
+    first, *rest = read(template)
     losses = Counter[str]()
     ratings = [
-        translation_files.adapt(one, losses)
-        for one in (
+        translation_files.adapt(rating, losses)
+        for rating in (
             replace(first, rater="matese|llm:m"),
-            *(replace(o, rater="matese|llm:m", errors=()) for o in others),
+            *(replace(rating, rater="matese|llm:m", errors=()) for rating in rest),
         )
     ]
-    assert [one.errors for one in ratings] == [None, (), ()]
+    assert [rating.errors for rating in ratings] == [None, (), ()]
     copy = tmp_path / "copy.po"
     lost = writing.write(ratings, copy, "po", WriteOptions(template=template))
     assert lost["ratings without spans"] == 1

@@ -51,7 +51,7 @@ def test_usual_names(tmp_path: Path, name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "found"),
+    ("header", "expected"),
     [
         ("Texte source,Traduction", ("a", "b", None)),
         ("Original,Übersetzung", ("a", "b", None)),
@@ -59,10 +59,10 @@ def test_usual_names(tmp_path: Path, name: str, text: str) -> None:
         ("original,mt,source", ("c", "b", {"original": "a"})),
     ],
 )
-def test_names_in_other_languages(tmp_path: Path, header: str, found: tuple[object, ...]) -> None:
+def test_names_in_other_languages(tmp_path: Path, header: str, expected: tuple[object, ...]) -> None:
     row = ",".join("abc"[: header.count(",") + 1])
     (segment,) = read(tmp_path / "a.csv", f"{header}\n{row}\n")
-    assert (segment.source, segment.hypothesis, segment.extra) == found
+    assert (segment.source, segment.hypothesis, segment.extra) == expected
 
 
 def test_a_column_of_comments(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_keys_and_other_columns(tmp_path: Path) -> None:
     assert (first.key, first.extra) == (SegmentKey(None, "en-de", "A", "talk", 7), {"topic": "news", "score": "0.50"})
     assert (second.key, second.extra) == (SegmentKey(None, "en-de", "B"), {"topic": "", "score": "", "id": "x-1"})
     (unnumbered,) = read(tmp_path / "a.csv", "id,mt\n,Ja\n")
-    assert [one.label for one in (first, second, unnumbered)] == ["id 7", "id x-1", "line 2"]
+    assert [segment.label for segment in (first, second, unnumbered)] == ["id 7", "id x-1", "line 2"]
     written = json.loads(jsonl.dumps(Rating(first, "m", ())))
     assert (written["topic"], written["score"], written["input_score"]) == ("news", 0.0, "0.50")
 
@@ -127,10 +127,10 @@ def test_columns_that_the_user_names(tmp_path: Path) -> None:
     ],
 )
 def test_headings_with_commas(tmp_path: Path, named: str, hypotheses: list[str]) -> None:
-    chosen = columns.parse([named])
-    segments = read(tmp_path / "a.csv", '"sys,one",mt,one,"src,en"\nA,B,C,Yes\n', **chosen)
+    user_columns = columns.parse([named])
+    segments = read(tmp_path / "a.csv", '"sys,one",mt,one,"src,en"\nA,B,C,Yes\n', **user_columns)
     assert [segment.hypothesis for segment in segments] == hypotheses
-    assert "source" not in chosen or segments[0].source == "Yes"
+    assert "source" not in user_columns or segments[0].source == "Yes"
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "hf-dataset"])
@@ -222,9 +222,9 @@ def test_language_pairs_that_differ(tmp_path: Path) -> None:
 def test_segments_of_a_table(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"mt": "Ja", "n": 1}\n{"mt": "Ja", "m": 2}\n', encoding="utf-8")
-    given = segments.from_file(str(path))
-    assert (given.counts, given.form) == ({"a": 2}, "jsonl")
-    assert [(segment.key, segment.extra) for segment in given] == [
+    table = segments.from_file(str(path))
+    assert (table.counts, table.form) == ({"a": 2}, "jsonl")
+    assert [(segment.key, segment.extra) for segment in table] == [
         (SegmentKey(index=0), {"n": 1, "m": None}),
         (SegmentKey(index=1), {"n": None, "m": 2}),
     ]
@@ -297,9 +297,9 @@ def test_the_stored_value_of_a_formula_is_read_also_beyond_the_stated_dimensions
 def test_ids_that_are_no_numbers_do_not_take_those_of_others(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,src,mt\n1,A,B\nx2,C,D\n3.0,E,F\nx4,G,H\n", encoding="utf-8")
-    given = segments.from_file(str(path))
-    found = [(segment.key and segment.key.index, segment.hypothesis) for segment in given]
-    assert found == [(1, "B"), (0, "D"), (3, "F"), (2, "H")]
+    table = segments.from_file(str(path))
+    numbered = [(segment.key and segment.key.index, segment.hypothesis) for segment in table]
+    assert numbered == [(1, "B"), (0, "D"), (3, "F"), (2, "H")]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.formats.one_rating import put
 
 
 @pytest.mark.parametrize(
-    ("given", "header"),
+    ("text", "header"),
     [
         (
             "\ufeffid;Source Text;MT;Ref\n1;The cat;Die Katze;Eine Katze\n",
@@ -28,8 +28,8 @@ from tests.formats.one_rating import put
         ("source\thypothesis\nThe cat\tDie Katze\n", '"index"\t"system"\t"hypothesis"\t"source"\t"references"'),
     ],
 )
-def test_separator_mark_and_headings_are_kept(tmp_path: Path, given: str, header: str) -> None:
-    (tmp_path / "in.csv").write_text(given, encoding="utf-8")
+def test_separator_mark_and_headings_are_kept(tmp_path: Path, text: str, header: str) -> None:
+    (tmp_path / "in.csv").write_text(text, encoding="utf-8")
     (rating,) = detection.read(tmp_path / "in.csv")
     rated = replace(rating, rater="m", errors=(ErrorSpan(4, 9, Severity.MINOR),))
     options = WriteOptions(table=csv_table.style_of(tmp_path / "in.csv", {}))
@@ -47,9 +47,9 @@ def test_the_command_keeps_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet"])
 def test_a_comment_that_the_first_text_lacks(tmp_path: Path, ending: str) -> None:
     note = '# [matese] "ann"\n'
-    one = f'{note}msgid "One"\nmsgstr "Eins"\n'
-    two = f'{note}# Minor error: »Zwo«\n# Comment: Zwei?\nmsgid "Two"\nmsgstr "Zwo"\n'
-    (tmp_path / "in.po").write_text(f"{one}\n{two}", encoding="utf-8")
+    first = f'{note}msgid "One"\nmsgstr "Eins"\n'
+    second = f'{note}# Minor error: »Zwo«\n# Comment: Zwei?\nmsgid "Two"\nmsgstr "Zwo"\n'
+    (tmp_path / "in.po").write_text(f"{first}\n{second}", encoding="utf-8")
     path = tmp_path / f"out.{ending}"
     assert main(["convert", str(tmp_path / "in.po"), str(path)]) in (0, None)
     back = list(detection.read(path))

@@ -73,21 +73,21 @@ def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
 def test_texts_by_language(annotator: matese.Annotator, stated: dict[str, str], other: dict[str, str]) -> None:
     datasets = pytest.importorskip("datasets")
     texts = {"en": "A house.", "de": "Ein Haus."}
-    given = datasets.Dataset.from_list([{"translation": texts, **other, **stated}])
-    marked = annotator.annotate(given, lang_pair=None if stated else "en-de")
+    data_set = datasets.Dataset.from_list([{"translation": texts, **other, **stated}])
+    marked = annotator.annotate(data_set, lang_pair=None if stated else "en-de")
     (rating,) = matese.Ratings.from_frame(marked)
     assert matese.expected_score(marked) == [matese.expected_score(rating)]
-    held = (rating.segment.source, rating.segment.hypothesis, rating.segment.references)
-    assert held == ("A house.", *(("Ein Baum.", ("Ein Haus.",)) if other else ("Ein Haus.", ())))
+    texts_read = (rating.segment.source, rating.segment.hypothesis, rating.segment.references)
+    assert texts_read == ("A house.", *(("Ein Baum.", ("Ein Haus.",)) if other else ("Ein Haus.", ())))
     assert rating.segment.key is not None
     assert rating.segment.key.lang_pair == "en-de"
 
 
 def test_texts_by_language_without_one(annotator: matese.Annotator) -> None:
     datasets = pytest.importorskip("datasets")
-    given = datasets.Dataset.from_list([{"translation": {"en": "A house.", "de": None}}])
+    data_set = datasets.Dataset.from_list([{"translation": {"en": "A house.", "de": None}}])
     with pytest.raises(FormatError, match=r"row 0: translation holds texts in en: .* must be of these, not en-de"):
-        annotator.annotate(given, lang_pair="en-de")
+        annotator.annotate(data_set, lang_pair="en-de")
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

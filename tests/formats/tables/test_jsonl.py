@@ -130,8 +130,8 @@ def test_what_is_absent_is_null() -> None:
 def test_only_an_estimate_of_the_score_is_an_expected_score() -> None:
     human = Rating(Segment("a"), SIGNATURE, (), overall=Overall(-1, "mqm"))
     model = Rating(Segment("a"), "rater1", (), estimate=Estimate(-1, "mqm"))
-    other = Rating(Segment("a"), SIGNATURE, (), estimate=Estimate(80, "esa"))
-    assert [jsonl.to_json(rating)["expected_score"] for rating in (human, model, other)] == [None, -1, None]
+    on_another_scale = Rating(Segment("a"), SIGNATURE, (), estimate=Estimate(80, "esa"))
+    assert [jsonl.to_json(rating)["expected_score"] for rating in (human, model, on_another_scale)] == [None, -1, None]
 
 
 def test_tokens_stand_at_the_end_where_they_are_asked_for() -> None:
@@ -198,13 +198,13 @@ def test_files_are_read_line_by_line(tmp_path: Path) -> None:
     plain = tmp_path / "a.jsonl"
     packed = tmp_path / "a.jsonl.gz"
     empty = tmp_path / "empty.jsonl"
-    other = Rating(Segment("\u2028\x85"), None, None)
+    with_line_ends = Rating(Segment("\u2028\x85"), None, None)
     # Raw line separators, and no line end at the last line.
     raw = '{"hypothesis": "\u2028\x85"}'
     plain.write_bytes(f"\ufeff{jsonl.dumps(PREDICTION)}\r\n{raw}".encode())
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     empty.touch()
-    assert list(jsonl.read(plain)) == list(jsonl.read(str(packed))) == [PREDICTION, other]
+    assert list(jsonl.read(plain)) == list(jsonl.read(str(packed))) == [PREDICTION, with_line_ends]
     assert list(jsonl.read(empty)) == []
     assert next(jsonl.read(plain)) == PREDICTION
 

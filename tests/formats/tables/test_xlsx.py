@@ -85,10 +85,10 @@ def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_words_are_found_again(tmp_path: Path, cell: str | None, errors: tuple[ErrorSpan, ...] | None) -> None:
-    rating, other = edited(tmp_path, marked_errors=cell)
+    rating, untouched = edited(tmp_path, marked_errors=cell)
     assert rating.errors == errors
     assert (rating.omissions, rating.unplaced, rating.rater, rating.estimate) == ((), (), None, None)
-    assert other.errors == ()
+    assert untouched.errors == ()
 
 
 def test_other_texts(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ OURS = ["marked errors", "reviewed", "score", "expected score", "row"]
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "ours", "others"),
+    ("rows", "options", "ours", "extra"),
     [
         (
             [["Note", "mt", "row", "ID", "src", "ref"], ["a", "Hund", "x", "a7", "dog", "Hund"]],
@@ -195,7 +195,7 @@ OURS = ["marked errors", "reviewed", "score", "expected score", "row"]
     ],
 )
 def test_the_workbook_that_came_in_is_kept(
-    tmp_path: Path, rows: list[list[object]], options: list[str], ours: list[str], others: dict[str, object]
+    tmp_path: Path, rows: list[list[object]], options: list[str], ours: list[str], extra: dict[str, object]
 ) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
@@ -215,9 +215,9 @@ def test_the_workbook_that_came_in_is_kept(
         assert marked.sheetnames == ["Texte", "Hilfe", "matese"]
         first = marked.worksheets[0]
         header, *lines = ([cell.value for cell in row] for row in first)
-        given = [[*row] for row in rows]
-        width = len([name for name in given[0] if name])
-        assert (header[-5:], [row[:width] for row in (header, *lines)]) == (ours, [row[:width] for row in given])
+        before = [[*row] for row in rows]
+        width = len([name for name in before[0] if name])
+        assert (header[-5:], [row[:width] for row in (header, *lines)]) == (ours, [row[:width] for row in before])
         assert first["A1"].font.italic
         assert first["A2"].number_format == "0.00"
         assert (first["A2"].comment.text, first.column_dimensions["B"].width) == ("look", 77)
@@ -228,7 +228,7 @@ def test_the_workbook_that_came_in_is_kept(
             "dog" if "dog" in rows[1] else None,
             2,
         )
-        assert {name: value for name, value in (read.segment.extra or {}).items() if value is not None} == others
+        assert {name: value for name, value in (read.segment.extra or {}).items() if value is not None} == extra
 
 
 def test_ratings_of_another_file_go_into_a_template(tmp_path: Path) -> None:
@@ -370,5 +370,5 @@ def test_marks_are_a_person_s_only_in_rows_that_were_reviewed_or_changed(
     (rating,) = detection.read(path)
     assert rating.rater == (None if is_of_person else RATING.rater)
     by_bob = Reviewed("bob")
-    assert [one.rater for one in by_bob.of([rating])] == ["bob"] * is_of_person
+    assert [reviewed.rater for reviewed in by_bob.of([rating])] == ["bob"] * is_of_person
     assert (by_bob.n_left_out, by_bob.notice is None) == (int(not is_of_person), is_of_person)

@@ -67,7 +67,7 @@ def written(rating: Rating, folder: Path) -> tuple[Json, ET.Element]:
 def test_regions_count_code_points_and_are_of_the_configuration(tmp_path: Path) -> None:
     made, config = written(GIVEN, tmp_path)
     (prediction,) = made["predictions"]
-    assert [(one["type"], one["value"]["start"], one["value"]["end"]) for one in prediction["result"]] == [
+    assert [(region["type"], region["value"]["start"], region["value"]["end"]) for region in prediction["result"]] == [
         ("labels", 6, 10),
         ("textarea", 6, 10),
     ]
@@ -81,10 +81,10 @@ def test_regions_count_code_points_and_are_of_the_configuration(tmp_path: Path) 
 def test_annotations_are_read_and_cancelled_ones_are_not(tmp_path: Path) -> None:
     region = labels("Major", place=HAUS)
     done = {"id": 1, "completed_by": {"id": 7, "email": "ann@example.org"}, "result": [region]}
-    other = {**done, "completed_by": 3, "result": []}
+    empty = {**done, "completed_by": 3, "result": []}
     cancelled = {**done, "was_cancelled": True}
     data = {"hypothesis": EMOJI}
-    tasks = [task(data=data, annotations=[done, other, cancelled], predictions=[1]), task(data=data, annotations=[])]
+    tasks = [task(data=data, annotations=[done, empty, cancelled], predictions=[1]), task(data=data, annotations=[])]
     path = export(tmp_path, *tasks)
     assert detection.detect(path) == "label-studio"
     ratings, notes = reading.read(path)
@@ -131,8 +131,8 @@ def test_missing_words_of_several_references_end_with_the_first(tmp_path: Path) 
         "missing reference0 6-8 minor",
         ["repaired"],
     )
-    for name, other in (("reference", {"hypothesis": EMOJI}), ("hypothesis", data)):
-        path = export(tmp_path, task(labels("Missing: Minor", place=place, to=name), data=other))
+    for name, texts in (("reference", {"hypothesis": EMOJI}), ("hypothesis", data)):
+        path = export(tmp_path, task(labels("Missing: Minor", place=place, to=name), data=texts))
         with pytest.raises(FormatError, match=rf"missing words 6\.\.13 of {name}"):
             list(label_studio.read(path))
     short = {"hypothesis": EMOJI, "references": ["Er", "Sie"]}
@@ -209,13 +209,13 @@ def test_what_stands_beside_a_region_in_any_order(
     tmp_path: Path, results: list[Json], errors: str, kinds: list[str]
 ) -> None:
     for order in permutations(results):
-        turned = [{**one, "value": _turned(one["value"])} if "value" in one else one for one in order]
+        turned = [{**region, "value": _turned(region["value"])} if "value" in region else region for region in order]
         for clicked in (order, turned):
             assert the_rating(tmp_path, *clicked) == (errors, kinds)
 
 
 def _turned(value: Json) -> Json:
-    return {name: held[::-1] if name == "labels" else held for name, held in value.items()}
+    return {name: item[::-1] if name == "labels" else item for name, item in value.items()}
 
 
 @pytest.mark.parametrize(
@@ -279,11 +279,11 @@ def test_a_region_on_the_source_is_an_error_of_the_source(
     src = {**CAT, "text": "cat" if quotes else None}
     major = labels("Major", place=mt, to=to_mt)
     for results in permutations([major, labels("Minor", place=src, to=to_src, id="s")]):
-        found = the_rating(tmp_path, *results, data=data)
+        rating = the_rating(tmp_path, *results, data=data)
         if to_mt == "left" and not quotes:  # nothing says which text is which
-            assert found == ("no spans", ["ignored", "ignored"])
+            assert rating == ("no spans", ["ignored", "ignored"])
         else:
-            assert found == ("4-8 major, source 4-7 minor", [])
+            assert rating == ("4-8 major, source 4-7 minor", [])
 
 
 @pytest.mark.parametrize(
@@ -308,8 +308,8 @@ def test_one_number_is_the_score_and_several_are_not(tmp_path: Path) -> None:
         ([other, score], Overall(70, "esa"), ["ignored"]),
         ([number, other], None, ["ignored", "ignored"]),
     ):
-        (rating,), found = read(export(tmp_path, task(*results, labels("Minor"))))
-        assert (rating.overall, found) == (overall, kinds)
+        (rating,), reported = read(export(tmp_path, task(*results, labels("Minor"))))
+        assert (rating.overall, reported) == (overall, kinds)
 
 
 def test_a_task_exported_twice(tmp_path: Path) -> None:
@@ -321,8 +321,8 @@ def test_a_task_exported_twice(tmp_path: Path) -> None:
     assert marks(rating) == "4-8 major"
     assert notes == ["!2: skipped, annotation exported twice"]
     no_numbers = {name: value for name, value in once.items() if name != "id"}
-    others = export(tmp_path, once, task(labels("Major"), data={"hypothesis": MT}), no_numbers, no_numbers)
-    assert len(read(others)[0]) == 4
+    without_numbers = export(tmp_path, once, task(labels("Major"), data={"hypothesis": MT}), no_numbers, no_numbers)
+    assert len(read(without_numbers)[0]) == 4
 
 
 MIN = {"annotator": 3, "annotation_id": 2, "lead_time": 1.5, "created_at": "2026-01-01T00:00:00Z"}

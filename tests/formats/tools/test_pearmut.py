@@ -71,8 +71,8 @@ def test_the_log_of_a_campaign_that_has_just_begun(tmp_path: Path) -> None:
 
 def test_pearmut_annotations_before_a_reset_do_not_hold(tmp_path: Path) -> None:
     reset: Json = {"user_id": "ann", "annotation": "__RESET__"}
-    other = answer("ann", [], item=[{"tgt": {"A": "Ja."}}], item_i=1)
-    log = [answer("ann", []), answer("bob", []), reset, other]
+    later = answer("ann", [], item=[{"tgt": {"A": "Ja."}}], item_i=1)
+    log = [answer("ann", []), answer("bob", []), reset, later]
     campaigns = {"pilot": log, "second": [answer("ann", []), answer("cleo", [])]}
     path = put(tmp_path / "annotations.json", json.dumps(campaigns))
     rated = [f"bob: {EMOJI} | ", "ann: Ja. | ", f"ann: {EMOJI} | ", f"cleo: {EMOJI} | "]
@@ -150,8 +150,8 @@ SKIPPED = "skipped, annotation that the user has skipped"
     ],
 )
 def test_what_is_no_rating(tmp_path: Path, changes: Json, note: str) -> None:
-    given = answer("ann", [SPAN], actions=[{"action": "load"}, {"action": "submit"}])
-    assert shown(file(tmp_path, given, answer("ann", [], **changes))) == (
+    rated = answer("ann", [SPAN], actions=[{"action": "load"}, {"action": "submit"}])
+    assert shown(file(tmp_path, rated, answer("ann", [], **changes))) == (
         [f"ann: {EMOJI} | 0-3 minor"],
         [f"1: {note}"],
     )
