@@ -147,10 +147,10 @@ $(PREPARED)/written.jsonl: data_prep/contrasts/written.json.xz | $(VENV)/.instal
 
 $(PREPARED)/written-dev.jsonl $(PREPARED)/pairs.jsonl $(PREPARED)/short.jsonl: $(PREPARED)/written.jsonl ;
 
-$(PREPARED)/injected.jsonl: $(PREPARED)/remedy.jsonl
-	$(BIN)/python -m data_prep injected $< --output $(PREPARED)
+$(PREPARED)/injected.jsonl: $(addprefix $(PREPARED)/,remedy.jsonl written.jsonl short.jsonl)
+	$(BIN)/python -m data_prep injected $^ --output $(PREPARED)
 
-$(PREPARED)/cheats.jsonl: $(PREPARED)/injected.jsonl ;
+$(PREPARED)/cheats.jsonl $(PREPARED)/varied.jsonl: $(PREPARED)/injected.jsonl ;
 
 $(PREPARED)/wmt25-metrics.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep segment-scores --output $(PREPARED)

@@ -101,10 +101,13 @@ def parser() -> argparse.ArgumentParser:
     mined = add("mine", _mine)
     mined.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="JSONL of lp, src and tgt (lang_pair, texts)")
     _add(mined, "--seed", 0, "random seed", "N")
-    damaged = read_raw("injected", _injected, "folder of injected.jsonl and cheats.jsonl")
-    damaged.add_argument(
-        "judged", type=Path, metavar="IN", help="JSONL of translations that a metric scored: remedy.jsonl"
-    )
+    damaged = read_raw("injected", _injected, "folder of injected.jsonl, cheats.jsonl and varied.jsonl")
+    for name, text in (
+        ("judged", "translations that a metric scored: remedy.jsonl"),
+        ("written", "written contrasts: written.jsonl"),
+        ("short", "right translations: short.jsonl"),
+    ):
+        damaged.add_argument(name, type=Path, metavar=name.upper(), help=f"JSONL of {text}")
     _add(damaged, "--share", 0.1, "share of the good translations that become cheats", "P")
     _add(damaged, "--seed", 0, "random seed", "N")
     read_raw("assessments", _assessments, "folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
@@ -243,7 +246,8 @@ def _short_texts(options: argparse.Namespace) -> None:
     store = _store(options)
     parallel = short_texts.read_parallel(store)
     held_out = short_texts.reserved(parallel)
-    written = list(short_texts.written(short_texts.read_written(), seed=0))
+    blocks = (block for block in short_texts.read_written() if held_out.allows(*short_texts.texts_of(block)))
+    written = list(short_texts.written(blocks, seed=0))
     ratings = {
         "written": itertools.filterfalse(short_texts.is_kept_for_calibration, written),
         "written-dev": filter(short_texts.is_kept_for_calibration, written),
@@ -266,10 +270,17 @@ def _injected(options: argparse.Namespace) -> None:
     parallel = short_texts.read_parallel(store)
     held_out = short_texts.reserved(parallel)
     words = short_texts.lexicon(short_texts.read_pairs(store), parallel, held_out)
-    damaged = list(injected.build(jsonl.read(options.judged), words, seed=options.seed))
+
+    def allowed(ratings: Iterable[Rating]) -> Iterator[Rating]:
+        for rating in ratings:
+            if held_out.allows(rating.segment.hypothesis, *splits.texts_of(rating.segment)):
+                yield rating
+
+    damaged = list(allowed(injected.build(jsonl.read(options.judged), words, seed=options.seed)))
     good = [rating for rating in damaged if not rating.errors]
     cheats = injected.cheats(good, share=options.share, seed=options.seed)
-    _write_all(options.output, {"injected": damaged, "cheats": cheats})
+    varied = injected.varied(jsonl.read(options.written), jsonl.read(options.short), words, seed=options.seed)
+    _write_all(options.output, {"injected": damaged, "cheats": cheats, "varied": allowed(varied)})
 
 
 def _translations(options: argparse.Namespace) -> None:

@@ -1,13 +1,14 @@
-"""Errors in good translations by systems, and cheats: texts that fool a metric.
+"""Errors in good translations by systems and in right wordings, and cheats: texts that fool a metric.
 
 Systems word a sentence differently from its reference, so that one wrong word in their translation is not told by
-likeness. A translation counts as good if a strong metric scores it high. Half of the errors are words that the lexicon
-of minimal pairs exchanges, half are those of `synthesis`.
+likeness; so do those who wrote a second right wording. A translation by a system counts as good if a strong metric
+scores it high. Errors are wrong numbers, words that the lexicon of minimal pairs exchanges, and those of `synthesis`.
 """
 
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, UnplacedError
 from matese.corruption import pools
 from matese.corruption.edits import words_in
+from matese.corruption.meaning_errors import NUMBER
 from matese.corruption.pools import Pool, words_of
 from matese.text.languages import languages_of
 
@@ -30,6 +32,14 @@ _KINDS = {
     if kind in synthesis.MEANING
 }
 """Weights of the injected kinds: negations and roles are rare otherwise."""
+_WRONG_NUMBERS = 0.7
+"""Share of the texts with a number in which a number is wrong."""
+_N_SHORT = 12_000
+"""Short translations with a number that are drawn."""
+_LEAST_SHORT = 13
+"""Least characters of these."""
+_TIMES = 2
+"""How often a right wording gets an error."""
 _TWICE = -10.0
 """MQM score of a text that stands there twice."""
 _PREAMBLES = (
@@ -50,27 +60,80 @@ _APPENDED = (
 def build(
     ratings: Iterable[Rating], lexicon: Mapping[str, Mapping[str, Sequence[str]]], *, seed: int
 ) -> Iterator[Rating]:
-    """Yields good translations unchanged and with one error of meaning each.
+    """Yields good translations unchanged and with one error of meaning each; see `beside_wrong`.
 
     Args:
         ratings: translations scored by a metric, from 0 to 1.
         lexicon: by target language, the words that may replace a word, see `short_texts.lexicon`.
         seed: of the draws.
     """
-    good = list(_good(ratings, seed))
-    languages = pools.build_all(rating.segment for rating in good)
-    for number, rating in enumerate(good):
+    yield from beside_wrong(list(_good(ratings, seed)), lexicon, seed=seed)
+
+
+def varied(
+    written: Iterable[Rating],
+    short: Iterable[Rating],
+    lexicon: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    seed: int,
+) -> Iterator[Rating]:
+    """Yields written right wordings, and short translations with a number, beside the same with an error of meaning.
+
+    Args:
+        written: contrasts; the wrong ones are left out.
+        short: right translations.
+        lexicon: as in `build`.
+        seed: of the draws.
+    """
+    right = [rating for rating in written if not rating.all_errors]
+    numbers = [rating for rating in short if _has_number(rating) and len(rating.segment.hypothesis) >= _LEAST_SHORT]
+    drawn = random.Random(f"varied|{seed}").sample(numbers, min(_N_SHORT, len(numbers)))
+    yield from beside_wrong([*right, *drawn], lexicon, seed=seed, times=_TIMES)
+
+
+def beside_wrong(
+    right: Sequence[Rating], lexicon: Mapping[str, Mapping[str, Sequence[str]]], *, seed: int, times: int = 1
+) -> Iterator[Rating]:
+    """Yields right ratings, each before the same with one error of meaning.
+
+    In most texts with a number the number is wrong. Of the others, half get a word of the lexicon.
+
+    Args:
+        right: ratings without errors.
+        lexicon: by target language, the words that may replace a word, see `short_texts.lexicon`.
+        seed: of the draws.
+        times: how often each rating is drawn; its errors differ.
+    """
+    languages = pools.build_all(rating.segment for rating in right)
+    wordings: dict[tuple[object, str | None], set[str]] = defaultdict(set)
+    for rating in right:
+        wordings[_place(rating)].add(rating.segment.hypothesis)
+    for number, rating in enumerate([*right] * times):
         rng = random.Random(f"injected|{seed}|{number}")
         pair = languages_of(rating.segment.key)
-        wrong = exchanged(rating, lexicon.get(pair[1], {}), rng) if rng.random() < 0.5 else None
+        kinds = rng.choices(list(_KINDS), list(_KINDS.values()), k=2)
+        wrong = None
+        if _has_number(rating) and rng.random() < _WRONG_NUMBERS:
+            kinds = ["number"]
+        elif rng.random() < 0.5:
+            wrong = exchanged(rating, lexicon.get(pair[1], {}), rng)
         if wrong is None:
             setting = synthesis.setting_of(pair, rating.segment.source, languages)
-            kinds = rng.choices(list(_KINDS), list(_KINDS.values()), k=2)
             made = synthesis.inject(rating, setting, rng, 1, kinds=kinds)
             wrong = made.rating if made else None
-        if wrong is not None:
+        if wrong is not None and wrong.segment.hypothesis not in wordings[_place(rating)]:
             yield rating
             yield replace(wrong, rater=RATER, overall=None, estimate=None)
+
+
+def _place(rating: Rating) -> tuple[object, str | None]:
+    """Returns what the right wordings of a text have in common."""
+    segment = rating.segment
+    return segment.key and segment.key.lang_pair, segment.source
+
+
+def _has_number(rating: Rating) -> bool:
+    return bool(NUMBER.search(rating.segment.hypothesis))
 
 
 def _good(ratings: Iterable[Rating], seed: int) -> Iterator[Rating]:

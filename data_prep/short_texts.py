@@ -37,7 +37,7 @@ FOLDER = "short"
 WRITTEN = OWN / "written.json.xz"
 """The written contrasts without the held-out ones."""
 HELD_OUT_WRITTEN = Path(__file__).with_name("held_out_written.txt")
-"""Hashes of those texts of held-out written contrasts that stand in the public parallel texts."""
+"""Hashes of those texts of held-out written contrasts that stand in the public parallel texts or in written ones."""
 _HELD_OUT = 8
 """One source in so many is held out."""
 _KEPT = 64

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from data_prep import injected
-from matese.annotation import Estimate, Rating, Segment, SegmentKey
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
 
 SENTENCES = (
     ("The small dog sleeps in the garden today.", "Der kleine Hund schläft heute im Garten."),
@@ -33,6 +34,24 @@ def test_a_right_and_a_wrong_text_follow_each_other() -> None:
     marks = {rating.segment.hypothesis[e.start : e.end] for rating in wrong for e in rating.errors or ()}
     assert {"Vogel", "Film"} & marks, "from the lexicon"
     assert marks - {"Vogel", "Film"}, "from synthesis"
+
+
+def test_right_wordings_of_a_source_stay_right() -> None:
+    source, text = SENTENCES[2]
+    key = SegmentKey("written", "en-de")
+    wordings = [text, text.replace("drei", "3"), text.replace("drei", "5").replace("trinken", "trinken etwa")]
+    written = [Rating(Segment(wording, source, ("Referenz",), key), "x", ()) for wording in wordings]
+    wrong = replace(written[0], errors=(ErrorSpan(0, 3, Severity.MAJOR),))
+    short = [Rating(Segment(text, source, (), key), "x", ()) for text in ("Kein Eintrag da.", "Seite 17 von 25 Seiten")]
+    lexicon = {"de": {"drei": ["vier"]}}
+    made = list(injected.varied([*written, wrong], short, lexicon, seed=0))
+    right = {rating.segment.hypothesis for rating in made[::2]}
+    assert right <= {*wordings, "Seite 17 von 25 Seiten"}, "no short text without a number"
+    assert not any(rating.errors for rating in made[::2])
+    assert not {rating.segment.hypothesis for rating in made[1::2]} & right
+    assert all(len(rating.all_errors) == 1 for rating in made[1::2])
+    (page, *_) = (rating for rating in made[1::2] if rating.segment.hypothesis.startswith("Seite"))
+    assert page.segment.hypothesis != "Seite 17 von 25 Seiten", "the number is wrong"
 
 
 def test_each_cheat_is_marked_where_it_is_wrong() -> None:

@@ -84,7 +84,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     encoder = save_small("FacebookAI/xlm-roberta-base", folder / "encoder")
     made = folder / "data" / "prepared"
     prepared.prepare(prepared.write_raw(folder / "raw"), made, encoder=encoder)
-    without_raw_files = ("gemba", "remedy", "contrasts", "written", "pairs", "short", "injected", "cheats")
+    without_raw_files = ("gemba", "remedy", "contrasts", "written", "pairs", "short", "injected", "cheats", "varied")
     for name in without_raw_files:
         shutil.copy(made / "rewordings.jsonl", made / f"{name}.jsonl")
     return folder
