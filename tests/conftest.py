@@ -26,11 +26,6 @@ hypothesis.settings.register_profile("matese", deadline=None, derandomize=True, 
 hypothesis.settings.load_profile("matese")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Returns one worker more than there are cores: some tests wait for servers, browsers and other processes."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
-
-
 def restore_ctrl_c() -> None:
     """Undoes what a shell does to commands in the background (`make test &`): it makes them ignore SIGINT.
 
