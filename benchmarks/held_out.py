@@ -7,8 +7,8 @@ No text of `data_prep.short_texts` that is held out, or shares a text with one, 
 - sentences, app strings, paragraphs: written contrasts. The reference is another right wording than the one that a
   wrong text starts from, the least alike;
 - minor: written contrasts with a Minor error;
-- missing: written texts that lack something. What is found is an omission: by the source, of the missing words; by the
-  reference, in which their place is not known, of any;
+- missing: written texts that lack something, beside the first other right wording. They count as found if the missing
+  words are marked as an omission in the source or, in a reference, where their place is not known, if any words are;
 - mined: minimal pairs of human translations, by the source alone;
 - numbers: one changed digit in 1, 4, 8 or 16 sentences that are joined;
 - joined 4, joined 10: one wrong sentence among 4 or 10 reworded ones;
@@ -275,8 +275,8 @@ def _written(blocks: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
                 yield Case(name, entry["kind"], segment, replace(segment, hypothesis=wrong), spans)
         for entry in block["missing"]:
             nearest = max(wordings, key=lambda text: _likeness(text, entry["text"]))
-            others = [text for text in wordings if text != nearest] or [nearest]
-            segment = _segment(block, nearest, others[0])
+            references = [text for text in wordings if text != nearest] or [nearest]
+            segment = _segment(block, nearest, references[0])
             start = block["source"].index(entry["words"])
             place = (start, start + len(entry["words"]))
             yield Case("missing", "missing", segment, replace(segment, hypothesis=entry["text"]), missing=place)
