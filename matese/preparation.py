@@ -307,7 +307,7 @@ def _trimmed(
         end = span.start + len(marked.rstrip())
         if start >= end:
             change("error on white space only, kept without a place")
-            lost.append(UnplacedError(span.severity, span.category))
+            lost.append(UnplacedError(span.severity, span.category, rule=span.rule))
             continue
         if (start, end) != (span.start, span.end):
             change("white space at the ends of a span trimmed")

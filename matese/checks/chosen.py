@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 ALSO = "also"
 ONLY = "only"
 NONE = "none"
+WITH_PARAMETERS = ("terms",)
+"""Rules beside those of the table, each of which needs a value that only the user has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,11 @@ class ChosenRules:
     @property
     def rules(self) -> Sequence[Rule]:
         """The rules, in the order of the table, and that of the terms."""
-        from matese.checks import rules
+        selected: list[Rule] = []
+        if self.names != ():
+            from matese.checks import rules
 
-        selected = [rule for rule in rules.TABLE if self.names is None or rule.name in self.names]
+            selected += [rule for rule in rules.TABLE if self.names is None or rule.name in self.names]
         if self.terms is not None:
             from matese.checks import terms
 
@@ -50,7 +54,7 @@ class ChosenRules:
 
         if not self.is_default or (form is not None and BY_NAME[form].is_for_localisation):
             return self.rules
-        return () if self.terms is None else replace(self, names=()).rules
+        return replace(self, names=()).rules
 
 
 DEFAULT = ChosenRules(is_default=True)

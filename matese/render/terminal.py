@@ -196,11 +196,12 @@ def _details(rating: Rating) -> str:
     ]
     details = []
     for error, text, note in marked:
-        has_more = isinstance(error, ErrorSpan) and (error.votes or error.correction is not None)
-        if error.category or error.reason or has_more:
+        label = error_label(error)
+        has_votes = isinstance(error, ErrorSpan) and error.votes
+        if has_votes or label != severities.label(error.severity):
             words = text[error.start : error.end]
             quoted = words if len(words) <= _MOST_QUOTED else f"{words[: _MOST_QUOTED - 1]}…"
-            details.append(f"{quoted}: {error_label(error)}{note}")
+            details.append(f"{quoted}: {label}{note}")
     return show("; ".join([*details, *map(unplaced_label, rating.unplaced)]))
 
 

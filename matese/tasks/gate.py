@@ -271,10 +271,10 @@ def _with_inconsistencies(ratings: Sequence[Rating], every: Sequence[Segment]) -
 def _parsed_maximum(limit: Maximum | str) -> Maximum:
     """Returns a limit of --max; raises a UsageError unless it is of a severity or rule that there is."""
     from matese.annotation import severities
-    from matese.checks import rules
+    from matese.checks import chosen, rules
 
     maximum = Maximum.parse(limit)
-    kinds = ["errors", *severities.MEANINGS, *rules.NAMES, "terms", CONSISTENCY]
+    kinds = ["errors", *severities.MEANINGS, *rules.NAMES, *chosen.WITH_PARAMETERS, CONSISTENCY]
     if maximum.kind not in kinds:
         raise UsageError(f"--max {maximum.kind}={maximum.most:g}: {unknown('kind', maximum.kind, kinds)}")
     return maximum

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from matese.annotation import (
 )
 from matese.checks import checker, chosen, codes, numbers, placeholders, repetition, rules, scripts
 from matese.errors import UsageError
+from matese.tasks.annotators import Marking
 from matese.text.words import UNTRANSLATED
 
 MAJOR = Severity.MAJOR
@@ -223,6 +225,7 @@ def test_every_rule_finds_its_fault_and_is_documented() -> None:
     for name, segment in faults.items():
         assert {error.rule for error in checker.check(segment).all_errors} == {name}
         assert f"| `{name}` |" in page
+        assert re.search(rf"\b{name}\b", Marking.__doc__ or "")
 
 
 @pytest.mark.parametrize(
