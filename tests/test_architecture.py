@@ -57,8 +57,9 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(module: Module) -> Iterator[Import]:
-    """Yields what a module imports: when it is loaded, inside functions, and for type checkers."""
+@cache
+def imports(module: Module) -> tuple[Import, ...]:
+    """Returns what a module imports: when it is loaded, inside functions, and for type checkers."""
     known = {module.name for module in modules()}
 
     def visit(node: ast.AST, at_load: bool) -> Iterator[Import]:
@@ -74,7 +75,7 @@ def imports(module: Module) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
             yield from visit(child, at_load and not is_function)
 
-    return visit(module.tree, True)
+    return tuple(visit(module.tree, True))
 
 
 def test_imports_point_down() -> None:

@@ -59,7 +59,7 @@ def marked_and_free() -> tuple[Rating, ...]:
 
 
 def test_the_new_model_holds_what_was_fitted_and_the_same_weights(directory: Path, tmp_path: Path) -> None:
-    ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 20)
+    ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 5)
     calibrated = calibrate(directory, [ratings], tmp_path / "new")
     old, new = (checkpoint.load(path) for path in (directory, tmp_path / "new"))
     fitted = tuple(input_fit.fitted for input_fit in calibrated.inputs)
@@ -88,7 +88,7 @@ def test_other_ratings_decide_alone_on_the_detection_of_error_free_segments(dire
 
 
 def test_only_short_contrasts_are_read(directory: Path, tmp_path: Path) -> None:
-    ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 20)
+    ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 5)
     free = [dataclasses.replace(rating, errors=(), omissions=(), unplaced=()) for rating in RATINGS]
     long = [
         dataclasses.replace(rating, segment=dataclasses.replace(rating.segment, hypothesis="Haus " * 9))
@@ -100,7 +100,7 @@ def test_only_short_contrasts_are_read(directory: Path, tmp_path: Path) -> None:
             directory,
             [ratings],
             tmp_path / "new",
-            contrasts=[write_ratings(tmp_path / "short.jsonl", tuple(texts) * 40)],
+            contrasts=[write_ratings(tmp_path / "short.jsonl", tuple(texts) * 5)],
         )
         for texts in (long, free)
     )
@@ -217,7 +217,7 @@ def test_few_right_short_texts_score_badly_and_many_wrong_ones_do() -> None:
 
 def test_a_calibrated_model_agrees_with_itself(directory: Path, tmp_path: Path) -> None:
     """All that is fitted is used: thresholds, severities and detectors of a model that marks at random."""
-    ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 20)
+    ratings = write_ratings(tmp_path / "dev.jsonl", marked_and_free() * 5)
     calibrated = calibrate(directory, [ratings], tmp_path / "new")
     annotator = matese.load(tmp_path / "new", choice=matese.DecodingChoice(error_free=True))
     assert annotator.decoding.fitted == tuple(input_fit.fitted for input_fit in calibrated.inputs)

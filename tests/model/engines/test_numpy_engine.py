@@ -39,8 +39,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"score": {}, "meaning": {}, "fitted": [Fitted("reference", meaning=MeaningRule(-1.0))], "extra_width": 40},
 )
 ODD = [Segment(*texts) for texts in zip(HYPOTHESES, HYPOTHESES[::-1], ((text,) for text in REFERENCES), strict=True)]
-ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("a" * 999, "b ", ("c",))]
-ODD += [Segment("a", "b " * 600, ("c " * 600,))]
+ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",))]
 ODD += [
     Segment(
         "Das ist heute gut und schön. Das Haus war gestern nicht so gut! Um 9 Uhr kam sie.",
@@ -48,6 +47,7 @@ ODD += [
         ("Heute ist das gut und schön. Gestern war das Haus nicht so gut! Sie kam um 9 Uhr.",),
     )
 ]
+LONG = [Segment("a" * 999, "b ", ("c",)), Segment("a", "b " * 600, ("c " * 600,))]
 
 
 def check_agreement(
@@ -81,7 +81,7 @@ def check_agreement(
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_it_computes_what_torch_computes(settings: dict[str, Any], tiny_model_factory: TinyModelFactory) -> None:
     directory = tiny_model_factory(**{"inputs": ("reference", "source"), **settings})
-    check_agreement(directory, ODD + random_segments(16), least_spans=15)
+    check_agreement(directory, ODD + LONG + random_segments(16), least_spans=15)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -101,7 +101,7 @@ def test_it_does_not_matter_which_rows_are_computed_together(
     directory = tiny_model_factory(
         inputs=("source+reference", "reference"), separate_layers=1, score={}, max_tokens=100
     )
-    check_agreement(directory, ODD + random_segments(16), least_spans=15)
+    check_agreement(directory, ODD + LONG + random_segments(16), least_spans=15)
 
 
 def test_token_types_are_left_to_torch(tiny_model_factory: TinyModelFactory) -> None:
@@ -146,7 +146,7 @@ def mixed_texts(n_segments: int) -> list[Segment]:
 def test_the_embedded_model_says_the_same(kind: str) -> None:
     lines = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("mt", "src", "ref")]
     segments = [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in zip(*lines, strict=True)]
-    read = [*segments[:4], *mixed_texts(4), *ODD]
+    read = [*segments[:3], *mixed_texts(3), *ODD]
     if kind == "reference":
         read = [Segment(segment.hypothesis, None, segment.references) for segment in read]
     else:
