@@ -39,7 +39,7 @@ def save(path: Path, ratings: list[Rating]) -> Path:
 
 def test_dir_and_help_list_what_users_call() -> None:
     assert dir(matese) == sorted(matese.__all__)
-    documented = pydoc.render_doc(matese, renderer=pydoc.plaintext)
+    documented = pydoc.plain(pydoc.render_doc(matese))
     assert {"annotate", "compare", "evaluate", "explain", "gate", "load", "rerank"} <= set(
         re.findall(r"^    (\w+)\(", documented, re.MULTILINE)
     )
