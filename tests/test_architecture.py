@@ -63,7 +63,7 @@ def imports(module: Module) -> tuple[Import, ...]:
     known = {module.name for module in modules()}
 
     def visit(node: ast.AST, at_load: bool) -> Iterator[Import]:
-        at_load = at_load and not (isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"))
+        at_load = at_load and not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
         if isinstance(node, ast.Import):
             yield from (Import(alias.name, at_load) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -120,7 +120,7 @@ def test_config_trains(name: str, data: Path, tmp_path: Path, monkeypatch: pytes
     shipped = config.load(path)
     overrides = [
         ("output", json.dumps(str(tmp_path / "run"))),
-        ("training.max_steps", "3"),
+        ("training.max_steps", "2"),
         ("training.accumulate", "1"),
         ("training.accelerator", "cpu"),
     ]
