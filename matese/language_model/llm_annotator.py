@@ -503,7 +503,7 @@ def _in_order(function: Callable[[A], B], items: Iterable[A], n_threads: int) ->
     waiting: deque[Future[B]] = deque()
     stream = iter(items)
     for _ in range(n_threads):
-        threading.Thread(target=_work, args=(function, tasks), name="matese", daemon=True).start()
+        threading.Thread(target=_work, args=(function, tasks), name="matese-request", daemon=True).start()
     try:
         while True:
             for item in islice(stream, 2 * n_threads - len(waiting)):

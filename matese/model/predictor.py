@@ -284,7 +284,7 @@ def ahead(function: Callable[[A], B], items: Iterable[A]) -> Generator[B, None, 
     waiting: deque[Future[B]] = deque()
     failure: Exception | None = None
     stream: Iterator[A] | None = iter(items)
-    executor = ThreadPoolExecutor(1, thread_name_prefix="matese")
+    executor = ThreadPoolExecutor(1, thread_name_prefix="matese-ahead")
     try:
         while stream is not None or waiting:
             while stream is not None and len(waiting) < 2:

@@ -10,7 +10,7 @@ from matese.model.predictor import ahead, chunked
 
 
 def threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("matese")]
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("matese-ahead")]
 
 
 def test_chunks_are_bounded_and_grow() -> None:
@@ -29,7 +29,7 @@ def test_results_come_in_order_from_another_thread() -> None:
 
     assert list(ahead(double, range(5))) == [0, 2, 4, 6, 8]
     assert list(ahead(double, [])) == []
-    assert names == {"matese_0"}
+    assert names == {"matese-ahead_0"}
     assert threads() == []
 
 
