@@ -67,13 +67,13 @@ def _new_unplaced(rating: Rating, findings: Rating) -> tuple[UnplacedError, ...]
 
 
 def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed]) -> tuple[Placed, ...]:
-    """Returns the spans and the findings; those of the same words become one span, so that no word costs twice."""
-    joined = list(spans)
-    for finding in findings:
-        same = [span for span in joined if _is_same(segment, span, finding)]
-        joined = [span for span in joined if span not in same]
-        joined.append(_merged(finding, same))
-    return tuple(joined)
+    """Returns the spans and the findings; a span on the words of a finding becomes part of it, so that it costs once.
+
+    Findings of several rules on the same words stay, as without a model.
+    """
+    merged = [_merged(finding, [span for span in spans if _is_same(segment, span, finding)]) for finding in findings]
+    kept = [span for span in spans if not any(_is_same(segment, span, finding) for finding in findings)]
+    return (*kept, *merged)
 
 
 def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:

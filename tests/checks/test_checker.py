@@ -250,6 +250,17 @@ def test_what_model_and_rules_mark_costs_once(
     assert len(both.all_errors) == n_errors
 
 
+def test_a_finding_is_lost_to_no_other_rule() -> None:
+    segment = Segment("Zahlen {m} jetzt 17 Mal", "Pay 12 times", key=KEY, extra={"max_length": 9})
+    findings = checker.check(segment)
+    assert {error.rule for error in findings.errors or ()} == {"length", "numbers", "placeholders"}
+    unmarked = Rating(segment, "m", ())
+    assert checker.add_findings(unmarked).all_errors == findings.all_errors
+    marked = Rating(segment, "m", (ErrorSpan(0, 23, MINOR, None, 0.5),))
+    both = checker.add_findings(marked).errors or ()
+    assert [(error.rule, error.confidence) for error in both] == [(error.rule, 0.5) for error in findings.errors or ()]
+
+
 def test_no_answer_of_a_model_is_not_free_of_errors() -> None:
     unanswered = Rating(Segment("Es kostet 17 €.", "It costs €17."), "matese|model:m", None)
     assert checker.add_findings(unanswered) == unanswered
