@@ -81,7 +81,7 @@ def run(request: Request, stream: TextIO | None = None) -> Evaluation:
         options = tag_units.figure_options(request.figures, request.penalties)
         gold, predicted, *versus = _read(request)
         if request.common:
-            gold, predicted, *versus = _common([gold, predicted, *versus])
+            gold, predicted, *versus = _common([_of_rater(gold, request.raters.rater), predicted, *versus])
         single = texts.one_per_segment(
             gold.ratings, request.raters, name=gold.name, weights=request.penalties, predicted=predicted.ratings
         )
@@ -129,6 +129,12 @@ def _sources(predictions: Iterable[NamedRatings]) -> dict[str | None, set[str]]:
         if rating.segment.source is not None:
             sources.setdefault(rating.rater, set()).add(rating.segment.source)
     return sources
+
+
+def _of_rater(gold: NamedRatings, rater: str | None) -> NamedRatings:
+    """Returns the ratings of a rater; all if none is chosen, or if there is no such rater, which is refused later."""
+    kept = [number for number, rating in enumerate(gold.ratings) if rater in (None, rating.rater)]
+    return gold.select(kept) if kept else gold
 
 
 def _common(sides: Sequence[NamedRatings]) -> list[NamedRatings]:

@@ -283,6 +283,13 @@ def test_a_prediction_of_a_part_of_the_gold(folder: Path, is_keyed: bool) -> Non
         "part.jsonl: 2 of 2 ratings compared",
     ]
     assert json.loads(ran.out)["segments"] == 2
+    of_others = [replace(rating, rater="b") for rating in ratings(GOLD)]
+    put(folder / "two.jsonl", as_given([*ratings(GOLD)[:2], *of_others]))
+    ran = do(evaluate, common=True, rater=ratings(GOLD)[0].rater, gold="two.jsonl", predicted="part.jsonl")
+    assert ran.told.splitlines()[:2] == [
+        "two.jsonl: 1 of 2 ratings compared",
+        "part.jsonl: 1 of 2 ratings compared",
+    ]
     unrelated = [Rating(Segment("anders", key=SegmentKey("u", index=9)), "m", ())]
     put(folder / "other.jsonl", as_given(unrelated))
     assert refusal(evaluate, common=True, gold="gold.jsonl", predicted="other.jsonl").startswith("no segment is common")

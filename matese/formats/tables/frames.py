@@ -110,13 +110,15 @@ def segments(frame: Any, names: Names, lang_pair: str | None = None) -> Iterator
 def without_ratings(frame: Any) -> Any:  # noqa: ANN401
     """Returns a frame without the columns of earlier ratings; other columns of these names are called `input_NAME`.
 
+    Ratings are lists of errors, or have the signature of a model as their rater.
+
     Raises:
         UsageError: if there is such a column already.
     """
     is_data_set = _kind(frame) == "datasets.Dataset"
     names = list(map(str, frame.column_names if is_data_set else frame.columns))
     ours = [name for name in ADDED if name in names]
-    if columns.holds_ratings(dict.fromkeys(names)):
+    if ours and _is_rated(frame):
         if is_data_set:
             return frame.remove_columns(ours)
         return frame.drop(columns=ours) if _kind(frame) == "pandas.DataFrame" else frame.drop(ours)
@@ -126,6 +128,14 @@ def without_ratings(frame: Any) -> Any:  # noqa: ANN401
     if is_data_set:
         return frame.rename_columns(new)
     return frame.rename(columns=new) if _kind(frame) == "pandas.DataFrame" else frame.rename(new)
+
+
+def _is_rated(frame: Any) -> bool:  # noqa: ANN401
+    for _, cells in _rows(frame):
+        errors = columns.plain_value(cells.get("errors"))
+        if isinstance(errors, list) or str(errors).startswith("[") or str(cells.get("rater")).startswith("matese|"):
+            return True
+    return False
 
 
 def with_ratings(

@@ -45,6 +45,16 @@ def test_columns_are_added(annotator: matese.Annotator, kind: str) -> None:
     assert list(again.column_names if kind == "datasets" else again.columns) == names
 
 
+@pytest.mark.parametrize("errors", [2, "a note", None])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "datasets"])
+def test_columns_that_are_no_ratings_are_kept(annotator: matese.Annotator, kind: str, errors: object) -> None:
+    library = pytest.importorskip(kind)
+    own = {"score": 73.5, "rater": "anna", "overall": 88, "errors": errors}
+    cells = {"mt": ["Ein Haus."], "ref": ["Ein Baum."], **{name: [cell] for name, cell in own.items()}}
+    marked = annotator.annotate(library.Dataset.from_dict(cells) if kind == "datasets" else library.DataFrame(cells))
+    assert {name: next(iter(marked[f"input_{name}"])) for name in own} == own
+
+
 def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"out": ["a", "b"], "gold": ["a", "c"]}, index=[7, 3])
