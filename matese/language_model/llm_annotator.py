@@ -37,7 +37,7 @@ _HOPELESS = 5
 """A run stops after this many unusable answers if there was no usable one."""
 _QUOTES = {
     answers.INEXACT: "differ from the text in case, spaces or quotation marks",
-    answers.AMBIGUOUS: "occur several times: the model's count decides",
+    answers.AMBIGUOUS: "occur several times: the model's count decides, or the first one if there are fewer",
     answers.MISSING: "occur nowhere: their errors have no place",
 }
 A = TypeVar("A")
@@ -75,7 +75,7 @@ class Settings(RunLimits):
         from matese.formats import glossary, weights_file
         from matese.language_model import own_prompt
 
-        is_own = self.prompt not in prompts.PROMPTS and ("." in self.prompt or Path(self.prompt).is_file())
+        is_own = self.prompt not in prompts.PROMPTS
         return Question(
             # A file asks for errors, unless the score of "esa" is asked for in the second step.
             cast(PromptName, self.prompt if not is_own else "esa" if self.steps == 2 else "mqm"),
@@ -330,7 +330,8 @@ class LanguageModel:
     def cost(self, segments: Iterable[Segment]) -> tuple[int, int]:
         """Returns how many requests segments take, and about how many tokens their prompts have.
 
-        Neither requests that are repeated nor answers are counted. Nothing is sent.
+        Neither requests that are repeated, nor answers, nor judgements that were answered before are counted. Nothing
+        is sent.
         """
         n_requests = 0
         n_tokens = 0
@@ -342,8 +343,10 @@ class LanguageModel:
             asked = [prompts.build(self.question, replace(passage, segment=segment))]
             if self.question.n_steps == 2:
                 asked.append(prompts.build_score(segment, ()))
-            n_requests += self._n_judgements * len(asked)
-            n_tokens += self._n_judgements * sum(prompt.n_tokens for prompt in asked)
+            places = (_place(self._body(asked[0]), number) for number in range(self._n_judgements))
+            n_open = sum(self._finished.get(self._base_url, place) is None for place in places)
+            n_requests += n_open * len(asked)
+            n_tokens += n_open * sum(prompt.n_tokens for prompt in asked)
         return n_requests, n_tokens
 
     def preferences(self, pairs: Iterable[tuple[Segment, Segment]]) -> Iterator[PairAnswer]:
@@ -458,7 +461,7 @@ class LanguageModel:
             AnswerError: if no attempt got an answer that can be used.
         """
         body = self._body(prompt)
-        place = body if number == 0 else {**body, "judgement": number}
+        place = _place(body, number)
         line = self._finished.get(self._base_url, place)
         stored = None if line is None else plain_values.from_json(line, Completion)
         problem = AnswerError("not asked")
@@ -483,6 +486,11 @@ class LanguageModel:
         defaults = {**self._defaults, "response_format": {"type": "json_schema", "json_schema": form}}
         parameters = {name: value for name, value in {**defaults, **self._parameters}.items() if value is not None}
         return {"model": self.model, "messages": list(prompt.messages), **parameters}
+
+
+def _place(body: dict[str, Any], number: int) -> dict[str, Any]:
+    """Returns what names the answer to a request for a judgement among finished work."""
+    return body if number == 0 else {**body, "judgement": number}
 
 
 def _warmer(body: dict[str, Any], attempt: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ What is absent is empty. The filter `tojson` writes a text as a JSON string, whi
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,10 +40,12 @@ class OwnPrompt:
     """A prompt of the user's own.
 
     Attributes:
+        name: of the file, in messages.
         text: of the file.
         template: what it is compiled to.
     """
 
+    name: str
     text: str
     template: Template
 
@@ -53,10 +56,18 @@ class OwnPrompt:
             texts: what is shown of it, by the names of fields.
             scheme: categories and severities.
             answer: the form of the answer.
+
+        Raises:
+            FormatError: if an expression of the prompt has no value.
         """
         severities = {severity.name: severity.definition for severity in scheme.severities}
         values = {**dict.fromkeys(FIELDS, ""), **texts, "categories": scheme.categories, "severities": severities}
-        return self.template.render({**values, "answer": answer})
+        try:
+            return self.template.render({**values, "answer": answer})
+        except Exception as error:  # of many types: it is the user's code
+            frames = traceback.extract_tb(error.__traceback__)
+            line = next((frame.lineno for frame in reversed(frames) if frame.filename == "<template>"), None)
+            raise FormatError(self.name, line, f"cannot be filled in ({error})") from None
 
 
 def read(path: str | Path) -> OwnPrompt:
@@ -72,7 +83,9 @@ def read(path: str | Path) -> OwnPrompt:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(name, None, f"cannot be read ({error}): must be a prompt in Jinja, in UTF-8") from None
+        raise FormatError(
+            name, None, f"cannot be read ({error}): must be mqm, esa, or a file in Jinja, in UTF-8"
+        ) from None
     environment = ImmutableSandboxedEnvironment(keep_trailing_newline=True)
     try:
         used = meta.find_undeclared_variables(environment.parse(text))
@@ -85,4 +98,4 @@ def read(path: str | Path) -> OwnPrompt:
     for field in _NEEDED:
         if field not in used:
             raise FormatError(name, None, f"lacks {{{{ {field} }}}}: a prompt must show {' and '.join(_NEEDED)}")
-    return OwnPrompt(text, template)
+    return OwnPrompt(name, text, template)

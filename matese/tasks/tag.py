@@ -100,7 +100,7 @@ class Request(Weighted):
         output: write to a file, which appears when it is complete.
         tokens: jsonl: add the probabilities of every token.
         correct: ask a language model for the corrected translation, too.
-        dry_run: only tell how many requests a language model would get, and about how many tokens.
+        dry_run: only tell how many requests a language model would get, kept answers apart, and about how many tokens.
         scores_only: where no format is given, print only the score that ranks, one number a line.
     """
 

@@ -423,6 +423,13 @@ def test_prompts_at_fault(tmp_path: Path, text: str | None, problem: str) -> Non
         own_prompt.read(path)
 
 
+def test_a_prompt_that_cannot_be_filled_in(tmp_path: Path) -> None:
+    path = tmp_path / "own.jinja"
+    path.write_text("{{ translation }}\n{{ max_length + 1 }} {{ answer }}", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"own\.jinja:2: cannot be filled in"):
+        prompts.build(Question(own_prompt=own_prompt.read(path)), Passage(Segment(TEXTS[0], SOURCES[0])))
+
+
 def test_what_a_run_would_cost(tmp_path: Path) -> None:
     """Requests and tokens of prompts, which a dry run counts without an endpoint."""
     segments = [Segment(text, source) for text, source in zip([*TEXTS, " "], [*SOURCES, "x"], strict=True)]

@@ -45,6 +45,9 @@ def test_reasons_and_corrections_are_shown_and_checked(folder: Path) -> None:
         ran = do(tag, **ASKED, base_url=endpoint.url, correct=True)
         do(tag, **ASKED, base_url=endpoint.url, correct=True, output="out.jsonl")
         assert len(endpoint.bodies) == 3, "answers are paid for once"
+        write(folder / "more.txt", *(folder / "mt.txt").read_text("utf-8").splitlines()[:2], "Fein.")
+        planned = do(tag, **{**ASKED, "hyp": ["more.txt"]}, base_url=endpoint.url, correct=True, dry_run=True)
+        assert planned.told.startswith("1 request with about ")
     assert "Dollar: Major Accuracy/Mistranslation (better: Euro; wrong currency)" in ran.out
     assert "better  Es kostet 16 Euro." in ran.out
     assert "faults in corrected translations (numbers 1)" in ran.told

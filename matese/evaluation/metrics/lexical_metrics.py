@@ -217,7 +217,7 @@ def with_references(title: str, systems: SystemTexts) -> dict[str, list[Segment]
     def without_blanks(segment: Segment) -> Segment:
         if not has_reference(segment):
             lacking = f"{title} needs references: {describe_segment(segment)} has none"
-            remedy = "give --ref with texts, or add references to ratings (matese convert RATINGS NEW.jsonl --ref FILE)"
+            remedy = "give --ref with texts; ratings get references by matese convert RATINGS NEW.jsonl --ref FILE"
             raise InputError(f"{lacking}; {remedy}")
         return replace(segment, references=tuple(text for text in segment.references if not is_blank(text)))
 

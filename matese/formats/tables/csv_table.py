@@ -241,10 +241,10 @@ def _value(name: str, cell: object) -> object:
         return cell
     try:
         return plain_values.from_json(cell, Any)
-    except InputError:
+    except InputError as error:
         with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             return ast.literal_eval(cell)  # as pandas writes lists and objects
-        raise
+        raise InputError(f"{name}: {error}, or the column have another name") from None
 
 
 def _score(cell: str) -> float | str:
