@@ -307,7 +307,7 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
         (lambda: matese.annotate(["a"], lang_pair=5), "^5 is not a language pair: must be"),  # type: ignore[call-overload]
         (lambda: Segment(float("nan")), "^nan is a float; texts must be strings"),  # type: ignore[arg-type]
         (lambda: Segment("a", "b", (None,)), "^None is a NoneType; texts must be strings"),  # type: ignore[arg-type]
-        (lambda: matese.annotate(text for text in "ab"), "^hypotheses is a generator: must be a sequence of strings"),
+        (lambda: matese.annotate(text for text in "ab"), "^hypotheses is a generator: must be a sequence of strings"),  # type: ignore[call-overload]
         (lambda: matese.reward(["a", 7], sources=["a", "b"]), "^hypothesis 1 is 7; give"),  # type: ignore[list-item]
     ],
 )

@@ -71,9 +71,10 @@ def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed
 
     Findings of several rules on the same words stay, as without a model.
     """
-    merged = [_merged(finding, [span for span in spans if _is_same(segment, span, finding)]) for finding in findings]
-    kept = [span for span in spans if not any(_is_same(segment, span, finding) for finding in findings)]
-    return (*kept, *merged)
+    joined = [span for span in spans if not any(_is_same(segment, span, finding) for finding in findings)]
+    for finding in findings:
+        joined.append(_merged(finding, [span for span in spans if _is_same(segment, span, finding)]))
+    return tuple(joined)
 
 
 def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:

@@ -31,7 +31,7 @@ def explain(
     hypotheses: Sequence[str],
     *,
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    sources: Sequence[str] | None = None,
+    sources: Sequence[str | None] | None = None,
     model: str = "mini",
     by: str = "leave-one-out",
 ) -> list[Explanation]:

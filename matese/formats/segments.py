@@ -7,7 +7,7 @@ import stat
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count, islice
@@ -482,13 +482,13 @@ def _not_a_text(value: object) -> str:
 def of_texts(
     hypotheses: Sequence[str],
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    sources: Sequence[str] | None = None,
+    sources: Sequence[str | None] | None = None,
     lang_pair: str | None = None,
 ) -> list[Segment]:
     """Returns a segment for each hypothesis. Arguments and errors are those of `Annotator.annotate`."""
     key = None if lang_pair is None else SegmentKey(lang_pair=languages.parse(lang_pair))
     for name, texts in (("hypotheses", hypotheses), ("references", references), ("sources", sources)):
-        if isinstance(texts, str | Mapping) or not isinstance(texts, Sized | None) or hasattr(texts, "columns"):
+        if isinstance(texts, str | Mapping | Set) or not isinstance(texts, Sized | None) or hasattr(texts, "columns"):
             kind = type(texts).__name__
             raise TypeError(f"{name} is a {kind}: must be a sequence of strings, one for each segment")
         if texts is not None and len(texts) != len(hypotheses):

@@ -260,7 +260,7 @@ class LanguageModel:
         hypotheses: Sequence[str],
         *,
         references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
+        sources: Sequence[str | None] | None = None,
         lang_pair: str | None = None,
     ) -> Ratings:
         """Returns a rating for each hypothesis; `errors` is None where no answer could be used.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from operator import length_hint
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from matese import mqm, streams
 from matese.annotation import Rating, Segment, TokenScores
@@ -46,7 +46,18 @@ _SPECIAL = {
     "blank_texts": "segments have a blank source or reference, which counts as missing",
     "without_code": "segments are read as English: they state no language pair, or the model has no code of a language",
 }
-_Frame = TypeVar("_Frame")
+
+
+class _Table(Protocol):
+    """A data frame of pandas or polars, or a `datasets.Dataset`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __len__(self) -> int: ...
+
+
+_Frame = TypeVar("_Frame", bound=_Table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +290,7 @@ def annotate(
     hypotheses: Sequence[str],
     *,
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    sources: Sequence[str] | None = None,
+    sources: Sequence[str | None] | None = None,
     lang_pair: str | None = None,
     checks: str | Sequence[str] = "none",
     model: str | Path = "mini",
@@ -301,7 +312,7 @@ def annotate(
     hypotheses: Any,
     *,
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    sources: Sequence[str] | None = None,
+    sources: Sequence[str | None] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     lang_pair: str | None = None,
     checks: str | Sequence[str] = "none",
@@ -409,7 +420,7 @@ class Annotator:
         hypotheses: Sequence[str],
         *,
         references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
+        sources: Sequence[str | None] | None = None,
         lang_pair: str | None = None,
         checks: str | Sequence[str] = "none",
     ) -> Ratings: ...
@@ -429,7 +440,7 @@ class Annotator:
         hypotheses: Any,
         *,
         references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
+        sources: Sequence[str | None] | None = None,
         columns: Mapping[str, str | Sequence[str]] | None = None,
         lang_pair: str | None = None,
         checks: str | Sequence[str] = "none",
@@ -440,7 +451,7 @@ class Annotator:
             hypotheses: the translations; or a data frame of pandas or polars or a `datasets.Dataset`, which holds
                 sources and references too, in columns with usual names (`src`, `mt`, `ref`, ...).
             references: one for each hypothesis, or a list of several for each.
-            sources: one for each hypothesis.
+            sources: one for each hypothesis; one may be None.
             columns: of a table: columns with unusual names, such as {"hypothesis": "output", "reference": "gold"}.
             lang_pair: of all hypotheses ("en-de"), for rules and models that read it; a table may also have a column
                 `lp` in place of it.

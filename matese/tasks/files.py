@@ -72,7 +72,7 @@ def ratings_from_quotes(
     errors: Sequence[str | Sequence[Mapping[str, object]] | Mapping[str, object]],
     hypotheses: Sequence[str],
     *,
-    sources: Sequence[str] | None = None,
+    sources: Sequence[str | None] | None = None,
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
     rater: str | None = None,
 ) -> Ratings:

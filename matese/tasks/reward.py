@@ -21,7 +21,7 @@ _FEWEST_WORDS = 4
 def reward(
     hypotheses: Sequence[str],
     *,
-    sources: Sequence[str] | None = None,
+    sources: Sequence[str | None] | None = None,
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
     lang_pair: str | None = None,
     model: str = "mini",

@@ -360,7 +360,9 @@ def test_texts_of_wrong_form_are_refused(annotator: matese.Annotator) -> None:
     with pytest.raises(TypeError, match="references is a str"):
         annotator.annotate(["text"], references="text")
     with pytest.raises(TypeError, match="hypotheses is a dict: must be a sequence of strings"):
-        annotator.annotate({"mt": ["text"], "ref": ["text"]})
+        annotator.annotate({"mt": ["text"], "ref": ["text"]})  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="hypotheses is a set: must be a sequence of strings"):
+        annotator.annotate({"a", "b"})  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="reference 1 is None; give a string, a list of strings, or "):
         annotator.annotate(["a", "b"], references=["a", None])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="1 hypotheses and 2 sources; give one for each segment"):

@@ -82,7 +82,7 @@ def test_a_scheme_and_terms_in_files(folder: Path) -> None:
     assert "Blocker (must not go out)" in body["messages"][0]["content"]
     write(folder / "none.yaml", "minor: 2")
     assert "none.yaml: no severities" in refusal(tag, **ASKED, set=["scheme=none.yaml"])
-    assert "unknown prompt 'own'" in refusal(tag, **ASKED, set=["prompt=own"])
+    assert "own: cannot be read" in refusal(tag, **ASKED, set=["prompt=own"])
 
 
 def test_the_better_of_two_systems(folder: Path) -> None:

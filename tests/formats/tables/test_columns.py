@@ -164,7 +164,7 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         ("a.csv", "mt\na\n\nd\n", r"a\.csv:3: empty line"),
         ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: 1 cell, but 2 columns in the header; every row needs"),
         ("a.csv", 'hypothesis,index\n"a', r"a\.csv:2: not CSV"),
-        ("a.csv", "hypothesis,index,errors\na,x,[]\n", r"a\.csv:2: not JSON"),
+        ("a.csv", "hypothesis,index,errors\na,x,[]\n", r"a\.csv:2: index: not JSON"),
         ("a.csv", "hypothesis,erors\na,[]\n", r"a\.csv:2: unknown key 'erors', did you mean 'errors'"),
         ("a.csv", "lp,mt\nxx-yy,b\n", r"a\.csv:2: 'xx-yy' is not a language pair: must be"),
         ("a.csv", b"src,mt\na,\xff\n", r"a\.csv:2: byte 0xff at position 2 is not UTF-8"),
