@@ -28,7 +28,7 @@ _MOST_CATEGORIES = 2**10
 
 
 def _check_penalty(name: str, penalty: float) -> None:
-    if not 0 <= penalty <= _LARGEST:
+    if not isinstance(penalty, int | float) or not 0 <= penalty <= _LARGEST:
         raise InputError(f"{name} {penalty}: must be a penalty, 0 or more, and {_LARGEST:g} at most")
 
 
@@ -186,7 +186,7 @@ def find_weights(weights: AnyWeights) -> Weights:
     """
     if isinstance(weights, Weights):
         return weights
-    if weights not in PRESETS:
+    if not isinstance(weights, str) or weights not in PRESETS:
         allowed = one_of([*PRESETS, "a matese.Weights"])
         raise UsageError(unknown("weights", str(weights), PRESETS, allowed=allowed))
     return PRESETS[weights]

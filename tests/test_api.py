@@ -302,6 +302,9 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
             r"^score\(\) too many positional arguments: name the options, such as weights=\.\.\.$",
         ),
         (lambda: matese.Weights(-1), "^name -1: must be a text; name the penalties, such as minor=-1$"),  # type: ignore[arg-type]
+        (lambda: matese.Weights(minor="x"), "^minor x: must be a penalty"),  # type: ignore[arg-type]
+        (lambda: matese.score(OLD, weights={"minor": 2}), "^unknown weights .* must be matese, "),  # type: ignore[call-overload]
+        (lambda: matese.compare({"a": [], "b": []}), "^no segments; give one or more$"),
         (lambda: matese.read(OLD), "^expected str, bytes or os.PathLike object, not list$"),  # type: ignore[arg-type]
         (lambda: matese.train(OLD, dev=0.1), r"^dev: 0\.1: must be files, a table or a list of ratings$"),
         (lambda: matese.annotate(["a"], lang_pair=5), "^5 is not a language pair: must be"),  # type: ignore[call-overload]

@@ -53,6 +53,8 @@ def apply(filters: Sequence[Filter | str], segments: Segments) -> tuple[dict[str
     ]
     by_filter = {segment_filter.name: segment_filter.keep(segments) for segment_filter in parsed}
     is_kept = list(map(all, zip(*by_filter.values(), strict=True))) if by_filter else [True] * len(segments)
+    if not is_kept:
+        raise InputError("no segments; give one or more")
     if not any(is_kept):
         counts = ", ".join(f"{name} {sum(selected):,}" for name, selected in by_filter.items())
         raise InputError(
