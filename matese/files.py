@@ -326,6 +326,12 @@ def open_text(file: str | Path | int, name: str | Path, errors: str = "strict") 
         yield stream
 
 
+def compress_as_named(path: Path, name: str | Path) -> None:
+    """Compresses a whole file in its place, if the name that it is to have ends in ".gz"."""
+    if str(name).endswith(".gz"):
+        path.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+
+
 def cut_incomplete_line(path: Path) -> None:
     """Removes the rest of a line that a killed run has not completed."""
     with open(path, "r+b") as file:

@@ -73,7 +73,7 @@ def parse(raw: bytes, path: str | Path, source_lang: str | None = None) -> Local
         path: names the language, and the file of the source.
         source_lang: the language of the source; None if it is not known.
     """
-    if str(path).endswith(".xcstrings"):
+    if str(path).removesuffix(".gz").endswith(".xcstrings"):
         return _of_catalogue(raw)
     entries = _entries(raw, path)
     source = source_files.source_of(path, source_lang)
