@@ -36,7 +36,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from xml.parsers import expat
 
 from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
@@ -220,7 +219,7 @@ def _corrected(template: LocalisationFile, translations: Mapping[int, str], writ
         return _parsed(template.correct(new), writing.template)
     except FormatError as error:
         allowed = "a correction must have both tags of an inline code, around whole others"
-        raise InputError(f"the corrected {writing.template} would not be XML ({error.args[0]}): {allowed}") from None
+        raise InputError(f"the corrected {writing.template} would not be XML ({error.problem}): {allowed}") from None
 
 
 def _without_those_of(
@@ -375,13 +374,7 @@ def _parsed(raw: bytes, path: str | Path, source_lang: str | None = None, *, as_
         raw = raw.decode("utf-16").encode()
     if signs.is_srt(head) or signs.is_vtt(head):
         return subtitles.parse(raw, path, as_srt=as_srt)
-    try:
+    with located(path, None):
         if signs.is_keyed(head):
             return key_files.parse(raw, path, source_lang)
-        return xliff.parse(raw) if is_xml else po.parse(raw, source_lang)
-    except expat.ExpatError as error:
-        raise FormatError(
-            name_of(path), error.lineno, f"not XML ({error}): must be XLIFF, or Android's resources"
-        ) from None
-    except InputError as error:
-        raise FormatError(name_of(path), None, str(error)) from None
+        return xliff.parse(raw, path) if is_xml else po.parse(raw, path, source_lang)
