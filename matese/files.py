@@ -86,19 +86,26 @@ def read_lines(path: str | Path) -> Iterator[str]:
         FormatError: if the text is not UTF-8 or the compressed data are damaged.
         OSError: if the file cannot be opened or read.
     """
-    return (decode_line(raw, path, number) for number, raw in enumerate(read_raw_lines(path), start=1))
+    return (decode(raw, path, number) for number, raw in enumerate(read_raw_lines(path), start=1))
 
 
-def decode_line(raw: bytes, path: str | Path, number: int) -> str:
-    """Returns the text of a line; `path` and `number`, from 1, say where it stands.
+def decode(raw: bytes, path: str | Path, line: int = 1, *, encoding: str = "utf-8") -> str:
+    """Returns the text of a file, or of a part of it, whose first line has the number `line`.
 
     Raises:
-        FormatError: if it is not UTF-8.
+        FormatError: if it is not in its encoding, with the line where it is not.
     """
     try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FormatError(name_of(path), number, not_utf8(error)) from None
+        text = raw.decode(encoding)
+        if encoding != "utf-8":
+            text.encode()  # some encodings can spell what is not Unicode
+        return text
+    except (LookupError, ValueError) as error:  # also for a name of an encoding with a null character
+        problem = f"cannot be decoded ({error}): must be in the encoding that the file declares"
+        if isinstance(error, UnicodeDecodeError):
+            line += error.object[: error.start].decode(encoding, "ignore").count("\n")
+            problem = not_utf8(error) if error.encoding == "utf-8" else problem
+        raise FormatError(name_of(path), line, problem) from None
 
 
 def read_raw_lines(path: str | Path) -> Iterator[bytes]:
@@ -324,6 +331,12 @@ def open_text(file: str | Path | int, name: str | Path, errors: str = "strict") 
         io.TextIOWrapper(compressed, encoding="utf-8", errors=errors, newline="\n") as stream,
     ):
         yield stream
+
+
+def compress_as_named(path: Path, name: str | Path) -> None:
+    """Compresses a whole file in its place, if the name that it is to have ends in ".gz"."""
+    if str(name).endswith(".gz"):
+        path.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
 def cut_incomplete_line(path: Path) -> None:

@@ -86,6 +86,7 @@ class Capabilities:
         extra: whether other columns of a table.
         columns: other columns that it holds if not all.
         details: fields of ratings and errors that need not have a value, besides those that `lacks` can name.
+        texts: without "no_spans": whether it holds the segment of a rating without spans, but nothing else of it.
         replaced: (regular expression, replacement) for single characters that the format cannot write.
     """
 
@@ -98,6 +99,7 @@ class Capabilities:
     extra: bool = False
     columns: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    texts: bool = False
     replaced: tuple[tuple[str, str], ...] = ()
 
     def holds(self, part: RatingPart) -> bool:
@@ -166,8 +168,11 @@ class Reducer:
             return _named(rating)
         holds = self.capabilities.holds
         if rating.errors is None and not holds("no_spans"):
-            self.losses["ratings without spans"] += 1
-            return None
+            texts = Rating(rating.segment, None, None)
+            self._lose("ratings without spans", rating != texts or not self.capabilities.texts)
+            if not self.capabilities.texts:
+                return None
+            rating = texts
         # Without the source, offsets into it have no meaning.
         has_source = holds("source") and rating.segment.source is not None
         source_errors = rating.source_errors if holds("source_errors") and has_source else ()
@@ -213,6 +218,7 @@ class Reducer:
             tuple(map(self._text, references)),
             self._key(segment.key or _NO_KEY),
             extra,
+            segment.line,
             name=segment.label or None,
         )
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from matese.errors import FormatError, InputError
-from matese.files import name_of, not_utf8, open_binary
+from matese.files import decode, name_of, open_binary
 from matese.formats.row_issues import located
 from matese.validation import plain_values
 
@@ -61,10 +61,7 @@ def read(path: str | Path, *, record: Collection[str] = ()) -> Iterator[Element]
         data = b"".join(chunks).removeprefix(codecs.BOM_UTF8)
     if len(data) > _LARGEST:
         raise FormatError(name, None, f"is longer than {_LARGEST:,} bytes: must be shorter")
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise FormatError(name, data.count(b"\n", 0, error.start) + 1, not_utf8(error)) from None
+    decode(data, path)
     if not data.startswith(b"[") and _is_lines(data):
         for number, line in enumerate(data.split(b"\n"), start=1):
             if line.strip(_SPACE):

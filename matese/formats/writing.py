@@ -11,7 +11,7 @@ from pathlib import Path
 from matese import mqm
 from matese.annotation import Rating
 from matese.errors import InputError, UsageError, one_of, unknown
-from matese.files import open_text, replacing
+from matese.files import compress_as_named, open_text, replacing
 from matese.formats import detection, registry
 from matese.formats.capabilities import Reducer
 from matese.formats.format import WriteOptions, renumbered
@@ -47,6 +47,8 @@ def write(
         try:
             if form.save is not None:
                 form.save(reduced, target, options)
+                if not form.is_folder:
+                    compress_as_named(target, path)
             elif form.write is not None:
                 with open_text(target, path) as stream:
                     stream.writelines(form.write(reduced, options))

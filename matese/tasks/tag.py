@@ -171,6 +171,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
         marking = request.marking
         segments = texts.segments(request.texts, needs_context=not marking.is_only_checks)
+        _check_copy(form, segments)
         annotators.tell_rules(marking, segments)
         if segments.alignment and output is not None:
             path = Path(f"{output}.alignment.tsv")
@@ -206,7 +207,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
             return Tagged(job.summaries, Ratings(rating for rating, _ in rated))
         if results is None:
             ratings: Iterator[Rating] = (rating for rating, _ in rated)
-            if _is_copy_of_input(form, request, segments):
+            if _is_copy(form):
                 ratings = map(_without_comment, ratings)
             options = _write_options(request, form, segments)
             sinks.write_ratings(ratings, request.output, form, options, stream=stream)
@@ -312,6 +313,13 @@ def _is_copy(form: str | None) -> bool:
     return form in BY_NAME and BY_NAME[form or ""].is_copy
 
 
+def _check_copy(form: str, segments: GivenSegments) -> None:
+    """Raises a UsageError if a copy of the input would be in another format than the input."""
+    problem = f"{form} is a copy of its input, which is {segments.form or 'text'}"
+    allowed = "write the same format, or one that is no copy, such as JSONL"
+    require(not _is_copy(form) or form == segments.form, f"{problem}: {allowed}")
+
+
 def _is_for_people(form: str) -> bool:
     from matese.formats.registry import BY_NAME
 
@@ -414,16 +422,11 @@ def _annotated(request: Request, segments: GivenSegments, marker: Marker) -> Ann
 def _write_options(request: Request, form: str, segments: GivenSegments) -> WriteOptions:
     from matese.formats.format import WriteOptions
 
-    is_copy = _is_copy_of_input(form, request, segments)
     inputs = request.texts.input
-    options = WriteOptions(request.penalties, template=Path(inputs[0]) if is_copy else None)
+    options = WriteOptions(request.penalties, template=Path(inputs[0]) if _is_copy(form) else None)
     if inputs and (source_format := segments.forms.get(inputs[0])):
         options = replace(options, table=sinks.table_style(inputs[0], source_format, form, request.texts.columns))
     return options
-
-
-def _is_copy_of_input(form: str, request: Request, segments: GivenSegments) -> bool:
-    return bool(request.texts.input) and form == segments.form and _is_copy(form)
 
 
 def _without_comment(rating: Rating) -> Rating:

@@ -121,7 +121,10 @@ def test_an_omission_without_its_text_keeps_severity_and_category() -> None:
 def test_a_rating_without_spans_is_not_one_free_of_errors() -> None:
     rating = Rating(Segment("a"), None, None)
     assert reduce(Capabilities(), rating) == (rating, Counter())
-    assert reduce(Capabilities(lacks=("no_spans",)), rating) == (None, Counter({"ratings without spans": 1}))
+    loss = Counter({"ratings without spans": 1})
+    assert reduce(Capabilities(lacks=("no_spans",)), rating) == (None, loss)
+    assert reduce(Capabilities(lacks=("no_spans",), texts=True), rating) == (rating, Counter())
+    assert reduce(Capabilities(lacks=("no_spans",), texts=True), replace(rating, rater="a")) == (rating, loss)
 
 
 def test_what_is_needed_is_written_empty_or_counted() -> None:

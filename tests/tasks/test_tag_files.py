@@ -1,3 +1,4 @@
+import gzip
 import json
 import re
 from pathlib import Path
@@ -343,6 +344,26 @@ def test_files_of_localisation_come_back_with_notes(folder: Path) -> None:
     (rating,) = objects(numbers.out)
     assert (rating["lang_pair"], rating["system"], rating["index"]) == ("en_GB-de", None, 0)
     assert [error["text"] for error in rating["errors"]] == ["1,5"]  # type: ignore[attr-defined]
+
+
+def test_a_copy_has_the_format_of_its_input(folder: Path) -> None:
+    (folder / "a.xlf").write_text(XLIFF, encoding="utf-8")
+    refused = refusal(tag, input=["a.xlf"], checks="only", output="a.po")
+    assert (
+        refused
+        == "po is a copy of its input, which is xliff: write the same format, or one that is no copy, such as JSONL"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.xlf", "a.po", "a.vtt", "a.xlsx", "a.parquet"])
+def test_any_file_is_compressed_if_its_name_ends_so(folder: Path, name: str) -> None:
+    given = {"a.xlf": XLIFF, "a.po": PO, "a.vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\nGut 12.\n"}
+    source = name if name in given else "a.xlf"
+    (folder / source).write_text(given[source], encoding="utf-8")
+    do(tag, input=[source], checks="only", output=f"marked-{name}.gz")
+    assert gzip.decompress((folder / f"marked-{name}.gz").read_bytes())
+    again = do(tag, input=[f"marked-{name}.gz"], checks="only", format="jsonl")
+    assert len(objects(again.out)) == 1
 
 
 def test_any_file_of_ratings_is_marked_anew(folder: Path) -> None:

@@ -19,9 +19,11 @@ from functools import partial
 from pathlib import Path
 from xml.parsers import expat
 
-from matese.errors import InputError
+from matese.errors import FormatError, InputError
+from matese.files import decode, name_of
 from matese.formats import source_files, unit_states
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
+from matese.formats.row_issues import located
 from matese.text import languages
 
 _PLURALS = ("zero", "one", "two", "few", "many", "other")
@@ -73,8 +75,8 @@ def parse(raw: bytes, path: str | Path, source_lang: str | None = None) -> Local
         path: names the language, and the file of the source.
         source_lang: the language of the source; None if it is not known.
     """
-    if str(path).endswith(".xcstrings"):
-        return _of_catalogue(raw)
+    if str(path).removesuffix(".gz").endswith(".xcstrings"):
+        return _of_catalogue(raw, path)
     entries = _entries(raw, path)
     source = source_files.source_of(path, source_lang)
     if source is None:
@@ -132,12 +134,14 @@ def _file(units: Iterable[tuple[Unit, _Entry]], raw: bytes) -> LocalisationFile:
 
 
 def _entries(raw: bytes, path: str | Path) -> list[_Entry]:
-    entries = list(_of_android(raw) if raw.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<") else _of_json(raw))
+    is_xml = raw.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<")
+    with located(path, None):
+        entries = list(_of_android(raw, path) if is_xml else _of_json(raw, path))
     lines: dict[tuple[str, ...], int] = {}
     for entry in entries:
         if entry.key in lines:
-            problem = f"line {entry.line} of {path} has the key {'.'.join(entry.key)} again"
-            raise InputError(f"{problem}, after line {lines[entry.key]}: must be once")
+            problem = f"has the key {'.'.join(entry.key)} again, after line {lines[entry.key]}: must be once"
+            raise FormatError(name_of(path), entry.line, problem)
         lines[entry.key] = entry.line
     return entries
 
@@ -145,7 +149,7 @@ def _entries(raw: bytes, path: str | Path) -> list[_Entry]:
 # --- Android ---------------------------------------------------------------------------------------------------------
 
 
-def _of_android(raw: bytes) -> Iterator[_Entry]:
+def _of_android(raw: bytes, path: str | Path) -> Iterator[_Entry]:
     """Yields the strings, items of arrays and plural forms of a strings.xml."""
     parser = expat.ParserCreate("utf-8")
     entries: list[_Entry] = []
@@ -191,7 +195,10 @@ def _of_android(raw: bytes) -> Iterator[_Entry]:
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = refuse
-    parser.Parse(raw, True)
+    try:
+        parser.Parse(raw, True)
+    except expat.ExpatError as error:
+        raise FormatError(name_of(path), error.lineno, f"not XML ({error}): must be Android's resources") from None
     yield from entries
 
 
@@ -246,22 +253,21 @@ def _android_escaped(text: str, *, is_quoted: bool) -> str:
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-def _of_json(raw: bytes) -> Iterator[_Entry]:
+def _of_json(raw: bytes, path: str | Path) -> Iterator[_Entry]:
     """Yields the texts of a JSON file whose objects and arrays may be nested; keys that begin with @ are ARB's."""
+    text = decode(raw, path, encoding="utf-8-sig")
     try:
-        text = raw.decode("utf-8-sig")
         whole = json.loads(text)
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot be decoded ({error}): must be UTF-8") from None
     except json.JSONDecodeError as error:
-        raise InputError(f"line {error.lineno} is not JSON ({error.msg}): must be an object of texts") from None
+        problem = f"not JSON ({error.msg}): must be an object of texts"
+        raise FormatError(name_of(path), error.lineno, problem) from None
     if not isinstance(whole, dict):
         raise InputError("is a list: must be an object of texts by their keys")
-    for path, token, start in _json_strings(text):
-        if not any(key.startswith("@") for key in path):
-            described = whole.get(f"@{path[0]}")
+    for keys, token, start in _json_strings(text):
+        if not any(key.startswith("@") for key in keys):
+            described = whole.get(f"@{keys[0]}")
             context = str(described.get("description") or "") if isinstance(described, dict) else ""
-            yield _json_entry(path, token, raw, text, start, context=context)
+            yield _json_entry(keys, token, raw, text, start, context=context)
 
 
 def _json_entry(path: tuple[str, ...], token: str, raw: bytes, text: str, start: int, *, context: str = "") -> _Entry:
@@ -295,9 +301,9 @@ def _json_strings(text: str) -> Iterator[tuple[tuple[str, ...], str, int]]:
 # --- String catalogues of Xcode --------------------------------------------------------------------------------------
 
 
-def _of_catalogue(raw: bytes) -> LocalisationFile:
+def _of_catalogue(raw: bytes, path: str | Path) -> LocalisationFile:
     """Returns the texts of all languages of an .xcstrings file."""
-    entries = {entry.key: entry for entry in _of_json(raw)}
+    entries = {entry.key: entry for entry in _of_json(raw, path)}
     whole = json.loads(raw)
     source_lang = whole.get("sourceLanguage", "en")
     units = []

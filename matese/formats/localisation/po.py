@@ -10,11 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
+from pathlib import Path
 
 from matese.errors import InputError, shortened
+from matese.files import decode
 from matese.formats import corrections
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
+from matese.formats.row_issues import located
 from matese.text import languages
 
 _CHARSET = re.compile(rb"charset=([\w-]+)")
@@ -110,22 +113,19 @@ class _Header:
     often: frozenset[int] | None = None
 
 
-def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
-    """Returns the units of a file. Raises InputError if it is not PO.
+def parse(raw: bytes, path: str | Path, source_lang: str | None = None) -> LocalisationFile:
+    """Returns the units of a file. Raises FormatError if it is not PO.
 
     Args:
         raw: the file.
+        path: for messages.
         source_lang: the language of the source if the header does not name it; None if it is unknown.
     """
     charset = _CHARSET.search(raw)
     encoding = charset[1].decode() if charset and charset[1] != b"CHARSET" else "utf-8"
     mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
     raw_lines = raw.removeprefix(mark).split(b"\n")
-    try:
-        lines = [line.decode(encoding) for line in raw_lines]
-        "".join(lines).encode()  # some charsets can spell what is not Unicode
-    except (LookupError, UnicodeError) as error:
-        raise InputError(f"cannot be decoded ({error}): must be in the charset of its header") from None
+    lines = [decode(line, path, number, encoding=encoding) for number, line in enumerate(raw_lines, start=1)]
     end = "\r\n" if lines[0].endswith("\r") else "\n"
     units: dict[int, Unit] = {}
     places: dict[int, int] = {}
@@ -134,10 +134,12 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     header = _Header()
     comments = list[str]()
     index = 0
-    entries = list(_entries(lines, [len(line) + 1 for line in raw_lines], len(mark), encoding))
+    lengths = [len(line) + 1 for line in raw_lines]
+    entries = list(_entries(lines, lengths, len(mark), encoding=encoding, path=path))
     for entry in entries:
-        _check_whole(entry)
-        fields = {name: _decoded(value, entry, encoding) for name, value in entry.fields.items()}
+        with located(path, entry.line):
+            _check_whole(entry)
+            fields = {name: _decoded(value, encoding) for name, value in entry.fields.items()}
         if entry.is_obsolete:
             obsolete += [entry.line] if any(notes.split(entry.comments)) else []
         elif not fields["msgid"] and "msgctxt" not in fields:
@@ -188,7 +190,7 @@ def _check_whole(entry: _Entry) -> None:
     is_translation = any(name.startswith("msgstr") for name in entry.fields)
     if not entry.is_obsolete and not ("msgid" in entry.fields and is_translation):
         missing = "msgstr" if "msgid" in entry.fields else "msgid"
-        raise InputError(f"the entry from line {entry.line} has no {missing}: the file may be cut off")
+        raise InputError(f"the entry has no {missing}: the file may be cut off")
 
 
 def _without_ours(raw: bytes, entries: Iterable[_Entry], of_file: str) -> bytes:
@@ -264,7 +266,9 @@ def _placeholder_kinds(flags: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding: str) -> Iterator[_Entry]:
+def _entries(
+    lines: Sequence[str], lengths: Sequence[int], offset: int, *, encoding: str, path: str | Path
+) -> Iterator[_Entry]:
     """Yields the entries of a file whose lines have these lengths in bytes, the first from `offset`."""
     entry = None
     for number, (line, length) in enumerate(zip(lines, lengths, strict=True), start=1):
@@ -283,7 +287,8 @@ def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding
             if text.startswith("#"):
                 _add_comment(entry, text, offset, length=length)
             else:
-                _add_text(entry, number=number, text=text, encoding=encoding)
+                with located(path, number):
+                    _add_text(entry, text, encoding)
                 first = entry.field_places.get(entry.last, _Place(entry.last, offset, offset)).start
                 entry.field_places[entry.last] = _Place(entry.last, first, offset + length)
         offset += length
@@ -304,13 +309,14 @@ def _add_comment(entry: _Entry, text: str, offset: int, *, length: int) -> None:
         entry.flags |= {flag.strip() for flag in text[2:].split(",")}
 
 
-def _add_text(entry: _Entry, *, number: int, text: str, encoding: str) -> None:
+def _add_text(entry: _Entry, text: str, encoding: str) -> None:
     """Adds a line that is no comment."""
     match = _FIELD.fullmatch(text)
     if match is None:
-        raise InputError(f"line {number} is {shortened(text)}: must be a comment or a text")
+        allowed = "have its text between two quotation marks" if text.count('"') % 2 else "be a comment or a text"
+        raise InputError(f"the line is {shortened(text)}: must {allowed}")
     if match[1] in entry.fields:
-        raise InputError(f"line {number} is a second {match[1]}: must be one for each msgid")
+        raise InputError(f"the line is a second {match[1]}: must be one for each msgid")
     entry.last = match[1] or entry.last
     entry.fields[entry.last] = entry.fields.get(entry.last, b"") + _unescaped(_joined(match[2]), encoding)
 
@@ -386,12 +392,12 @@ def _unescaped(text: str, encoding: str) -> bytes:
     return b"".join([*parts, text[last:].encode(encoding)])
 
 
-def _decoded(value: bytes, entry: _Entry, encoding: str) -> str:
+def _decoded(value: bytes, encoding: str) -> str:
     try:
         return value.decode(encoding)
     except UnicodeError as error:
-        problem = f"the text from line {entry.line} cannot be decoded ({error})"
-        raise InputError(f"{problem}: its escapes must be in the charset of the file") from None
+        allowed = "its escapes must be in the charset of the file"
+        raise InputError(f"the text cannot be decoded ({error}): {allowed}") from None
 
 
 def _header(text: str, source_lang: str | None) -> _Header:

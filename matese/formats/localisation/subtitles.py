@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from matese.errors import FormatError, InputError
-from matese.files import name_of, not_utf8
+from matese.files import decode, name_of
 from matese.formats import corrections
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
@@ -46,18 +46,13 @@ def parse(raw: bytes, path: str | Path, *, as_srt: bool = False) -> Localisation
     Raises:
         FormatError: if it has no cue, or is not UTF-8.
     """
-    name = name_of(path)
-    try:
-        text = raw.removeprefix(codecs.BOM_UTF8).decode()
-    except UnicodeDecodeError as error:
-        raise FormatError(name, raw.count(b"\n", 0, error.start) + 1, not_utf8(error)) from None
+    text = decode(raw.removeprefix(codecs.BOM_UTF8), path)
     offset = len(codecs.BOM_UTF8) if raw.startswith(codecs.BOM_UTF8) else 0
     is_vtt = text.startswith("WEBVTT")
     file = _Vtt(text, offset, raw).file() if is_vtt else _of_srt(text, raw[:offset], as_srt=as_srt)
     if not file.units:
-        raise FormatError(
-            name, None, "has no cue: must be SRT or VTT, with a line such as 00:00:01,000 --> 00:00:03,000"
-        )
+        allowed = "must be SRT or VTT, with a line such as 00:00:01,000 --> 00:00:03,000"
+        raise FormatError(name_of(path), None, f"has no cue: {allowed}")
     return file
 
 

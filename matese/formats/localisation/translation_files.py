@@ -13,13 +13,13 @@ Each plural form of PO is a unit. The source is `msgid` for the form that `Plura
 is form 0 if the header does not say it, and `msgid_plural` for the others, or for the only one. As for GNU gettext, a
 form may leave out the number if it is for fewer than five numbers, or if the header does not say what it is for.
 
-Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as
-it was, but the notes of a model or check replace those of an earlier one, whose comments they take over. What a person
-has noted in the file is not noted again; another rating of the same text by the same person is an error. Each rating
-becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater, and error-free
-units get no note. Notes are read again as ratings; what is not understood of them, or an unknown state, is reported,
-and its unit is never free of errors. A unit that has no rating is a segment without spans. In XLIFF, the errors that
-translate5 has marked in the texts (`mqm_tags`) are ratings, too; corrections leave its tags in the file.
+Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as it
+was, but the notes of a model or check replace those of an earlier one, whose comments they take over. What a person has
+noted in the file is not noted again; another rating of the same text by the same person is an error. Each rating
+becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater, and error-free units
+get no note. Notes are read again as ratings; what is not understood of them, or an unknown state, is reported, and its
+unit is never free of errors. A unit that has no rating is a segment without spans, and gets no note. In XLIFF, the
+errors that translate5 has marked in the texts (`mqm_tags`) are ratings, too; corrections leave its tags in the file.
 Placeholders that stand in the text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not marked: spans of nothing else are left
 out, and counted. Confidences are rounded to a percent.
 
@@ -36,7 +36,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from xml.parsers import expat
 
 from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
@@ -63,6 +62,7 @@ CAPABILITIES = Capabilities(
     needs=("source",),
     columns=(COMMENT, CONTEXT, CORRECTED),
     details=("rule", "words", "reason", "correction"),
+    texts=True,
 )
 CAPABILITIES_vtt = replace(
     CAPABILITIES,
@@ -106,6 +106,8 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions, *, as_srt
         raise InputError("the output is a copy of the file that the texts come from: name that with --template FILE")
     template = _open(writing.template, as_srt=as_srt)
     by_unit: dict[int, list[Rating]] = {}
+    rated: dict[int, list[Rating]] = {}
+    n_comments = 0
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
         index = -1 if key.index is None else key.index
@@ -117,9 +119,15 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions, *, as_srt
         # What a person has corrected may be in the file already.
         written = (rating.segment.hypothesis, corrections.corrected(rating.segment))
         if unit is None or not unit.is_translated or unit.target not in written:
-            problem = f"{rating.segment.label} is not the target of a unit of {writing.template}"
-            raise InputError(f"{problem}: must be as it was read, numbered by its unit")
+            line = rating.segment.line
+            place = rating.segment.label + ("" if line is None else f" (row {line} of the ratings)")
+            allowed = f"must be as it was read, numbered by its unit; a corrected text goes into a column {CORRECTED!r}"
+            raise InputError(f"{place} is not the target of a unit of {writing.template}: {allowed}")
         by_unit.setdefault(index, []).append(rating)
+        if rating.errors is not None:
+            rated.setdefault(index, []).append(rating)
+        elif corrections.comment_of(rating.segment):
+            n_comments += 1
     translations = _translations(by_unit)
     if not template.holds_notes:
         path.write_bytes(template.correct(_new(template, translations, writing)))
@@ -128,7 +136,9 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions, *, as_srt
     if writing.corrections_only:  # notes of a model would be of the old words
         path.write_bytes(_without_ours(template, writing)[0].add({}))
     else:
-        path.write_bytes(_with_notes(template, by_unit, translations, writing))
+        if n_comments:
+            writing.report(f"{counted(n_comments, 'comment')} on translations that nobody has rated, left out")
+        path.write_bytes(_with_notes(template, rated, translations, writing))
 
 
 def _with_notes(
@@ -190,7 +200,7 @@ def _translations(by_unit: Mapping[int, Sequence[Rating]]) -> dict[int, str]:
 def _new(template: LocalisationFile, translations: Mapping[int, str], writing: WriteOptions) -> dict[int, str]:
     """Returns the corrected translations that the template lacks."""
     new = {index: text for index, text in translations.items() if template.units[index].target != text}
-    if new:
+    if new or writing.corrections_only:
         writing.report(f"{counted(len(new), 'translation')} corrected")
     return new
 
@@ -209,7 +219,7 @@ def _corrected(template: LocalisationFile, translations: Mapping[int, str], writ
         return _parsed(template.correct(new), writing.template)
     except FormatError as error:
         allowed = "a correction must have both tags of an inline code, around whole others"
-        raise InputError(f"the corrected {writing.template} would not be XML ({error.args[0]}): {allowed}") from None
+        raise InputError(f"the corrected {writing.template} would not be XML ({error.problem}): {allowed}") from None
 
 
 def _without_those_of(
@@ -364,13 +374,7 @@ def _parsed(raw: bytes, path: str | Path, source_lang: str | None = None, *, as_
         raw = raw.decode("utf-16").encode()
     if signs.is_srt(head) or signs.is_vtt(head):
         return subtitles.parse(raw, path, as_srt=as_srt)
-    try:
+    with located(path, None):
         if signs.is_keyed(head):
             return key_files.parse(raw, path, source_lang)
-        return xliff.parse(raw) if is_xml else po.parse(raw, source_lang)
-    except expat.ExpatError as error:
-        raise FormatError(
-            name_of(path), error.lineno, f"not XML ({error}): must be XLIFF, or Android's resources"
-        ) from None
-    except InputError as error:
-        raise FormatError(name_of(path), None, str(error)) from None
+        return xliff.parse(raw, path) if is_xml else po.parse(raw, path, source_lang)

@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
 from matese.annotation import Codes, InlineCode
-from matese.errors import InputError, shortened
+from matese.errors import FormatError, InputError, shortened
+from matese.files import decode, name_of
 from matese.formats import corrections, mqm_tags, unit_states
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
@@ -597,23 +599,24 @@ def _refuse(*_: object) -> NoReturn:
     raise InputError("has a document type declaration: must be plain XLIFF")
 
 
-def parse(raw: bytes) -> LocalisationFile:
-    """Returns the units of a file, in any encoding that it declares.
+def parse(raw: bytes, path: str | Path) -> LocalisationFile:
+    """Returns the units of a file, in any encoding that it declares; `path` is for messages.
 
     Raises:
-        InputError: if it has a document type, or is not in its encoding.
-        expat.ExpatError: if it is not XML.
+        InputError: if it has a document type, is not in its encoding, or not XML.
     """
     mark, encoding = _encoding_of(raw)
+    text = decode(raw.removeprefix(mark), path, encoding=encoding)
     try:
-        text = raw.removeprefix(mark).decode(encoding)
-        utf8 = text.encode()
         is_same = text.encode(encoding) == raw.removeprefix(mark)
-    except (LookupError, ValueError) as error:  # also for a name with a null character
-        raise InputError(f"cannot be decoded ({error}): must be in the encoding that it declares") from None
+    except UnicodeError:
+        is_same = False
     if not is_same:  # some encodings have several ways to write a character
         raise InputError(f"a copy in {encoding} would have other bytes: must be in UTF-8")
-    reader = _Reader(utf8)
+    try:
+        reader = _Reader(text.encode())
+    except expat.ExpatError as error:
+        raise FormatError(name_of(path), error.lineno, f"not XML ({error}): must be XLIFF") from None
 
     def encoded(utf8: bytes) -> bytes:
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matese.annotation import AnnotationError, Rating
 from matese.errors import FormatError, InputError
-from matese.files import decode_line, head_of, name_of, read_raw_lines
+from matese.files import decode, head_of, name_of, read_raw_lines
 from matese.formats import json_stream
 from matese.formats.capabilities import EVERYTHING
 from matese.formats.format import STRICT, ReadOptions, WriteOptions
@@ -42,7 +42,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         if rating is not None:
             yield rating
             continue
-        line = decode_line(raw, path, number)
+        line = decode(raw, path, number)
         try:
             row = jsonl.parse(line)
         except InputError as error:

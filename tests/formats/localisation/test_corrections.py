@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
-from matese.formats import corrections
+from matese.formats import corrections, writing
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.localisation import translation_files
 from matese.formats.tables.headings import CORRECTED
@@ -200,6 +200,47 @@ def test_corrections_alone_go_back_without_notes(tmp_path: Path) -> None:
     how = WriteOptions(template=path, corrections_only=True)
     translation_files.save([corrections.marked(Rating(segment, "anna", ())), second], copy, how)
     assert copy.read_text(encoding="utf-8") == PO.format('msgstr "Die Wolga"')
+
+
+@pytest.mark.parametrize("corrections_only", [True, False])
+@pytest.mark.parametrize("rater", [None, "matese|model:m"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("po", PO.format('msgstr "{}"')),
+        ("xliff", XLIFF.format("{}")),
+        ("srt", "1\n00:00:01,000 --> 00:00:03,000\n{}\n"),
+        ("i18n-json", '{{"a": "{}"}}'),
+    ],
+)
+def test_what_nobody_has_rated_is_corrected_without_notes(
+    tmp_path: Path, name: str, text: str, rater: str | None, *, corrections_only: bool
+) -> None:
+    (tmp_path / "en.json").write_text('{"a": "A river"}', encoding="utf-8")
+    path = tmp_path / "de.json"
+    path.write_bytes(text.format("Ein Fluss").encode())
+    segment = replace(
+        next(iter(translation_files.read(path, ReadOptions(lambda issue: None)))).segment, extra={CORRECTED: "Strom"}
+    )
+    copy = tmp_path / "copy"
+    how = WriteOptions(template=path, corrections_only=corrections_only or name in ("srt", "i18n-json"))
+    losses = writing.write([Rating(segment, rater, None)], copy, name, how)
+    assert copy.read_bytes().decode() == text.format("Strom")
+    assert sum(losses.values()) == (rater is not None)
+
+
+def test_a_copy_in_which_nothing_is_corrected_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.po"
+    path.write_text(PO.format('msgstr "Ein Fluss"'), encoding="utf-8")
+    segment = replace(next(iter(translation_files.read(path))).segment, extra={"comment": "Why?"}, line=7)
+    told: list[str] = []
+    for corrections_only in (True, False):
+        how = WriteOptions(template=path, corrections_only=corrections_only, report=told.append)
+        writing.write([Rating(segment, None, None)], tmp_path / "copy", "po", how)
+    assert told == ["0 translations corrected", "1 comment on translations that nobody has rated, left out"]
+    edited = Rating(replace(segment, hypothesis="Strom"), None, None)
+    with pytest.raises(InputError, match=r"\(row 7 of the ratings\) is not the target of .*into a column 'corrected'"):
+        writing.write([edited], tmp_path / "copy", "po", WriteOptions(template=path))
 
 
 def test_only_findings_of_rules_without_a_place_are_mended() -> None:

@@ -55,7 +55,7 @@ TARGET_JSON = (
 def put(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(text.encode())
+        (folder / name).write_bytes(text.encode(errors="surrogateescape"))
 
 
 def read(path: Path) -> list[Rating]:
@@ -167,8 +167,15 @@ def test_string_catalogues(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("de.json", '{"a": "x", "b": {"c": "1"},\n "a": "y"}', "line 2 of .*de.json has the key a again, after line 1"),
-        ("de.json", '{"a": "x",}', "line 1 is not JSON"),
+        (
+            "de.json",
+            '{"a": "x", "b": {"c": "1"},\n "a": "y"}',
+            r"/de\.json:2: has the key a again, after line 1: must be",
+        ),
+        ("de.json", '{"a": "x",\n}', r"/de\.json:2: not JSON"),
+        ("de.json", '{"a": \n"\udcf6"}', r"/de\.json:2: byte 0xf6 at position 1 is not UTF-8; the file may be windows"),
+        ("en.json", '{"a": "A",\n}', r"/en\.json:2: not JSON"),
+        ("values/strings.xml", "<resources>\n<", r"/values/strings\.xml:2: not XML.*Android"),
         ("values-de/strings.xml", "<resources><string name='a'>x</resources>", "mismatched tag.*Android"),
         ("values-de/strings.xml", "<!DOCTYPE resources><resources/>", "document type"),
         ("xx/other.json", '{"a": "x"}', "not known by the names"),
@@ -179,6 +186,16 @@ def test_bad_files(tmp_path: Path, name: str, text: str, problem: str) -> None:
     put(tmp_path, {"en.json": '{"a": "A"}', "values/strings.xml": SOURCE_XML, name: text})
     with pytest.raises(FormatError, match=problem):
         read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "target"),
+    [("en.json", '{"a": "x",\n}', "de.json"), ("values/strings.xml", "<resources>\n<", "values-de/strings.xml")],
+)
+def test_a_bad_source_is_named(tmp_path: Path, source: str, text: str, target: str) -> None:
+    put(tmp_path, {source: text, target: '{"a": "B"}' if target == "de.json" else TARGET_XML})
+    with pytest.raises(FormatError, match=rf"/{source}:2: not "):
+        read(tmp_path / target)
 
 
 def test_marks_are_not_lost_in_silence(tmp_path: Path) -> None:

@@ -203,17 +203,40 @@ def test_placeholders_are_not_marked() -> None:
         (XLIFF_1.replace("?>", ' encoding="UTF\0-8"?>', 1), "cannot be decoded"),
         (XLIFF_1.replace("<source>B</source>", "<source>&a; &lt;</source>"), "not XML \\(undefined entity"),
         (f"# [matese] 1 (translations without a note have no errors)\n{PO}", "note '1'"),
-        (PO + "x", "line 13 is 'x': must be a comment or a text"),
-        ('msgid "a"\nmsgstr "b"\nmsgstr "c"\n', "line 3 is a second msgstr: must be one for each msgid"),
-        (PO + '\nmsgid "cut off"\n', "the entry from line 14 has no msgstr"),
-        (PO + '\nmsgctxt "cut off"\n', "the entry from line 14 has no msgid"),
+        (PO + "x", "the line is 'x': must be a comment or a text"),
+        (PO + 'msgid "x', "the line is 'msgid \"x': must have its text between two"),
+        ('msgid "a"\nmsgstr "b"\nmsgstr "c"\n', "the line is a second msgstr: must be one for each msgid"),
+        (PO + '\nmsgid "cut off"\n', "the entry has no msgstr"),
+        (PO + '\nmsgctxt "cut off"\n', "the entry has no msgid"),
         (PO.replace("UTF-8", "x"), "cannot be decoded \\(unknown encoding: x\\)"),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, text: str, problem: str) -> None:
     path = put(tmp_path / "texts.xlf", text)
-    with pytest.raises(FormatError, match=rf"texts\.xlf(:\d)?: {problem}"):
+    with pytest.raises(FormatError, match=rf"texts\.xlf(:\d+)?: {problem}"):
         list(translation_files.read(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        (
+            "a.po",
+            PO.replace("Haus", "H\udcf6").encode("utf-8", "surrogateescape"),
+            "7: byte 0xf6 at position 13 is not UTF-8",
+        ),
+        ("a.po", PO.replace("UTF-8", "ascii").replace("Haus", "Häus").encode(), "7: cannot be decoded"),
+        ("a.po", f"{PO}\nx".encode(), "14: the line is 'x'"),
+        ("a.po", f'{PO}\n\nmsgid "x"'.encode(), "15: the entry has no msgstr"),
+        ("a.xlf", XLIFF_1.replace("😀", "\udcdf").encode("utf-8", "surrogateescape"), "6: byte 0xdf at .*windows-1252"),
+        ("a.xlf", XLIFF_1.replace("?>", ' encoding="ascii"?>', 1).encode(), "6: cannot be decoded"),
+        ("a.xlf", XLIFF_1.encode("utf-16")[:-1], "7: cannot be decoded"),
+    ],
+)
+def test_the_line_of_what_is_wrong(tmp_path: Path, name: str, text: bytes, problem: str) -> None:
+    (tmp_path / name).write_bytes(text)
+    with pytest.raises(FormatError, match=rf"/{name}:{problem}"):
+        list(translation_files.read(tmp_path / name))
 
 
 @pytest.mark.parametrize(
