@@ -306,10 +306,12 @@ def tune(
         seed: of the draw.
 
     Raises:
-        InputError: if no two candidates of a source differ in their gold value and in a feature.
+        InputError: if a gold value is not finite, or no two candidates of a source differ in theirs and in a feature.
     """
     if list(map(len, features)) != list(map(len, gold)):
         raise UsageError("candidates and gold values differ in number; each candidate needs one")
+    if not all(value is None or np.isfinite(value) for of_source in gold for value in of_source):
+        raise InputError("a gold value is not finite: must be a number, or None")
     every = [of_candidate for of_source in features for of_candidate in of_source]
     names = [name for name in (every[0] if every else ()) if all(name in of_candidate for of_candidate in every)]
     pairs, weights = _pairs(features, gold, names, np.random.default_rng(seed))

@@ -171,7 +171,8 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
         marking = request.marking
         segments = texts.segments(request.texts, needs_context=not marking.is_only_checks)
-        _check_copy(form, segments)
+        if results is None:
+            _check_copy(form, segments)
         annotators.tell_rules(marking, segments)
         if segments.alignment and output is not None:
             path = Path(f"{output}.alignment.tsv")

@@ -120,6 +120,8 @@ def test_what_cannot_be_weighted(tiny_model_dir: Path) -> None:
             matese.rerank([["a", "b"]], ["x"], model=tiny_model_dir, **arguments)
     with pytest.raises(InputError, match="no two candidates of a source differ in both gold values"):
         reranking.tune([[{"length": 1.0}, {"length": 2.0}]], [[1.0, 1.0]])
+    with pytest.raises(InputError, match="a gold value is not finite"):
+        reranking.tune([[{"length": 1.0}, {"length": 2.0}]], [[float("inf"), 1.0]])
     with pytest.raises(UsageError, match="differ in number; each candidate needs one"):
         reranking.tune([[{"length": 1.0}]], [[1.0, 1.0]])
 
