@@ -39,7 +39,8 @@ def read(
         notify: called with sentences about segments without a reference after the join, and about the preparation.
 
     Raises:
-        InputError: if a file is in no known format, is faulty, or belongs to no given test set, or none has the rater.
+        InputError: if a file is in no known format, is faulty, or belongs to no given test set, none has the rater, or
+            a rater has marked a segment twice.
         OSError: if a file cannot be read.
     """
     texts_of_test_sets = (
@@ -62,6 +63,8 @@ def read(
     if data.rater is not None:
         ratings = raters.one_per_segment(list(ratings), name=abridged(names), rater=data.rater).ratings
     if data.prepare is not None:
+        ratings = tuple(ratings)
+        raters.check_marked_once(ratings, abridged(names))
         prepared = preparation.prepare(ratings, merge=data.prepare)
         for notice in prepared.notices(abridged(names)):
             notify(notice)

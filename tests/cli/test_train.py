@@ -139,7 +139,7 @@ def test_raters_in_several_files_are_merged(run: Run, folder: Path) -> None:
     told = several.err.splitlines()[:2]
     done = "12 ratings with 14 error spans by 3 raters: 4 ratings with 8 error spans, 4 segments merged"
     assert told[0] == f"matese: anna.tsv, ben.tsv, carl.tsv: prepared {done}, each score the mean of the raters'"
-    assert "anna.tsv, ben.tsv, carl.tsv: left out: 1 " in told[1]
+    assert told[1].startswith("matese: anna.tsv, ben.tsv, carl.tsv: left out: Neutral (1), ")
     joined = run("train", "raw.tsv", *how, "--output", "one", "--set", "data.held_out=0.3")
     assert several.out.replace("several", "one") == joined.out
     # Files with settings of their own are prepared apart.
@@ -147,6 +147,9 @@ def test_raters_in_several_files_are_merged(run: Run, folder: Path) -> None:
     apart = run("train", *how, "--set", f"data.train={with_settings}", "--dev", "raw.tsv", "--output", "apart")
     assert "anna.tsv, ben.tsv: prepared 8 ratings" in apart.err
     assert "carl.tsv: prepared 4 ratings" in apart.err
+    (folder / "copy.tsv").write_bytes((folder / "anna.tsv").read_bytes())
+    twice = run("train", "anna.tsv", "copy.tsv", *how, "--output", "twice").refused()
+    assert twice.startswith("anna.tsv, copy.tsv: anna has rated segment 1 of A ")
 
 
 def test_ratings_are_used_as_they_are_without_preparation(run: Run, folder: Path) -> None:
