@@ -21,6 +21,7 @@ from tests.training.material import RATINGS, SETTINGS, write_ratings, write_sett
 def files(folder: Path) -> None:
     write_settings(folder / "c.yaml")
     write_ratings(folder / "t.jsonl")
+    write_ratings(folder / "one.jsonl", RATINGS[:1])
     (folder / "empty.jsonl").touch()
     (folder / "bad.jsonl").write_text((folder / "t.jsonl").read_text(encoding="utf-8") + '{"hypothesis": 3}\n')
     (folder / "typo.yaml").write_text(SETTINGS + "  learning_rat: 1\n")
@@ -69,9 +70,12 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("t.jsonl", "--config", "c.yaml", *GOOD), "RATINGS and --train are both given"),
         (("--from", "mini", "none.jsonl"), "data.train: no such file none.jsonl"),
         (("--resume", "full"), "full has no config.yaml"),
-        (("--resume", "full", "--output", "out"), "options that replace settings, such as --train"),
+        (("--resume", "full", "--output", "out"), "options that replace settings and --resume are both given"),
+        (("t.jsonl", "--resume", "full"), "RATINGS and --resume are both given"),
         (("--resume", "full", "--config", "c.yaml"), "two of --config, --from and --resume are given"),
-        (GOOD, "options that replace settings, such as --train, need --config or --from"),
+        (GOOD, "nothing to start from: give --config or --from"),
+        (("t.jsonl", "--output", "out"), "nothing to start from: give --config or --from"),
+        (("one.jsonl", "--config", "c.yaml", "--output", "out"), "one.jsonl: no usable ratings to train or"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], told: str) -> None:
