@@ -206,11 +206,12 @@ def given_ratings() -> Path:
 
 def keep_newest(n: int, folder: Path) -> None:
     """Removes all but the newest files and folders in a folder of ours."""
-    for old in sorted(folder.glob("[!.]*"), key=os.path.getmtime)[:-n]:
-        if old.is_dir():
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            old.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # another process may remove them at the same time
+        for old in sorted(folder.glob("[!.]*"), key=os.path.getmtime)[:-n]:
+            if old.is_dir():
+                shutil.rmtree(old)
+            else:
+                old.unlink()
 
 
 @contextlib.contextmanager

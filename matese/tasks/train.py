@@ -136,7 +136,7 @@ def _settings(request: Request) -> Config:
     is_new = request.config is not None or request.from_ is not None
     if request.resume is not None:
         given = "RATINGS" if request.ratings else "options that replace settings"
-        require(not overrides, f"{given} and --resume are both given: a run keeps its own; give --resume alone")
+        require(not overrides, f"{given} and --resume are both given: give --resume alone, since a run keeps its own")
         return run_directory.load_settings(Path(request.resume))
     require(is_new, "nothing to start from: give --config or --from, or --resume to resume a run")
     require(bool(request.ratings) or request.from_ is None, "no ratings: --from needs RATINGS")

@@ -279,12 +279,14 @@ def _save_model(
     train: Corpus,
     n_dev: int,
 ) -> None:
+    settings = to_builtins(config)
+    del settings["output"]  # equal models have one fingerprint, wherever they were trained
     loading.save(
         Path(config.output) / MODEL,
         model,
         tokenizer,
         card=card.write(config, figures, n_train=len(train), n_dev=n_dev),
-        training={**to_builtins(config), "figures": dict(figures)},
+        training={**settings, "figures": dict(figures)},
         precision=config.training.saved_precision,
         training_data=_training_data(config, train),
     )
