@@ -49,7 +49,9 @@ _REASONS = {
 
 def name_of(path: str | Path) -> str:
     """Returns the name of the file in messages."""
-    return "standard input" if str(path) == "-" else str(path)
+    if str(path) == "-":
+        return "standard input"
+    return "ratings" if Path(path).parent == given_ratings() else str(path)
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
@@ -202,6 +204,21 @@ def peek(stream: object, n_bytes: int) -> bytes:
 def user_cache(name: str) -> Path:
     """Returns a folder of ours in the user's cache folder (XDG Base Directory Specification); it may not exist yet."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "matese", name)
+
+
+def given_ratings() -> Path:
+    """Returns the folder of ratings that Python users gave without a file; it may not exist yet."""
+    return user_cache("ratings")
+
+
+def keep_newest(n: int, folder: Path) -> None:
+    """Removes all but the newest files and folders in a folder of ours."""
+    with contextlib.suppress(OSError):  # another process may remove them at the same time
+        for old in sorted(folder.glob("[!.]*"), key=os.path.getmtime)[:-n]:
+            if old.is_dir():
+                shutil.rmtree(old)
+            else:
+                old.unlink()
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from matese import merging, mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Severity, UnplacedError
-from matese.errors import InputError, counted
+from matese.errors import InputError, counted, shortened
 from matese.merging import MergeMethod
 from matese.text.span_projection import project
 
@@ -69,7 +69,7 @@ class PreparedRatings:
         merged = f"{counted(self.n_merged, 'segment')} merged" if self.n_merged else "no segment has several raters"
         n_spans = sum(len(rating.errors or ()) for rating in self.ratings)
         left_out, changed = (
-            ", ".join(f"{number:,} {reason}" for reason, number in counts.items()) or "nothing"
+            ", ".join(f"{reason} ({number:,})" for reason, number in counts.items()) or "nothing"
             for counts in (self.left_out, self.changed)
         )
         by = f" by {counted(len(self.raters), 'rater')}" if self.raters else ""
@@ -220,7 +220,7 @@ def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:
 
     A number stands for one segment of a source, since raters may have typed into the texts that they marked. If one
     rater has rated it several times, it stands for several segments, one for each text. Ratings of one text without
-    names of raters are by different raters; those by one rater alone stay apart.
+    names of raters are by different raters; the second one of a rater is of another segment.
     """
     segments: dict[Hashable, list[Rating]] = defaultdict(list)
     for number, rating in enumerate(ratings):
@@ -232,31 +232,50 @@ def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:
         if len({rating.rater for rating in raters}) == len(raters):
             yield raters
             continue
-        texts: dict[str, list[Rating]] = defaultdict(list)
+        texts: dict[Hashable, list[Rating]] = defaultdict(list)
+        n_ratings = Counter[tuple[str, str | None]]()
         for rating in raters:
-            texts[rating.segment.hypothesis].append(rating)
-        for alike in texts.values():
-            names = {rating.rater for rating in alike}
-            is_one_rater = len(names) == 1 and None not in names
-            yield from [[rating] for rating in alike] if is_one_rater else [alike]
+            by_rater = rating.segment.hypothesis, rating.rater
+            texts[rating.segment.hypothesis, n_ratings[by_rater]].append(rating)
+            if rating.rater is not None:
+                n_ratings[by_rater] += 1
+        yield from texts.values()
 
 
 def unify_texts(ratings: Sequence[Rating], change: Counting) -> tuple[Rating, ...]:
-    """Returns the ratings of one segment with the same hypothesis and source.
+    """Returns the ratings of one segment with the same hypothesis and source, and with references if one has them.
 
     The raters of a segment may have different texts because raters could edit the text they marked, and exports doubled
     some quotation marks. The most frequent text is used; among equally frequent texts, the shortest one (most edits
     were additions). The spans of the other raters are moved to their place in that text.
+
+    Raises:
+        InputError: if two ratings have different references.
     """
     hypothesis = _commonest([rating.segment.hypothesis for rating in ratings])
     source = _commonest([rating.segment.source for rating in ratings])
+    references = _references(ratings)
     unified = []
     for rating in ratings:
+        if references and not rating.segment.references:
+            change("references taken from another rating of the segment")
+            rating = replace(rating, segment=replace(rating.segment, references=references))
         if (rating.segment.hypothesis, rating.segment.source) != (hypothesis, source):
             change("rating moved to the text of the other raters")
             rating = move(rating, hypothesis, source, change)
         unified.append(rating)
     return tuple(unified)
+
+
+def _references(ratings: Sequence[Rating]) -> tuple[str, ...]:
+    """Returns the references of the ratings of one segment, some of which may lack them."""
+    distinct = [*dict.fromkeys(rating.segment.references for rating in ratings if rating.segment.references)]
+    if len(distinct) > 1:
+        segment = ratings[0].segment
+        place = f"{segment.label or 'segment'} ({shortened(segment.hypothesis)})"
+        both = " and ".join(map(shortened, distinct[:2]))
+        raise InputError(f"{place} has ratings with different references, {both}: give its ratings the same references")
+    return distinct[0] if distinct else ()
 
 
 def move(rating: Rating, hypothesis: str, source: str | None, change: Counting) -> Rating:

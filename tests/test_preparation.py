@@ -10,6 +10,7 @@ import pytest
 
 from matese import preparation
 from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.errors import InputError
 
 MINOR = Severity.MINOR
 MAJOR = Severity.MAJOR
@@ -139,6 +140,9 @@ def test_prepared_ratings_stay_as_they_are() -> None:
 def test_spans_of_too_few_raters_are_counted() -> None:
     prepared = preparation.prepare([rated("a", ErrorSpan(0, 4, MINOR)), rated("b")], merge="majority")
     assert prepared.left_out == {"marked by too few raters, or overlapping another one": 1}
+    assert prepared.notices("a.tsv")[1] == (
+        "a.tsv: left out: marked by too few raters, or overlapping another one (1); changed: nothing"
+    )
 
 
 def test_of_overlapping_errors_of_one_rater_the_more_severe_stays_and_the_others_are_counted() -> None:
@@ -176,10 +180,28 @@ def test_segments_without_numbers_are_those_with_the_same_texts() -> None:
     assert [one.rater for one in prepared.ratings] == ["a+b", "b"]
 
 
-@pytest.mark.parametrize("names", [(None, None), (None, "a"), ("a", "b", "a")])
-def test_one_text_by_unnamed_raters_or_several_times_by_one_of_them_is_one_segment(names: tuple[str | None]) -> None:
+@pytest.mark.parametrize("names", [(None, None), (None, "a"), (None, "a", None)])
+def test_one_text_by_unnamed_raters_is_one_segment(names: tuple[str | None]) -> None:
     (merged,) = preparation.prepare([replace(rated("a"), rater=name) for name in names]).ratings
     assert merged.rater == ("+".join(sorted({name for name in names if name})) or None)
+
+
+def test_no_rater_counts_twice_in_a_segment() -> None:
+    without_number = replace(SEGMENT, key=None)
+    marked = rated("a", ErrorSpan(0, 4, MAJOR), segment=without_number)
+    prepared = preparation.prepare([marked, marked, rated("b", segment=without_number)])
+    means = [(one.rater, one.overall and one.overall.value) for one in prepared.ratings]
+    assert means == [("a+b", -2.5), ("a", -5.0)]
+
+
+def test_references_are_those_of_the_raters_who_have_some() -> None:
+    with_reference = replace(SEGMENT, references=("eins zwei vier",))
+    prepared = preparation.prepare([rated("a"), rated("b", segment=with_reference), rated("c")])
+    assert [(one.rater, one.segment) for one in prepared.ratings] == [("a+b+c", with_reference)]
+    assert prepared.changed == {"references taken from another rating of the segment": 2}
+    other = rated("a", segment=replace(SEGMENT, references=("Anderes",)))
+    with pytest.raises(InputError, match=r"segment 1 \('eins zwei drei'\) has ratings with different references"):
+        preparation.prepare([other, rated("b", segment=with_reference)])
 
 
 def test_variants_by_unnamed_raters_are_several_segments() -> None:

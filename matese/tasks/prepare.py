@@ -99,7 +99,8 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
     The report is written to `stream`, if there is one.
 
     Raises:
-        InputError: if the ratings cannot be read, or the output is not new or empty.
+        InputError: if the ratings cannot be read, a rater has marked a segment twice, or the output is not new or
+            empty.
     """
     require(bool(request.ratings), "no ratings: give one or more files")
     held_out = f"--dev {request.dev:g} and --test {request.test:g}"
@@ -111,6 +112,8 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
         from matese.render import plots
 
         plots.check(Path(request.plot))
+    from matese.evaluation.systems import raters
+
     systems = rated.as_systems(request.ratings)
     paths = rated.files_of(request.ratings)
     texts.check_given_once(paths)
@@ -120,6 +123,7 @@ def run(request: Request, stream: TextIO | None = None) -> PreparationReport:
         raw = [rating for ratings in several for rating in rated.named(ratings, name, options).ratings]
         is_rated = any(rating.errors is not None or rating.overall is not None for rating in raw)
         require(is_rated, f"{name}: neither error spans nor scores of raters; must hold ratings")
+        raters.check_marked_once(raw, name)
         prepared = preparation.prepare(texts.with_texts(raw, request.joined, request.lang_pair), merge=request.merge)
     nothing = "nothing to prepare: no segment has several raters, and no error is left out or changed"
     notices.info(*(prepared.notices(name) or [f"{name}: {nothing}; {counted(len(raw), 'rating')} stay as they are"]))

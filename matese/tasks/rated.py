@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from matese.annotation import Rating, Segment
 from matese.errors import UsageError, shortened
-from matese.files import short_names, user_cache, write_lines
+from matese.files import given_ratings, keep_newest, short_names, write_lines
 from matese.mqm import Basis
 from matese.tasks import annotators, notices, texts
 from matese.tasks.annotators import Marking
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
         Mapping[str, RatingsOrFile] | Sequence[str | PathLike[str] | Rating | Sequence[Rating]] | RatingsOrFile
     )
     """Ratings of systems; of one system also its ratings alone, in any form."""
+
+N_KEPT = 8
+"""Files of ratings in the user's cache folder, two of each training; the oldest are removed."""
 
 
 def systems_given(ratings: object) -> Any:  # noqa: ANN401
@@ -71,7 +74,7 @@ def ratings_given(ratings: object) -> Any:  # noqa: ANN401
 def files_or_ratings(data: object) -> tuple[str, ...]:
     """Returns files of ratings; ratings, or a table or data set, whose split "train" counts, become a file.
 
-    It lies in the user's cache folder, where a resumed run finds it.
+    It lies in the user's cache folder, where a resumed run finds it, among the newest ones.
     """
     from matese.formats.tables import frames, jsonl
 
@@ -85,9 +88,10 @@ def files_or_ratings(data: object) -> tuple[str, ...]:
         return tuple(os.fspath(cast("str", path)) for path in several)
     lines = [jsonl.dumps(cast("Rating", rating)) for rating in several]
     name = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-    path = user_cache("ratings") / f"{name}.jsonl"
+    path = given_ratings() / f"{name}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_lines(path, lines)
+    keep_newest(N_KEPT, path.parent)
     return (str(path),)
 
 

@@ -134,12 +134,13 @@ def _settings(request: Request) -> Config:
     n_forms = sum(bool(form) for form in (request.config, request.from_, request.resume))
     require(n_forms < 2, "two of --config, --from and --resume are given; give one of them")
     is_new = request.config is not None or request.from_ is not None
-    require(is_new or not overrides, "options that replace settings, such as --train, need --config or --from")
+    if request.resume is not None:
+        given = "RATINGS" if request.ratings else "options that replace settings"
+        require(not overrides, f"{given} and --resume are both given: give --resume alone, since a run keeps its own")
+        return run_directory.load_settings(Path(request.resume))
+    require(is_new, "nothing to start from: give --config or --from, or --resume to resume a run")
     require(bool(request.ratings) or request.from_ is None, "no ratings: --from needs RATINGS")
     require(not (request.ratings and request.train), "RATINGS and --train are both given; give one of them")
-    if request.resume is not None:
-        return run_directory.load_settings(Path(request.resume))
-    require(is_new, "nothing to train: give a configuration, a model to start from, or a run to resume")
     settings = config.load(request.config or config.FINETUNING, overrides=overrides)
     for together in (*settings.data.groups.values(), *settings.data.dev_groups):
         check_given_once(together)
@@ -155,7 +156,8 @@ def _settings(request: Request) -> Config:
 
 def _tell_shared(train: Sequence[str], dev: Sequence[str]) -> None:
     for path in {os.path.realpath(path) for path in train} & {os.path.realpath(path) for path in dev}:
-        notices.info(f"{path} is in data.train and in data.dev: the figures of the validation are too good")
+        name = files.name_of(path)
+        notices.info(f"{name} is in data.train and in data.dev: the figures of the validation are too good")
 
 
 def show(result: Result, stream: TextIO | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from matese.files import name_of
 from matese.training import config as settings
 from matese.training.config import Config
 from matese.version import __version__
@@ -30,14 +31,15 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
         command = "tag" if severities else "score"
         explained = _SCORE_FIGURES
     encoder = config.encoder if isinstance(config.encoder, str) else f"{config.encoder['model_type']}, from scratch"
-    dev = ", ".join(config.data.dev) or f"{100 * config.data.held_out:g} % of their sources, which were held out"
+    held_out = f"{100 * config.data.held_out:g} % of their sources, which were held out"
+    dev = ", ".join(map(name_of, config.data.dev)) or held_out
     rows = "\n".join(f"| {name.removeprefix('dev/')} | {value:.4f} |" for name, value in figures.items())
     return f"""{title} Trained with matese {__version__}; use it with
 `matese {command} --model DIRECTORY`.
 
 - Encoder: {encoder}
 - Input besides the hypothesis: {", ".join(config.model.texts.inputs)}
-- Training data: {n_train:,} segments of {", ".join(config.data.files)}
+- Training data: {n_train:,} segments of {", ".join(map(name_of, config.data.files))}
 - Licence: depends on the encoder and the data; state it when you publish the model
 
 ## Figures

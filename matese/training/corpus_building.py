@@ -63,6 +63,8 @@ def build(
     *,
     keep_ratings: bool = False,
     with_spans: bool = False,
+    name: str = "ratings",
+    if_none: str = "there are no ratings",
 ) -> Corpus:
     """Returns the corpus of all usable ratings; the others are counted.
 
@@ -74,6 +76,8 @@ def build(
         heads: what the model learns.
         keep_ratings: whether to keep the ratings in the corpus, for validation.
         with_spans: whether to skip ratings without spans.
+        name: of the ratings in messages.
+        if_none: why there are no ratings, if there are none.
 
     Raises:
         InputError: if no rating is usable.
@@ -92,8 +96,8 @@ def build(
     # A tokenizer may drop control characters.
     skipped["without a token in the hypothesis"] += len(usable) - len(kept)
     if not kept:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in skipped.items() if n) or "there are no ratings"
-        raise InputError(f"no usable ratings to train or validate on ({reasons}); at least one is needed")
+        reasons = ", ".join(f"{n} {reason}" for reason, n in skipped.items() if n) or if_none
+        raise InputError(f"{name}: no usable ratings to train or validate on ({reasons}); at least one is needed")
     texts = _segment_texts(kept, tokens)
     groups = _groups(lessons, texts)
     labels: dict[str, Any] = {}

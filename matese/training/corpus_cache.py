@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
-from matese.files import is_device, replacing, user_cache
+from matese.files import is_device, keep_newest, replacing, user_cache
 from matese.formats import detection
 from matese.formats.registry import BY_NAME
 from matese.model.heads.learning import HeadTargets
@@ -51,8 +49,7 @@ def cached(
         return corpus, messages
     try:
         _save(directory, corpus, messages)
-        for old in sorted(directory.parent.glob("[!.]*"), key=os.path.getmtime)[:-N_KEPT]:
-            shutil.rmtree(old, ignore_errors=True)
+        keep_newest(N_KEPT, directory.parent)
         return _load(directory, inputs, encoder, heads)
     except OSError as error:
         return corpus, [*messages, f"the training data cannot be kept for the next run: {error}"]

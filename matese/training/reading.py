@@ -10,7 +10,7 @@ from pathlib import Path
 from matese import preparation
 from matese.annotation import Rating
 from matese.evaluation.systems import raters
-from matese.files import abridged
+from matese.files import abridged, name_of
 from matese.formats import detection, test_set_texts
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import RowIssue
@@ -39,7 +39,8 @@ def read(
         notify: called with sentences about segments without a reference after the join, and about the preparation.
 
     Raises:
-        InputError: if a file is in no known format, is faulty, or belongs to no given test set, or none has the rater.
+        InputError: if a file is in no known format, is faulty, or belongs to no given test set, none has the rater, or
+            a rater has marked a segment twice.
         OSError: if a file cannot be read.
     """
     texts_of_test_sets = (
@@ -54,16 +55,19 @@ def read(
             return ratings
         joined = test_set_texts.join(ratings, *test_sets)
         for notice in joined.notices():
-            notify(f"{path}: {notice}")
+            notify(f"{name_of(path)}: {notice}")
         return joined.ratings
 
-    names = list(map(str, paths))
-    ratings: Iterable[Rating] = chain.from_iterable(map(read_file, names))
+    files = list(map(str, paths))
+    name = abridged(map(name_of, files))
+    ratings: Iterable[Rating] = chain.from_iterable(map(read_file, files))
     if data.rater is not None:
-        ratings = raters.one_per_segment(list(ratings), name=abridged(names), rater=data.rater).ratings
+        ratings = raters.one_per_segment(list(ratings), name=name, rater=data.rater).ratings
     if data.prepare is not None:
+        ratings = tuple(ratings)
+        raters.check_marked_once(ratings, name)
         prepared = preparation.prepare(ratings, merge=data.prepare)
-        for notice in prepared.notices(abridged(names)):
+        for notice in prepared.notices(name):
             notify(notice)
         ratings = prepared.ratings
     for rating in ratings:

@@ -201,10 +201,19 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
     of_train = IssueCounts()
     of_dev = IssueCounts()
     without_texts: list[str] = []
+    train_name = files.abridged(map(files.name_of, data.files))
+    more = "give more, or others with --dev"
 
     def build() -> tuple[Corpus, list[str]]:
         read_files = partial(read, data=data, report=of_train, notify=without_texts.append)
-        corpus = corpus_building.build(_lessons(data, read_files), texts, inputs, heads)
+        corpus = corpus_building.build(
+            _lessons(data, read_files),
+            texts,
+            inputs,
+            heads,
+            name=train_name,
+            if_none=f"all are held out to validate on: {more}" if data.held_out else "there are no ratings",
+        )
         return corpus, [*of_train.messages(), *without_texts]
 
     train, messages = corpus_cache.cached(config, texts, heads, build)
@@ -213,12 +222,12 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
         if (missing := head.missing(train.labels)) is None:
             continue
         if config.start is None:
-            problem = f"model.heads.{head.name} is set, but in {' '.join(data.files)} {missing}"
+            problem = f"model.heads.{head.name} is set, but in {train_name} {missing}"
             raise InputError(f"{problem}; add ratings that it can learn from or set it to null")
         kept.add(head.name)
         messages.append(f"head {head.name} stays as it is in {config.start}: {missing}")
     if len(kept) == len(heads):
-        raise InputError(f"no head of the model can learn from {' '.join(data.files)}; add ratings of another kind")
+        raise InputError(f"no head of the model can learn from {train_name}; add ratings of another kind")
     of_dev_texts: list[str] = []
     dev = corpus_building.build(
         read_dev(data, of_dev, of_dev_texts.append),
@@ -227,6 +236,8 @@ def _read(config: Config, texts: TextEncoder, reporter: Reporter) -> _Data:
         heads,
         keep_ratings=True,
         with_spans=config.model.heads.tags is not None,
+        name=files.abridged(map(files.name_of, data.dev or data.files)),
+        if_none=f"none is held out to validate on: {more}" if data.held_out else "there are no ratings",
     )
     for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
         reporter.tell(message)
@@ -268,12 +279,14 @@ def _save_model(
     train: Corpus,
     n_dev: int,
 ) -> None:
+    settings = to_builtins(config)
+    del settings["output"]  # equal models have one fingerprint, wherever they were trained
     loading.save(
         Path(config.output) / MODEL,
         model,
         tokenizer,
         card=card.write(config, figures, n_train=len(train), n_dev=n_dev),
-        training={**to_builtins(config), "figures": dict(figures)},
+        training={**settings, "figures": dict(figures)},
         precision=config.training.saved_precision,
         training_data=_training_data(config, train),
     )

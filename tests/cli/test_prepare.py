@@ -97,6 +97,15 @@ def test_raters_in_several_files(run: Run, folder: Path) -> None:
     assert prepared(folder / "several") == prepared(folder / "one")
 
 
+def test_a_rater_counts_once_in_a_segment(run: Run, folder: Path) -> None:
+    for name in ("anna", "copy"):
+        write(folder / f"{name}.tsv", [row for row in ROWS if row[1] == "anna"])
+    write(folder / "raw.tsv")
+    twice = "anna has rated segment 1 of A ('Zwei Hunden bellten laut.') twice; one rating of a rater counts"
+    assert f"anna.tsv, copy.tsv: {twice}" in run("prepare", "anna.tsv", "copy.tsv", "--output", "one").refused()
+    assert f"raw.tsv, copy.tsv: {twice}" in run("prepare", "raw.tsv", "copy.tsv", "--output", "three").refused()
+
+
 def test_one_rater_is_said_to_be_alone(run: Run, folder: Path) -> None:
     write(folder / "anna.tsv", [row for row in ROWS if row[1] == "anna"])
     made = run("prepare", "anna.tsv", "--output", "out")

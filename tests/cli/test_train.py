@@ -21,6 +21,7 @@ from tests.training.material import RATINGS, SETTINGS, write_ratings, write_sett
 def files(folder: Path) -> None:
     write_settings(folder / "c.yaml")
     write_ratings(folder / "t.jsonl")
+    write_ratings(folder / "one.jsonl", RATINGS[:1])
     (folder / "empty.jsonl").touch()
     (folder / "bad.jsonl").write_text((folder / "t.jsonl").read_text(encoding="utf-8") + '{"hypothesis": 3}\n')
     (folder / "typo.yaml").write_text(SETTINGS + "  learning_rat: 1\n")
@@ -69,9 +70,12 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("t.jsonl", "--config", "c.yaml", *GOOD), "RATINGS and --train are both given"),
         (("--from", "mini", "none.jsonl"), "data.train: no such file none.jsonl"),
         (("--resume", "full"), "full has no config.yaml"),
-        (("--resume", "full", "--output", "out"), "options that replace settings, such as --train"),
+        (("--resume", "full", "--output", "out"), "options that replace settings and --resume are both given"),
+        (("t.jsonl", "--resume", "full"), "RATINGS and --resume are both given"),
         (("--resume", "full", "--config", "c.yaml"), "two of --config, --from and --resume are given"),
-        (GOOD, "options that replace settings, such as --train, need --config or --from"),
+        (GOOD, "nothing to start from: give --config or --from"),
+        (("t.jsonl", "--output", "out"), "nothing to start from: give --config or --from"),
+        (("one.jsonl", "--config", "c.yaml", "--output", "out"), "one.jsonl: no usable ratings to train or"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], told: str) -> None:
@@ -139,7 +143,7 @@ def test_raters_in_several_files_are_merged(run: Run, folder: Path) -> None:
     told = several.err.splitlines()[:2]
     done = "12 ratings with 14 error spans by 3 raters: 4 ratings with 8 error spans, 4 segments merged"
     assert told[0] == f"matese: anna.tsv, ben.tsv, carl.tsv: prepared {done}, each score the mean of the raters'"
-    assert "anna.tsv, ben.tsv, carl.tsv: left out: 1 " in told[1]
+    assert told[1].startswith("matese: anna.tsv, ben.tsv, carl.tsv: left out: Neutral (1), ")
     joined = run("train", "raw.tsv", *how, "--output", "one", "--set", "data.held_out=0.3")
     assert several.out.replace("several", "one") == joined.out
     # Files with settings of their own are prepared apart.
@@ -147,6 +151,9 @@ def test_raters_in_several_files_are_merged(run: Run, folder: Path) -> None:
     apart = run("train", *how, "--set", f"data.train={with_settings}", "--dev", "raw.tsv", "--output", "apart")
     assert "anna.tsv, ben.tsv: prepared 8 ratings" in apart.err
     assert "carl.tsv: prepared 4 ratings" in apart.err
+    (folder / "copy.tsv").write_bytes((folder / "anna.tsv").read_bytes())
+    twice = run("train", "anna.tsv", "copy.tsv", *how, "--output", "twice").refused()
+    assert twice.startswith("anna.tsv, copy.tsv: anna has rated segment 1 of A ")
 
 
 def test_ratings_are_used_as_they_are_without_preparation(run: Run, folder: Path) -> None:

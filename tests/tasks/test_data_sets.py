@@ -12,7 +12,10 @@ import pytest
 import matese
 from matese import ErrorSpan, InputError, Rating, Segment, SegmentKey, Severity
 from matese.formats.tables import frames, jsonl
+from matese.tasks.rated import N_KEPT
 from matese.tasks.train import Request
+from matese.training import reading
+from matese.training.config import DataConfig
 
 RATINGS = [
     Rating(
@@ -49,6 +52,22 @@ def test_a_data_set_becomes_a_file_to_train_on(tmp_path: Path, monkeypatch: pyte
     assert request.dev is not None
     assert list(jsonl.read(cast("Sequence[str]", request.dev)[0])) == RATINGS[:1]
     assert Request(ratings=["a.tsv", "b.tsv"], config="a.yaml").ratings == ("a.tsv", "b.tsv")
+
+
+def test_the_newest_ratings_to_train_on_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    requests = [Request(ratings=[rating], config="a.yaml") for rating in RATINGS]
+    paths = [Path(cast("Sequence[str]", request.ratings)[0]) for request in requests]
+    assert len(paths) > N_KEPT
+    assert [path.exists() for path in paths] == [False] * (len(paths) - N_KEPT) + [True] * N_KEPT
+
+
+def test_ratings_to_train_on_are_called_ratings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    request = Request(ratings=RATINGS[:1] * 2, config="a.yaml")
+    data = DataConfig(train=cast("tuple[str]", request.ratings))
+    with pytest.raises(InputError, match=r"^ratings: anna has rated segment 1 .* twice"):
+        list(reading.read(data.files, data))
 
 
 @pytest.fixture

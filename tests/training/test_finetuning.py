@@ -114,7 +114,7 @@ def test_ratings_that_teach_nothing_are_refused(
     ratings = str(write_ratings(tmp_path / "ours.jsonl", unrated))
     start = str(tiny_model_factory("start", **HEADS))
     assert main(["train", "--from", start, ratings, "--output", str(tmp_path / "run")]) == 2
-    assert "no usable ratings to train or validate on (" in capsys.readouterr().err
+    assert "ours.jsonl: no usable ratings to train or validate on (" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

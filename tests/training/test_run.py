@@ -20,6 +20,7 @@ import matese
 from matese.annotation import Omission, Rating, Segment, Severity
 from matese.cli import main
 from matese.model.loading import load_tagger
+from matese.model.storage import checkpoint
 from matese.training import config, reporting, run, run_directory
 from matese.training.config import Config, TrainingConfig
 from matese.training.module import TrainingModule
@@ -95,6 +96,7 @@ def test_what_a_run_leaves_and_tells(
     assert left == {"config.yaml", "last.ckpt", "logs", "model", "result.json"}
     saved = json.loads((output / "model" / "config.json").read_text(encoding="utf-8"))["training"]
     resolved = config.to_builtins(config.load(output / "config.yaml"))
+    del resolved["output"]
     assert saved == {**resolved, "figures": json.loads((output / "result.json").read_text())}
     assert resolved["training"]["encoder_learning_rate"] == 3e-3
     assert "16 segments" in (output / "model" / "README.md").read_text(encoding="utf-8")
@@ -237,6 +239,13 @@ def test_another_seed_is_another_model(train: Train, tmp_path: Path, uninterrupt
     assert train("other", "--set", "training.seed=2", text=RESUMED) == 0
     expected = weights(uninterrupted)
     assert not all(torch.equal(weights(tmp_path / "other")[name], expected[name]) for name in expected)
+
+
+def test_the_fingerprint_of_a_model_does_not_depend_on_its_place(train: Train, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        assert train(name, "--set", "training.max_steps=1") == 0
+    first, second = (checkpoint.fingerprint(tmp_path / name / "model") for name in ("one", "two"))
+    assert first == second
 
 
 def test_other_data_cannot_be_resumed(

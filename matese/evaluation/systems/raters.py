@@ -127,10 +127,10 @@ def one_per_segment(
         if not of_rater:
             raters = sorted({rating.rater or "none" for rating in ratings})[:10]
             raise InputError(f"{name}: no rating of rater {rater!r} (--rater): must be {one_of(raters)}")
-        by_segment(of_rater)  # checks that the rater has rated each segment once
+        by_segment(of_rater, name)  # checks that the rater has rated each segment once
         return use_common_texts(of_rater, predicted) if predicted else CommonTexts(of_rater)
     common = use_common_texts(ratings, predicted) if merge is not None else CommonTexts(tuple(ratings))
-    segments = by_segment(common.ratings)
+    segments = by_segment(common.ratings, name)
     several = next((rated for rated in segments if len({rating.rater for rating in rated}) > 1), None)
     if several is None:
         return common
@@ -148,8 +148,8 @@ def one_per_segment(
     )
 
 
-def by_segment(ratings: Sequence[Rating]) -> list[list[Rating]]:
-    """Returns the ratings of each segment, in the order of their first ones.
+def by_segment(ratings: Sequence[Rating], name: str | None = None) -> list[list[Rating]]:
+    """Returns the ratings of each segment, in the order of their first ones; `name` is theirs in messages.
 
     A key names a segment, whatever its raters have typed into the text. A key under which one rater has several ratings
     stands for several segments, one per text. Ratings without an index are of different segments. Ratings without a
@@ -174,17 +174,23 @@ def by_segment(ratings: Sequence[Rating]) -> list[list[Rating]]:
         segments += [of_key] if has_each_once else by_text.values()
     for segment in segments:
         if len(segment) > 1:
-            check_rated_once(segment)
+            check_rated_once(segment, name)
     return segments
 
 
-def check_rated_once(ratings: Iterable[Rating]) -> None:
-    """Raises an InputError if two ratings of a segment are of the same rater."""
+def check_marked_once(ratings: Iterable[Rating], name: str) -> None:
+    """Raises an InputError if a rater has marked a segment twice; several scores alone may be of several rounds."""
+    by_segment([rating for rating in ratings if rating.errors is not None], name)
+
+
+def check_rated_once(ratings: Iterable[Rating], name: str | None = None) -> None:
+    """Raises an InputError if two ratings of a segment are of the same rater; `name` is that of the ratings."""
     raters = set()
     for rating in ratings:
         if rating.rater is not None and rating.rater in raters:
+            where = f"{name}: " if name else ""
             place = describe_segment(rating.segment)
-            raise InputError(f"{rating.rater} has rated {place} twice; one rating of a rater counts")
+            raise InputError(f"{where}{rating.rater} has rated {place} twice; one rating of a rater counts")
         raters.add(rating.rater)
 
 

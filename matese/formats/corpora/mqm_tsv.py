@@ -15,7 +15,8 @@ may end in a comment. A `globalSegId` of 0 says that segments are only numbered 
 rater, category and severity has metadata alone, and is skipped.
 
 Raters can type into the text that they mark, so that the rows of one rating may contain different texts. Its hypothesis
-is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
+is then the text that most raters of the segment share; a span keeps its place if the text around it is the same. Rows
+with another text are reported as repaired.
 
 Errors without a place are rows without a mark. A row with an unknown severity, or with marked words or a category but
 no error, is skipped; a rater with such a row and no other error has not found the text free of errors.
@@ -55,6 +56,7 @@ from matese.text.whole_numbers import parse_whole_number
 
 COLUMNS = MQM_COLUMNS
 NO_ERROR = "no-error"
+ONE_TEXT = "rows of a rating must have one text"
 _TAG = re.compile("</?v>")
 _OTHER_TAG = re.compile("</?V>|&lt;/?v&gt;")
 """Tags that another program has changed; they are part of the text."""
@@ -288,10 +290,12 @@ def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey) -> Iterator[Ra
         errors: list[AnyError] = []
         source_marks: list[ErrorSpan] = []
         for row in rows:
-            if row.severity is None:
+            if not row.is_understood:
                 continue
             in_source = bool(row.source.marks) and not row.target.marks
-            place = _place(row, source if in_source else hypothesis, in_source=in_source)
+            place = _place(row, source, hypothesis, in_source=in_source)
+            if row.severity is None:
+                continue
             if place is None:
                 errors.append(UnplacedError(row.severity, row.category))
             else:
@@ -309,12 +313,16 @@ def _most_seen(texts: Sequence[str], seen: Counter[str]) -> str:
     return max(counts, key=lambda text: (seen[text], counts[text]))
 
 
-def _place(row: _Row, text: str, *, in_source: bool) -> tuple[int, int] | None:
-    """Returns the place of the row's error in `text`; None if it has none."""
-    marked, column = (row.source, "source") if in_source else (row.target, "target")
+def _place(row: _Row, source: str, hypothesis: str, *, in_source: bool) -> tuple[int, int] | None:
+    """Returns the place of the row's error in the source or the hypothesis; None if it has none."""
+    marked, text, column = (row.source, source, "source") if in_source else (row.target, hypothesis, "target")
     if row.source.marks is None or row.target.marks is None:
         row.issues.repair("unbalanced tags", "every <v> must have its </v>")
         return None
+    if row.source.text != source and not in_source:
+        row.issues.repair("source differs from other rows", ONE_TEXT)
+    if row.target.text != hypothesis and not row.target.marks:
+        row.issues.repair("target differs from other rows", ONE_TEXT)
     if not marked.marks:
         return None
     if row.source.marks and row.target.marks:
@@ -330,5 +338,5 @@ def _place(row: _Row, text: str, *, in_source: bool) -> tuple[int, int] | None:
         return start, end
     place = span_projection.relocate(start, end, marked.text, text)
     fate = "moved" if place else "lost"
-    row.issues.repair(f"{column} differs from other rows, span {fate}", "rows of a rating must have one text")
+    row.issues.repair(f"{column} differs from other rows, span {fate}", ONE_TEXT)
     return place

@@ -119,6 +119,13 @@ MOVED = "repaired, target differs from other rows, span moved"
         ([*[row("B.", source="A <v>tree</v>.")] * 2, row("B.", source="A green <v>tree</v>.")],
          [f"r1: B. | {', '.join(['source 2-6 major c'] * 3)}"],
          ["!4: repaired, source differs from other rows, span moved"]),
+        # A text without a span to move.
+        *(([row(), row(target, severity)], [f"{HOUSE}4-8 major c{more}"],
+           ["!3: repaired, target differs from other rows"])
+          for target, severity, more in (("Ein Heim.", "No-error", ""), ("Ein Hof.", "Minor", ", - minor c"))),
+        *(([row(), row(target, severity, source="A cat.")], [f"{HOUSE}4-8 major c{more}"],
+           ["!3: repaired, source differs from other rows"])
+          for target, severity, more in (("Ein Haus.", "No-error", ""), ("Ein Haus.", "Minor", ", - minor c"))),
         # A row that cannot be used.
         ([row(), ""], [f"{HOUSE}4-8 major c"], ["!3: skipped, 1 fields instead of 9"]),
         ([row(), row() + "\tmore"], [f"{HOUSE}4-8 major c"], ["!3: skipped, 10 fields instead of 9"]),
