@@ -35,7 +35,9 @@ class EarlierTexts:
         """
         self._since = since
         self._files = files
-        self._options = replace(options, report=lambda issue: None, untranslated=True, only_texts=True)
+        self._options = replace(
+            options, report=lambda issue: None, untranslated=True, only_texts=True, may_be_empty=True
+        )
         self._of_file = cache(self._pairs_of)
         if not os.path.exists(since):
             for path in files:

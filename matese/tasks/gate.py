@@ -164,7 +164,7 @@ def _is_unrated(path: str) -> bool:
 
     if not _is_for_localisation(path):
         return False
-    options = ReadOptions(report=lambda issue: None, untranslated=True, only_texts=True)
+    options = ReadOptions(report=lambda issue: None, untranslated=True, only_texts=True, may_be_empty=True)
     return not any(mqm.is_signature(rating.rater) for rating in detection.read(path, options))
 
 
@@ -207,7 +207,7 @@ def _check(request: Request) -> list[GateResult]:
         rated_systems = _by_file(rated_systems, request.texts.input) if request.texts.system is None else rated_systems
         every_rating = (rating for ratings in rated_systems.systems.values() for rating in ratings)
         notices.info(*consistency.sentences(rating.segment for rating in every_rating))
-    systems = rated_systems.systems
+    systems = rated_systems.systems or {request.texts.system or "": []}  # of files without texts
     baseline = rated_systems.baseline
     names = [name for name in systems if name != baseline]
     if not names:
@@ -290,9 +290,10 @@ def _accepted(request: Request) -> Accepted:
     for path in request.changes.accepted or ([usual] if os.path.exists(usual) else []):
         if os.path.exists(path) or request.changes.accept is None:  # which makes the first one
             accepted.read(path)
+    options = ReadOptions(lambda issue: None, lang_pair=request.texts.lang_pair, may_be_empty=True)
     for path in request.texts.input:
         if _is_for_localisation(path):
-            for rating in detection.read(path, ReadOptions(lambda issue: None, lang_pair=request.texts.lang_pair)):
+            for rating in detection.read(path, options):
                 accepted.add_rating(replace(rating, segment=replace(rating.segment, file=path)))
     return accepted
 

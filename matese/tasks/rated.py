@@ -228,7 +228,12 @@ def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | No
     if hyp and _is_file(baseline) and baseline not in hyp:
         hyp = [str(baseline), *hyp]
     translations = replace(request.texts, hyp=hyp)
-    segments = texts.segments(translations, needs_context=not request.marking.is_only_checks, untranslated=True)
+    segments = texts.segments(
+        translations,
+        needs_context=not request.marking.is_only_checks,
+        untranslated=True,
+        may_be_empty=wanted is not None,
+    )
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
     name = texts.baseline_name(  # before the model works for an hour
         None if baseline is None else str(baseline),
