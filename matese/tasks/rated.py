@@ -108,9 +108,9 @@ class RatedOrTexts(Weighted):
         super().__post_init__()
         n_forms = bool(self.ratings) + bool(self.texts.hyp) + bool(self.texts.input)
         require(n_forms == 1, "give either RATINGS, translations (--hyp) or a table (--input)")
-        is_marked_here = not self.ratings
-        problem = "--checks is for translations, not for RATINGS: leave it out"
-        require(is_marked_here or self.marking.checks is None, problem)
+        problem = "--checks is for translations: give their files with --input, not as RATINGS, or leave it out"
+        require(not self.ratings or self.marking.checks is None, problem)
+        self.marking.check_has_model()
 
     @property
     def files(self) -> list[str]:

@@ -284,7 +284,7 @@ def _check(request: Request) -> str:
     require(has_model or not request.tokens, "--tokens needs a model; leave out --checks only")
     no_model = "--error-free needs a model: leave out --checks only and --annotator"
     require(request.has_own_model or not marking.error_free, no_model)
-    require(has_model or marking.intervals.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
+    marking.check_has_model()
     can_sort = not is_copy and not request.tokens
     problem = "--sort cannot be used with --tokens, or with a copy of the input, which keeps the order of the file"
     require(request.selection.sort == "file" or can_sort, problem)

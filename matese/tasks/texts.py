@@ -306,6 +306,11 @@ def ratings(path: str, options: ReadOptions) -> list[Rating]:
     return rated
 
 
+def is_rated(rating: Rating) -> bool:
+    """Whether anybody has judged the translation, by spans or as a whole."""
+    return rating.errors is not None or rating.whole is not None
+
+
 def systems(paths: Sequence[str], options: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
     """Returns the ratings of each system in the files; a file holds one or several systems."""
     from matese.evaluation import alignment
@@ -316,7 +321,7 @@ def systems(paths: Sequence[str], options: ReadOptions, *, must_be_rated: bool =
     by_file = {}
     for name, path in zip(short_names(paths), paths, strict=True):
         by_file[name] = rated = ratings(path, options)
-        if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
+        if must_be_rated and not any(map(is_rated, rated)):
             first = f"matese tag --input {path} --output ratings.jsonl"
             raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
     return alignment.by_system(by_file)
