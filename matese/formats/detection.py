@@ -52,8 +52,9 @@ def detect(path: str | Path) -> str:
             "a text file: give it with --hyp, --src or --ref; where ratings are expected, mark it with matese tag --hyp"
         )
         raise FormatError(name_of(path), None, problem)
-    line = None if head.files else 1
-    raise FormatError(name_of(path), line, f"format not recognised: must be {one_of(READ)}")
+    if head.files:
+        raise FormatError(name_of(path), None, "a folder in no format that is read: give the files in it")
+    raise FormatError(name_of(path), 1, f"format not recognised: must be {one_of(READ)}")
 
 
 def form_of_cues(path: str) -> str | None:

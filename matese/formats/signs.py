@@ -318,11 +318,15 @@ def _is_json_document(line: str) -> bool:
 
 _AS_TABLE = "make it a table with a row for each segment, and save that as XLSX or CSV"
 _AS_TEXT = "save its text with one segment per line"
+_UNREAD = (".properties", ".strings", ".stringsdict", ".yml", ".yaml", ".ftl", ".resx")
+"""Endings of localisation files that nothing here reads."""
 
 
 def other_document(head: FileHead) -> tuple[str, str] | None:
     """Returns what a file is that nothing here reads, and what its owner can do; None for any other file."""
     text = head.text.lstrip()
+    if ending := next(filter(head.has_ending, _UNREAD), None):
+        return f"a localisation file ({ending})", "convert it to PO, XLIFF or CSV first"
     if text.startswith("%PDF-"):
         return "a PDF document", f"copy its texts into a text file of one segment per line, or {_AS_TABLE}"
     if text.startswith("{\\rtf"):
