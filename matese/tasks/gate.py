@@ -24,6 +24,7 @@ from matese.tasks.request import function
 from matese.tasks.texts import require
 from matese.validation.options import (
     File,
+    Name,
     Options,
     group,
     option,
@@ -52,7 +53,12 @@ class GateChanges(Options):
 
     since: str | None = option(None, metavar="BEFORE")
     accepted: Sequence[File] = ()
-    accept: str | None = option(None, metavar="WHY")
+    accept: Name | None = option(None, metavar="WHY")
+
+    @property
+    def accepting_file(self) -> str:
+        """The file that --accept writes."""
+        return self.accepted[0] if self.accepted else accepted_findings.USUAL_NAME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +141,8 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
     for name, path in paths_by_option.items():
         sinks.check_apart(path, files, name)
     sinks.check_distinct({"--json": output.json, **paths_by_option})
+    if request.changes.accept is not None:
+        sinks.check_target(request.changes.accepting_file, "--accepted")
     # Nothing else is written beside a result on standard output.
     rest = None if "-" in paths_by_option.values() else stream
     with contextlib.ExitStack() as stack:
@@ -239,7 +247,7 @@ def _check(request: Request) -> list[GateResult]:
         n_given = rated_systems.n_given.get(name)
         results.append(replace(result, n_given=n_given, n_accepted=n_accepted, n_outdated=n_outdated))
     if to_accept:
-        path = request.changes.accepted[0] if request.changes.accepted else accepted_findings.USUAL_NAME
+        path = request.changes.accepting_file
         n_new = accepted_findings.add_to_file(path, to_accept)
         notices.info(f"{counted(n_new, 'finding')} accepted in {path}")
     return results
