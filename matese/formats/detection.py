@@ -52,8 +52,9 @@ def detect(path: str | Path) -> str:
             "a text file: give it with --hyp, --src or --ref; where ratings are expected, mark it with matese tag --hyp"
         )
         raise FormatError(name_of(path), None, problem)
-    line = None if head.files else 1
-    raise FormatError(name_of(path), line, f"format not recognised: must be {one_of(READ)}")
+    if head.files:
+        raise FormatError(name_of(path), None, "a folder in no format that is read: give the files in it")
+    raise FormatError(name_of(path), 1, f"format not recognised: must be {one_of(READ)}")
 
 
 def form_of_cues(path: str) -> str | None:
@@ -126,11 +127,13 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
                 )
                 completed = _completed(renumbered(rating, -start), options)
             yield completed
-        if rating is None and skipped:
+        if rating is None and options.may_be_empty and form.is_for_localisation:
+            RowIssues(name_of(path), options.report, 1).assume("holds no text that is to be translated")
+        elif rating is None and skipped:
             first = skipped[0]
             why = f"{first.reason}: {first.allowed}" if first.allowed else first.reason
             raise SkippedError(name_of(path), first.line or None, f"every row is skipped: {why}")
-        if rating is None:
+        elif rating is None:
             wanted = f" in {options.lang_pair}" if options.lang_pair else ""
             raise FormatError(name_of(path), None, f"holds no rating or translation{wanted}")
     except (InputError, OSError) as error:

@@ -41,6 +41,7 @@ class ReadOptions:
             read, as blank translations.
         only_texts: XLIFF and PO only: whether the ratings are not needed, so that notes of an older text, whose words
             are no longer there, are counted and left out.
+        may_be_empty: localisation files only: whether a file without texts is reported, and no error.
     """
 
     report: Callable[[RowIssue], None] | None = None
@@ -55,6 +56,7 @@ class ReadOptions:
     naming: str = "--columns {}={}"
     untranslated: bool = False
     only_texts: bool = False
+    may_be_empty: bool = False
     texts: str | None = None
 
     def __post_init__(self) -> None:

@@ -76,9 +76,10 @@ class IssueCounts:
             if issue.kind == "assumed":
                 yield f"{issue.path}: {issue.reason}"
                 continue
-            place = f"{'first: ' if n > 1 else ''}line {self._first_lines[issue]}"
+            line = self._first_lines[issue]
+            place = f" ({'first: ' if n > 1 else ''}line {line})" if line else ""
             noun = "annotation" if issue.kind == "ignored" else "row"
-            yield f"{issue.path}: {counted(n, noun)} {issue.kind}: {issue.reason} ({place})"
+            yield f"{issue.path}: {counted(n, noun)} {issue.kind}: {issue.reason}{place}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,11 +193,10 @@ def is_xcstrings(head: FileHead) -> bool:
 
 
 def is_i18n_json(head: FileHead) -> bool:
-    """Whether a file is one object of texts, or of objects of them, by keys that are no columns of ours."""
+    """Whether a file is one object by keys that are no columns of ours; a new translation has no texts yet."""
     is_object = head.has_ending(".json", ".arb") and head.text.lstrip().startswith("{")
-    has_texts = re.search(r':\s*"', head.text) is not None
     is_ours = "hypothesis" in map(headings.role_of, head.keys) or {"errors", "segments", "hypotheses"} & set(head.keys)
-    return is_object and has_texts and not is_ours
+    return is_object and not is_ours
 
 
 def is_keyed(head: FileHead) -> bool:
@@ -319,11 +318,15 @@ def _is_json_document(line: str) -> bool:
 
 _AS_TABLE = "make it a table with a row for each segment, and save that as XLSX or CSV"
 _AS_TEXT = "save its text with one segment per line"
+_UNREAD = (".properties", ".strings", ".stringsdict", ".yml", ".yaml", ".ftl", ".resx")
+"""Endings of localisation files that nothing here reads."""
 
 
 def other_document(head: FileHead) -> tuple[str, str] | None:
     """Returns what a file is that nothing here reads, and what its owner can do; None for any other file."""
     text = head.text.lstrip()
+    if ending := next(filter(head.has_ending, _UNREAD), None):
+        return f"a localisation file ({ending})", "convert it to PO, XLIFF or CSV first"
     if text.startswith("%PDF-"):
         return "a PDF document", f"copy its texts into a text file of one segment per line, or {_AS_TABLE}"
     if text.startswith("{\\rtf"):

@@ -13,6 +13,7 @@ FINISHED = frozenset(
 )
 """States of XLIFF 1.2 and 2; what is to be reviewed has been translated."""
 NOT_TRANSLATED = "unit without a translation"
+NOT_THERE = "text of the source that the file lacks"
 NOT_FINISHED = "unit whose translation is not finished"
 
 _FUZZY = "fuzzy"

@@ -237,10 +237,11 @@ def github_annotations(results: Sequence[GateResult]) -> str:
 
 
 def _place(segment: Segment) -> str:
-    """Returns the properties for the line of a segment; "" if it is of no text file."""
-    if segment.file is None or segment.line is None:
+    """Returns the properties for the file and line of a segment, as far as they are known."""
+    if segment.file is None:
         return ""
-    return f"file={_property(show(segment.file))},line={segment.line},"
+    line = "" if segment.line is None else f"line={segment.line},"
+    return f"file={_property(show(segment.file))},{line}"
 
 
 def sarif(results: Sequence[GateResult]) -> str:

@@ -27,6 +27,7 @@ from matese.validation.options import (
     Positive,
     group,
     option,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -144,6 +145,13 @@ class Marking(Loading):
     def is_only_checks(self) -> bool:
         """Whether rules alone annotate, without a model."""
         return not self.chosen_rules.has_model
+
+    def check_has_model(self) -> None:
+        """Raises a UsageError at an option that changes the marks of a model, where rules alone run."""
+        given = self.given()
+        for each in (*options_of(DecodingChoice), *options_of(Intervals)) if self.is_only_checks else ():
+            problem = f"{each.flag} needs a model, but rules alone run: leave it out, or leave out --checks only"
+            require(each.name not in given, problem)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from matese.tasks import notices, rated, sinks, texts
 from matese.tasks.request import function
 from matese.tasks.texts import check_stdin, require
 from matese.tasks.weights import Weighted
-from matese.validation.options import File, Options, group, option
+from matese.validation.options import File, Name, Options, group, option
 
 if TYPE_CHECKING:
     from matese.formats.format import ReadOptions
@@ -78,7 +78,7 @@ class ConvertWriting(Options):
         template: for a copy: the XLIFF, PO, XLSX or other file that the texts come from; of SRT, the copy may be VTT.
     """
 
-    as_rater: str | None = None
+    as_rater: Name | None = None
     all_reviewed: bool = False
     method: str = "matese"
     score: Basis | None = option(None, metavar="SCORE")
@@ -154,7 +154,7 @@ def run(request: Request, stream: TextIO | None = None) -> None:
         InputError: if the ratings cannot be read, or cannot be written in this format or to this place.
     """
     from matese.formats.format import TableStyle, WriteOptions
-    from matese.formats.registry import ENDINGS, WRITTEN
+    from matese.formats.registry import BY_NAME, ENDINGS, WRITTEN
 
     reading = request.reading
     writing = request.writing
@@ -167,6 +167,10 @@ def run(request: Request, stream: TextIO | None = None) -> None:
     to = request.to or _format_of_copy(writing.template, output)
     form = sinks.format_of(output, to, ENDINGS, option="--to")
     require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
+    is_copy = BY_NAME[form or ""].is_copy
+    problem = f"{output} is written as {form}, no copy of a file: leave out"
+    require(is_copy or form == "xlsx" or writing.template is None, f"{problem} --template")
+    require(is_copy or not writing.corrections_only, f"{problem} --corrections-only")
     with texts.counting_issues(request.read_options(), is_strict=request.strict) as read_options:
         ratings = _read(request.input, "input", read_options, form=request.from_)
         reviewed = None if writing.as_rater is None else _reviewed(request, read_options)
@@ -210,7 +214,7 @@ def _of_raters(request: Request, ratings: Iterable[Rating], reviewed: Reviewed |
     if request.raters.merge is not None:
         name = request.path or "input"
         ratings = texts.one_per_segment(list(ratings), request.raters, name=name, weights=request.penalties)
-    return ratings if reviewed is None else _each_once(reviewed.of(ratings))
+    return ratings if reviewed is None else _each_once(reviewed.of(ratings), reviewed)
 
 
 def _ratings_by(rater: str, ratings: Iterable[Rating]) -> Iterator[Rating]:
@@ -228,11 +232,12 @@ def _ratings_by(rater: str, ratings: Iterable[Rating]) -> Iterator[Rating]:
         raise InputError(f"no rating of rater {rater!r} (--rater): {allowed}")
 
 
-def _each_once(ratings: Iterable[Rating]) -> Iterator[Rating]:
-    """Yields the ratings of one rater; raises an InputError at the second rating of a segment."""
+def _each_once(ratings: Iterable[Rating], reviewed: Reviewed) -> Iterator[Rating]:
+    """Yields the ratings of one rater; raises an InputError at the second one of a segment, or if all are left out."""
     from matese.evaluation.alignment import describe_segment
 
     rated_before = set()
+    rating = None
     for rating in ratings:
         key = rating.segment.key
         if key is not None and key.index is not None:
@@ -243,6 +248,8 @@ def _each_once(ratings: Iterable[Rating]) -> Iterator[Rating]:
                 raise InputError(f"--as-rater {rating.rater}: {place} has ratings of several raters: {choice}")
             rated_before.add(segment)
         yield rating
+    if rating is None and reviewed.notice:
+        raise InputError(f"nothing is written: {reviewed.notice}")
 
 
 def _reviewed(request: Request, options: ReadOptions) -> Reviewed:

@@ -35,7 +35,9 @@ class EarlierTexts:
         """
         self._since = since
         self._files = files
-        self._options = replace(options, report=lambda issue: None, untranslated=True, only_texts=True)
+        self._options = replace(
+            options, report=lambda issue: None, untranslated=True, only_texts=True, may_be_empty=True
+        )
         self._of_file = cache(self._pairs_of)
         if not os.path.exists(since):
             for path in files:
@@ -90,8 +92,11 @@ def _check_commit(commit: str, path: str) -> None:
         _git(path, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}", is_checked=False).returncode == 0
     )
     if not is_known:
+        has_commits = _git(path, "rev-parse", "--git-dir", is_checked=False).returncode == 0
+        problem = "no such commit, folder or file"
+        problem = problem if has_commits else f"no such folder or file, and {path} is in no repository of Git"
         allowed = "must be a folder, a file, or a commit that is there (in CI, fetch it: fetch-depth: 0)"
-        raise UsageError(f"--since {commit}: no such commit, folder or file; {allowed}")
+        raise UsageError(f"--since {commit}: {problem}; {allowed}")
 
 
 def _git(path: str, *arguments: str, is_checked: bool = True) -> subprocess.CompletedProcess[bytes]:

@@ -24,6 +24,7 @@ from matese.tasks.request import function
 from matese.tasks.texts import require
 from matese.validation.options import (
     File,
+    Name,
     Options,
     group,
     option,
@@ -52,7 +53,12 @@ class GateChanges(Options):
 
     since: str | None = option(None, metavar="BEFORE")
     accepted: Sequence[File] = ()
-    accept: str | None = option(None, metavar="WHY")
+    accept: Name | None = option(None, metavar="WHY")
+
+    @property
+    def accepting_file(self) -> str:
+        """The file that --accept writes."""
+        return self.accepted[0] if self.accepted else accepted_findings.USUAL_NAME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +141,8 @@ def run(request: Request, stream: TextIO | None = None) -> GateResult | GateResu
     for name, path in paths_by_option.items():
         sinks.check_apart(path, files, name)
     sinks.check_distinct({"--json": output.json, **paths_by_option})
+    if request.changes.accept is not None:
+        sinks.check_target(request.changes.accepting_file, "--accepted")
     # Nothing else is written beside a result on standard output.
     rest = None if "-" in paths_by_option.values() else stream
     with contextlib.ExitStack() as stack:
@@ -164,7 +172,7 @@ def _is_unrated(path: str) -> bool:
 
     if not _is_for_localisation(path):
         return False
-    options = ReadOptions(report=lambda issue: None, untranslated=True, only_texts=True)
+    options = ReadOptions(report=lambda issue: None, untranslated=True, only_texts=True, may_be_empty=True)
     return not any(mqm.is_signature(rating.rater) for rating in detection.read(path, options))
 
 
@@ -207,7 +215,7 @@ def _check(request: Request) -> list[GateResult]:
         rated_systems = _by_file(rated_systems, request.texts.input) if request.texts.system is None else rated_systems
         every_rating = (rating for ratings in rated_systems.systems.values() for rating in ratings)
         notices.info(*consistency.sentences(rating.segment for rating in every_rating))
-    systems = rated_systems.systems
+    systems = rated_systems.systems or {request.texts.system or "": []}  # of files without texts
     baseline = rated_systems.baseline
     names = [name for name in systems if name != baseline]
     if not names:
@@ -239,7 +247,7 @@ def _check(request: Request) -> list[GateResult]:
         n_given = rated_systems.n_given.get(name)
         results.append(replace(result, n_given=n_given, n_accepted=n_accepted, n_outdated=n_outdated))
     if to_accept:
-        path = request.changes.accepted[0] if request.changes.accepted else accepted_findings.USUAL_NAME
+        path = request.changes.accepting_file
         n_new = accepted_findings.add_to_file(path, to_accept)
         notices.info(f"{counted(n_new, 'finding')} accepted in {path}")
     return results
@@ -290,9 +298,10 @@ def _accepted(request: Request) -> Accepted:
     for path in request.changes.accepted or ([usual] if os.path.exists(usual) else []):
         if os.path.exists(path) or request.changes.accept is None:  # which makes the first one
             accepted.read(path)
+    options = ReadOptions(lambda issue: None, lang_pair=request.texts.lang_pair, may_be_empty=True)
     for path in request.texts.input:
         if _is_for_localisation(path):
-            for rating in detection.read(path, ReadOptions(lambda issue: None, lang_pair=request.texts.lang_pair)):
+            for rating in detection.read(path, options):
                 accepted.add_rating(replace(rating, segment=replace(rating.segment, file=path)))
     return accepted
 

@@ -112,9 +112,9 @@ class RatedOrTexts(Weighted):
         super().__post_init__()
         n_forms = bool(self.ratings) + bool(self.texts.hyp) + bool(self.texts.input)
         require(n_forms == 1, "give either RATINGS, translations (--hyp) or a table (--input)")
-        is_marked_here = not self.ratings
-        problem = "--checks is for translations, not for RATINGS: leave it out"
-        require(is_marked_here or self.marking.checks is None, problem)
+        problem = "--checks is for translations: give their files with --input, not as RATINGS, or leave it out"
+        require(not self.ratings or self.marking.checks is None, problem)
+        self.marking.check_has_model()
 
     @property
     def files(self) -> list[str]:
@@ -232,7 +232,12 @@ def _marked(request: Rated, command: str, wanted: Callable[[Segment], bool] | No
     if hyp and _is_file(baseline) and baseline not in hyp:
         hyp = [str(baseline), *hyp]
     translations = replace(request.texts, hyp=hyp)
-    segments = texts.segments(translations, needs_context=not request.marking.is_only_checks, untranslated=True)
+    segments = texts.segments(
+        translations,
+        needs_context=not request.marking.is_only_checks,
+        untranslated=True,
+        may_be_empty=wanted is not None,
+    )
     where = f"then give files of ratings, as in matese {command} new.jsonl --baseline old.jsonl"
     name = texts.baseline_name(  # before the model works for an hour
         None if baseline is None else str(baseline),

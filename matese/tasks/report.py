@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -9,7 +10,7 @@ from typing import TextIO
 
 from matese.annotation import Rating
 from matese.checks import consistency
-from matese.tasks import models, rated, sinks, texts
+from matese.tasks import models, notices, rated, sinks, texts
 from matese.tasks.request import function
 from matese.tasks.texts import check_stdin, require
 from matese.validation.options import File, option
@@ -93,4 +94,7 @@ def _systems(request: Request) -> Mapping[str, Sequence[Rating]]:
     if not request.ratings:
         return rated.marked(request)
     options = replace(texts.read_options(request.texts), naming="")
-    return rated.systems(rated.as_systems(request.ratings), options, must_be_rated=False)
+    systems = rated.systems(rated.as_systems(request.ratings), options, must_be_rated=False)
+    if not any(map(texts.is_rated, itertools.chain(*systems.values()))):
+        notices.info("nothing is marked: RATINGS hold translations alone, which --input marks first")
+    return systems

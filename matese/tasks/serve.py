@@ -77,6 +77,7 @@ def _review(request: Request, file: str) -> None:
     target = Path(request.output or f"{file.removesuffix(Path(file).suffix)}.reviewed.jsonl")
     require(target.suffix == ".jsonl", f"--output {target}: must be a JSONL file")
     sinks.check_apart(str(target), [file])
+    sinks.check_target(str(target), "--output")
     with _listening(request.host, request.port) as listening:
         host, port = listening.getsockname()[:2]
         is_loopback = ipaddress.ip_address(host).is_loopback

@@ -114,7 +114,7 @@ def opened(path: str | None, stream: TextIO | None = None, option: str = "--outp
         return
     is_live = is_device(path)
     if not is_live:
-        _check_target(path, option)
+        check_target(path, option)
     with replacing(path) as target:
         # With O_CREAT the permissions of a new file are those of the umask.
         flags = os.O_APPEND if is_live else os.O_CREAT | os.O_EXCL
@@ -267,7 +267,8 @@ def check_distinct(paths: Mapping[str, str | None]) -> None:
                 raise UsageError(f"{first} and {option} are both {path}; only one can be")
 
 
-def _check_target(path: str, option: str) -> None:
+def check_target(path: str, option: str) -> None:
+    """Raises a UsageError before the work if a file cannot be written."""
     target = Path(os.path.realpath(path))
     with _reporting_as(f"{option} {path}"):
         if target.is_dir():

@@ -171,8 +171,11 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         results = stack.enter_context(sinks.opened(request.output, stream)) if is_own else None
         marking = request.marking
         segments = texts.segments(request.texts, needs_context=not marking.is_only_checks)
-        if results is None:
-            _check_copy(form, segments)
+        require(
+            is_own or form == segments.form or not _is_copy(form),
+            f"{form} is a copy of its input, which is {segments.form or 'text'}: write the same format, or one that is "
+            "no copy, such as JSONL",
+        )
         annotators.tell_rules(marking, segments)
         if segments.alignment and output is not None:
             path = Path(f"{output}.alignment.tsv")
@@ -286,7 +289,7 @@ def _check(request: Request) -> str:
     require(has_model or not request.tokens, "--tokens needs a model; leave out --checks only")
     no_model = "--error-free needs a model: leave out --checks only and --annotator"
     require(request.has_own_model or not marking.error_free, no_model)
-    require(has_model or marking.intervals.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
+    marking.check_has_model()
     can_sort = not is_copy and not request.tokens
     problem = "--sort cannot be used with --tokens, or with a copy of the input, which keeps the order of the file"
     require(request.selection.sort == "file" or can_sort, problem)
@@ -312,13 +315,6 @@ def _is_copy(form: str | None) -> bool:
     from matese.formats.registry import BY_NAME
 
     return form in BY_NAME and BY_NAME[form or ""].is_copy
-
-
-def _check_copy(form: str, segments: GivenSegments) -> None:
-    """Raises a UsageError if a copy of the input would be in another format than the input."""
-    problem = f"{form} is a copy of its input, which is {segments.form or 'text'}"
-    allowed = "write the same format, or one that is no copy, such as JSONL"
-    require(not _is_copy(form) or form == segments.form, f"{problem}: {allowed}")
 
 
 def _is_for_people(form: str) -> bool:

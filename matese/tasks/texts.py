@@ -184,25 +184,30 @@ def counting_issues(options: ReadOptions, *, is_strict: bool = False) -> Iterato
     notices.info(*issues.messages())
 
 
-def read_options(reading: FileReading, *, untranslated: bool = False) -> ReadOptions:
+def read_options(reading: FileReading, *, untranslated: bool = False, may_be_empty: bool = False) -> ReadOptions:
     """Returns how the files of a request are read."""
     from matese.formats.format import ReadOptions
     from matese.formats.tables import columns
 
     by_role = columns.parse(reading.columns)
-    options = ReadOptions(lang_pair=reading.lang_pair, columns=by_role, untranslated=untranslated)
+    options = ReadOptions(
+        lang_pair=reading.lang_pair, columns=by_role, untranslated=untranslated, may_be_empty=may_be_empty
+    )
     if isinstance(reading, TextFiles):
         options = replace(options, test_set=reading.test_set, system=reading.system)
     return options
 
 
-def segments(texts: TextFiles, *, needs_context: bool = True, untranslated: bool = False) -> GivenSegments:
+def segments(
+    texts: TextFiles, *, needs_context: bool = True, untranslated: bool = False, may_be_empty: bool = False
+) -> GivenSegments:
     """Returns the segments of all systems.
 
     Args:
         texts: names their files.
         needs_context: whether a source or a reference must be given.
         untranslated: read XLIFF and PO units without a translation as blank translations.
+        may_be_empty: report localisation files without texts, and do not refuse them.
 
     Raises:
         UsageError: if the options do not fit together.
@@ -217,7 +222,7 @@ def segments(texts: TextFiles, *, needs_context: bool = True, untranslated: bool
         inputs, left_out = source_files.without_sources(texts.input)
         if left_out:
             notices.info(f"{abridged(left_out)}: the source of the others, by the names of folders and files")
-        with counting_issues(read_options(texts, untranslated=untranslated)) as options:
+        with counting_issues(read_options(texts, untranslated=untranslated, may_be_empty=may_be_empty)) as options:
             translations = segments.from_files(
                 inputs, options, sources=texts.src, references=texts.ref, needs_context=needs_context
             )
@@ -301,6 +306,11 @@ def ratings(path: str, options: ReadOptions) -> list[Rating]:
     return rated
 
 
+def is_rated(rating: Rating) -> bool:
+    """Whether anybody has judged the translation, by spans or as a whole."""
+    return rating.errors is not None or rating.whole is not None
+
+
 def systems(paths: Sequence[str], options: ReadOptions, *, must_be_rated: bool = True) -> dict[str, tuple[Rating, ...]]:
     """Returns the ratings of each system in the files; a file holds one or several systems."""
     from matese.evaluation import alignment
@@ -311,7 +321,7 @@ def systems(paths: Sequence[str], options: ReadOptions, *, must_be_rated: bool =
     by_file = {}
     for name, path in zip(short_names(paths), paths, strict=True):
         by_file[name] = rated = ratings(path, options)
-        if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
+        if must_be_rated and not any(map(is_rated, rated)):
             first = f"matese tag --input {path} --output ratings.jsonl"
             raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
     return alignment.by_system(by_file)

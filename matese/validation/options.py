@@ -38,6 +38,7 @@ ShareBelowOne = Annotated[float, Meta(ge=0, lt=1)]
 AboveZeroShare = Annotated[float, Meta(gt=0, le=1)]
 File = Annotated[str, Meta(title="FILE")]
 Folder = Annotated[str, Meta(title="DIR")]
+Name = Annotated[str, Meta(title="NAME", pattern=r"\S")]
 _METAVARS = {int: "N", float: "X"}
 
 
@@ -178,12 +179,14 @@ class OptionField:
 
 
 def described(kind: Any) -> str | None:  # noqa: ANN401
-    """Returns in words what numbers a type allows; None for a type of other values.
+    """Returns in words what names and numbers a type allows; None for a type of other values.
 
-    >>> described(Count), described(InnerShare), described(Finite)
-    ('a whole number, at least 1', 'a number, greater than 0, less than 1', 'a number')
+    >>> described(Count), described(InnerShare), described(Finite), described(Name)
+    ('a whole number, at least 1', 'a number, greater than 0, less than 1', 'a number', 'a text that is not blank')
     """
     base, *metas = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+    if kind == Name:
+        return "a text that is not blank"
     words = {int: "a whole number", float: "a number"}.get(base)
     if words is None:
         return None

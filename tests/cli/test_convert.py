@@ -82,6 +82,10 @@ def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> Non
         (["spans.jsonl", "tasks.json", "--to", "label-studio"], "tasks.json: label-studio writes a folder"),
         (["spans.jsonl", ".", "--to", "csv"], "output .: is a directory"),
         (["spans.jsonl", "no/out", "--to", "csv"], "output no/out"),
+        (["spans.jsonl", "out.csv", "--as-rater", ""], "--as-rater: ''"),
+        (["spans.jsonl", "out.csv", "--as-rater", " "], "--as-rater: ' '"),
+        (["spans.jsonl", "out.json", "--template", "app.po"], "out.json is written as json, no copy of a file: leave"),
+        (["spans.jsonl", "out.csv", "--corrections-only"], "out.csv is written as csv, no copy of a file: leave"),
         (["spans.jsonl", "out", "--to", "seg-rating"], "segment 1 of system A has two ratings"),
     ],
 )

@@ -76,8 +76,14 @@ def test_another_signature_is_said_and_refused(run: Run, folder: Path) -> None:
         (("good.jsonl", "--max", "numbers=1/day"), "KIND=N/UNIT"),
         (("good.jsonl", "--max", "nombers=1"), "--max nombers=1: unknown kind"),
         (("good.jsonl", "--max", "errors=1/1k"), "has no source"),
-        (("good.jsonl", "--since", "no-such"), "--since no-such: no such commit, folder or file"),
+        (
+            ("good.jsonl", "--since", "no-such"),
+            "--since no-such: no such folder or file, and good.jsonl is in no repository of Git",
+        ),
         (("good.jsonl", "--since", "good.jsonl", "--accepted", "wrong.jsonl"), "wrong.jsonl:2: "),
+        (("da.jsonl", "--accept", "right", "--accepted", "no/a.jsonl"), "--accepted no/a.jsonl: its directory does"),
+        (("good.jsonl", "--accept", " "), "--accept: ' ': must be a text that is not blank"),
+        (("folder", "--max-findings", "0"), "folder: a folder in no format that is read: give the files in it"),
         (("good.jsonl", "--baseline", "empty.jsonl"), "empty has 1 rating and good 10"),
         (("rain.jsonl", "--baseline", "snow.jsonl"), "source is 'snow' in snow and"),
         (("good.jsonl", "--baseline", "no.jsonl"), "--baseline no.jsonl: "),
@@ -87,6 +93,8 @@ def test_another_signature_is_said_and_refused(run: Run, folder: Path) -> None:
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], place: str) -> None:
+    (folder / "folder").mkdir()
+    write(folder / "folder" / "de.json", "{}")
     write(folder / "wrong.jsonl", '{"unit": "a", "text": "b"}', '{"unit": "a"}')
     write(folder / "empty.jsonl", jsonl.dumps(Rating(Segment(""), "m", ())))
     keys = [SegmentKey(system="da", index=index) for index in range(10)]
@@ -218,6 +226,47 @@ def test_only_what_has_changed_counts(run: Run, repository: Path) -> None:
     )
     suites = ElementTree.parse(repository / "g.xml").getroot()
     assert [(suite.get("name"), suite.get("failures")) for suite in suites] == [("de/app.po", "1"), ("fr/app.po", "0")]
+
+
+EMPTY = {
+    "de.po": PO.partition('msgid "Save')[0].format("de"),
+    "de.json": "{}",
+    "de.xlf": '<xliff version="1.2"><file source-language="en" target-language="de"><body/></file></xliff>',
+    "app_de.arb": '{"@@locale": "de"}',
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize("further", [(), ("--since", "old"), ("--system", "s")])
+def test_a_file_without_texts_does_not_stop_the_others(
+    run: Run, repository: Path, name: str, further: tuple[str, ...]
+) -> None:
+    for empty, text in {"en.json": "{}", "app_en.arb": "{}", **EMPTY}.items():
+        write(repository / empty, text)
+    (repository / "old").mkdir()
+    for code, files in enumerate(([name], [name, "fr/app.po"])):
+        ran = run("gate", *files, "--checks", "only", "--max-findings", "0", *further)
+        assert ran.code == code
+        assert f"{name}: holds no text that is to be translated" in ran.err
+        assert ran.out.startswith("0 segments") == (len(files) == 1)
+
+
+def test_a_new_translation_is_blank_until_it_is_translated(run: Run, folder: Path) -> None:
+    write(folder / "en.json", '{"a": "Open", "b": "Close"}')
+    write(folder / "de.json", "{}")
+    write(folder / "fr.json", '{"a": "Ouvrir"}')
+    command = ("gate", "de.json", "fr.json", "--checks", "only", "--max-findings", "3")
+    ran = run(*command, "--github")
+    assert (ran.code, ran.out.count("error file=de.json,title"), ran.out.count("error file=fr.json,title")) == (1, 2, 1)
+    assert run(*command, "--max-blank", "2").code == 0
+    (folder / "old").mkdir()
+    for name in ("en.json", "de.json"):
+        shutil.copy(folder / name, folder / "old")
+    assert run("gate", "de.json", "--since", "old").out == "0 segments of 2, the others as before\n"
+
+
+def test_before_is_no_commit(run: Run, repository: Path) -> None:
+    assert run("gate", "de/app.po", "--since", "no-such").refused().startswith("--since no-such: no such commit")
 
 
 def test_before_may_be_a_folder_or_a_file(run: Run, repository: Path) -> None:

@@ -37,6 +37,7 @@ def test_page(run: Run, folder: Path) -> None:
         ((), "give either RATINGS"),
         (("--output", "r.html"), "give either RATINGS, translations (--hyp) or a table (--input)"),
         (("a.jsonl", "--hyp", "a.txt", "--output", "r.html"), "give either RATINGS"),
+        (("a.jsonl", "--checks", "only", "--output", "r.html"), "--checks is for translations: give their files with"),
         (("a.jsonl",), "no page: give --output FILE"),
         (("a.jsonl", "a.jsonl", "--output", "r.html"), "a.jsonl is given 2 times"),
         (("no.jsonl", "--output", "r.html"), "no.jsonl: no such file or directory"),

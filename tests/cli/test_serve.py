@@ -158,6 +158,7 @@ def test_busy_port(run: Run) -> None:
         (["--output", "x.jsonl"], "--output, --lang-pair, --columns and --checks need FILE"),
         (["-"], "FILE is standard input"),
         (["mt.csv", "--output", "mt.html"], "--output mt.html"),
+        (["mt.csv", "--output", "no/mt.jsonl"], "--output no/mt.jsonl: its directory does not exist"),
         (["other.jsonl", "--output", "other.jsonl"], "--output other.jsonl is the input other.jsonl"),
         (["mt.csv", "--host", "0.0.0.0", "--port", "0"], "--host 0.0.0.0"),
         (["other.jsonl", "--model", "m", "--port", "0"], "--model m: other.jsonl has marks"),

@@ -58,7 +58,7 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         (("--config", "c.yaml", *GOOD, "--set", "encoder.vocab_size=9"), "encoder.vocab_size 9"),
         (("--config", "c.yaml", *GOOD, "--set", "tokenizer=nosuch"), "tokenizer nosuch cannot be loaded"),
         (("--config", "c.yaml", *GOOD, "--train", "none.jsonl"), "data.train: no such file none.jsonl"),
-        (("--config", "c.yaml", *GOOD, "--dev", "."), ".: format not recognised"),
+        (("--config", "c.yaml", *GOOD, "--dev", "."), ".: a folder in no format that is read"),
         (("--config", "c.yaml", *GOOD, "--dev", "bad.jsonl"), "bad.jsonl:17: "),
         (("--config", "c.yaml", *GOOD, "--dev", "empty.jsonl"), "empty.jsonl: file is empty"),
         (("--config", "c.yaml", *GOOD, "--output", "full"), "full is not empty"),

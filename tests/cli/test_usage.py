@@ -48,6 +48,8 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
         (["tag", *FILES, "--min-confidence", "nan"], "--min-confidence: 'nan'"),
         (["tag", *FILES, "--min-confidence", "1"], "--min-confidence: '1'"),
         (["tag", *FILES, "--min-confidence", "half"], "--min-confidence: 'half'"),
+        (["tag", *FILES, "--checks", "only", "--min-confidence", "0.5"], "--min-confidence needs a model"),
+        (["report", "--hyp", "mt.txt", "--checks", "only", "--for", "interface"], "--for needs a model"),
         (["tag", *FILES, "--tokens"], "--tokens is for --format jsonl only"),
         (["tag", *FILES, "--model", "maxi"], "no model maxi: no such directory"),
         (["tag", *FILES, "--output", "no/spans.txt"], "--output no/spans.txt"),

@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+import torch
 
 from data_prep import omissions
 from data_prep.__main__ import main
@@ -30,6 +31,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder with random weights, which finds words that two texts share."""
     directory = tmp_path_factory.mktemp("encoder")
     tokenizer = make_tokenizer()
+    torch.manual_seed(0)
     load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer), "pad_token_id": 1}).save_pretrained(
         directory
     )

@@ -86,6 +86,15 @@ def test_neither(tmp_path: Path) -> None:
         detection.detect(tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize("name", ["a.properties", "a.strings", "de.yml", "de.ftl", "A.RESX"])
+def test_localisation_files_that_are_not_read_are_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("<root>a = b</root>\n", encoding="utf-8")
+    for look in (detection.detect, detection.form_of_cues):
+        with pytest.raises(FormatError, match=r"a localisation file .*: convert it to PO, XLIFF or CSV first"):
+            look(str(path))
+
+
 def test_a_file_of_which_every_row_is_skipped_names_the_first(tmp_path: Path) -> None:
     head, row = MQM.splitlines(keepends=True)
     path = write(tmp_path, head + "short\trow\n" + "another\n")

@@ -189,6 +189,13 @@ def test_another_rater_has_no_confidences_of_the_model(folder: Path) -> None:
         assert (row["rater"], row["errors"][0]["confidence"], row["expected_score"]) == ("ann", *kept)
 
 
+def test_a_person_who_has_reviewed_nothing(folder: Path) -> None:
+    matese.write([Rating(Segment("Das Haus"), "matese|model:a|version:1", ())], folder / "marked.jsonl")
+    told = refusal(convert, as_rater="Anna", input="marked.jsonl", output="anna.jsonl")
+    assert told.startswith("nothing is written: left out: 1 rating of a model that nobody has reviewed")
+    assert not (folder / "anna.jsonl").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

@@ -59,6 +59,14 @@ def test_summary_for_a_customer(folder: Path) -> None:
     assert '<h1 dir="auto">A, b</h1>' in do(report, summary=True, output="-", ratings=["a.jsonl", "b.jsonl"]).out
 
 
+def test_translations_without_marks_are_told(folder: Path) -> None:
+    write(folder / "mt.csv", "source,target", "A house,Ein Haus")
+    write(folder / "rated.jsonl", '{"hypothesis": "Ein Haus", "errors": []}')
+    told = "nothing is marked: RATINGS hold translations alone, which --input marks first"
+    assert told in do(report, output="-", ratings=["mt.csv"]).told
+    assert told not in do(report, output="-", ratings=["mt.csv", "rated.jsonl"]).told
+
+
 def test_translations_are_marked_first(folder: Path) -> None:
     write(folder / "mt.txt", "Das Museum ist montags geöffnet.", "")
     write(folder / "ref.txt", "Das Museum ist montags geschlossen.", "Ein Satz.")

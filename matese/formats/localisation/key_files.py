@@ -1,9 +1,11 @@
 r"""Files of one language whose texts have keys: Android's strings.xml, JSON of i18next and others, ARB, and .xcstrings.
 
-The source is the text of the same key in the file of the source language, whose place follows from the names of
-folders or of the file: `values/strings.xml` beside `values-de`, `locales/en/app.json` beside `locales/de`, `app_en.arb`
-beside `app_de.arb`; in .xcstrings, it is in the file itself. Of a plural form that the source language lacks, it is the
-form "other". Texts are read with their escapes resolved (`\'` of Android); tags and placeholders stay in them.
+The source is the text of the same key in the file of the source language, whose place follows from the names of folders
+or of the file: `values/strings.xml` beside `values-de`, `locales/en/app.json` beside `locales/de`, `app_en.arb` beside
+`app_de.arb`; in .xcstrings, it is in the file itself. Of a plural form that the source language lacks, it is the form
+"other". A text whose key the translation lacks is a unit without a translation, unless the translation has another form
+of it, or is of a region and a file of its language (`values-de` of `values-de-rAT`) stands in for it. Texts are read
+with their escapes resolved (`\'` of Android); tags and placeholders stay in them.
 
 Corrected translations are written into a copy, in which everything else stays; notes have no place there.
 """
@@ -19,8 +21,8 @@ from functools import partial
 from pathlib import Path
 from xml.parsers import expat
 
-from matese.errors import FormatError, InputError
-from matese.files import decode, name_of
+from matese.errors import FormatError, InputError, counted
+from matese.files import abridged, decode, name_of
 from matese.formats import source_files, unit_states
 from matese.formats.localisation.units import LocalisationFile, Unit, splice
 from matese.formats.row_issues import located
@@ -28,6 +30,7 @@ from matese.text import languages
 
 _PLURALS = ("zero", "one", "two", "few", "many", "other")
 _PLURAL_KEY = re.compile(rf"(.+[_.])({'|'.join(_PLURALS)})")
+_FORM = re.compile(rf"(^|_)(?:{'|'.join(_PLURALS)}|plural|\d)$")  # the last two of i18next before 2021
 _FOR_ONE = ("zero", "one", "two")
 _JSON_TOKEN = re.compile(r'\s+|("(?:[^"\\]|\\.)*")|([{}\[\]:,])|[^\s{}\[\]:,"]+', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -89,8 +92,13 @@ def parse(raw: bytes, path: str | Path, source_lang: str | None = None) -> Local
     own_source = source_files.language_of(source) or source_lang or "en"
     pair = languages.parse(f"{own_source}-{code}") if code else None
     units = [(_unit(entry, sources.get(entry.key) or sources.get(_other(entry.key)), pair), entry) for entry in entries]
-    remark = f"the source is {source}, in {own_source}, by the names of folders and files"
-    return replace(_file(units, raw), remarks=(remark,))
+    remarks = [f"the source is {source}, in {own_source}, by the names of folders and files"]
+    if unknown := [unit.name for unit, _ in units if unit.source is None]:
+        rules = "so that most rules cannot check them"
+        remarks.append(f"the source lacks {counted(len(unknown), 'text')} of it, {rules}: {abridged(unknown)}")
+    if not source_files.has_fallback(path, own_source):
+        units += [(_unit(replace(entry, text="", line=0), entry, pair), entry) for entry in _lacking(sources, entries)]
+    return replace(_file(units, raw), remarks=remarks)
 
 
 def _unit(entry: _Entry, source: _Entry | None, pair: str | None) -> Unit:
@@ -115,6 +123,22 @@ def _other(key: tuple[str, ...]) -> tuple[str, ...]:
     (('files_other',), ('files', 'other'), ('title',))
     """
     return (*key[:-1], re.sub(rf"(^|_)(?:{'|'.join(_PLURALS)})$", r"\1other", key[-1]))
+
+
+def _lacking(sources: Mapping[tuple[str, ...], _Entry], entries: Iterable[_Entry]) -> Iterator[_Entry]:
+    """Yields the texts of the source that have no translation, under their key or as another plural form."""
+
+    def stem(key: tuple[str, ...]) -> tuple[str, ...]:
+        return (*key[:-1], _FORM.sub("", key[-1]))
+
+    keys = {entry.key for entry in entries}
+    stems = set(map(stem, keys))
+    plurals = {stem(key) for key in sources if stem(key) != key and not key[-1][-1:].isdigit()}
+    for key, entry in sources.items():
+        # What extensions of browsers say to translators.
+        is_note = key[1:2] in (("description",), ("placeholders",)) and (key[0], "message") in sources
+        if key not in keys and stem(key) not in plurals & stems and not is_note:
+            yield entry
 
 
 def _file(units: Iterable[tuple[Unit, _Entry]], raw: bytes) -> LocalisationFile:
@@ -261,6 +285,8 @@ def _of_json(raw: bytes, path: str | Path) -> Iterator[_Entry]:
     except json.JSONDecodeError as error:
         problem = f"not JSON ({error.msg}): must be an object of texts"
         raise FormatError(name_of(path), error.lineno, problem) from None
+    except RecursionError:
+        raise InputError("is nested too deeply: must be an object of texts") from None
     if not isinstance(whole, dict):
         raise InputError("is a list: must be an object of texts by their keys")
     for keys, token, start in _json_strings(text):

@@ -306,7 +306,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             unit.target if unit.is_translated else "",
             unit.source,
             key=SegmentKey(lang_pair=unit.lang_pair, index=index),
-            line=unit.line,
+            line=unit.line or None,
             name=f"{unit.kind} {unit.name}",
             may_lack=number_placeholders(unit.source or "") if unit.is_for_one else (),
             extra={CONTEXT: unit.context} if unit.context else None,
@@ -317,7 +317,8 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
         if unit.is_translated:
             yield from _ratings(unit, segment, of_file, issues, only_texts=reading.only_texts)
         elif not reading.untranslated:
-            reason = unit_states.NOT_TRANSLATED if unit.is_finished else unit_states.NOT_FINISHED
+            missing = unit_states.NOT_TRANSLATED if unit.line else unit_states.NOT_THERE
+            reason = missing if unit.is_finished else unit_states.NOT_FINISHED
             issues.skip(reason, None)
         elif is_rated:
             rater = of_file[0] if of_file else None

@@ -20,7 +20,7 @@ class Unit:
 
     Attributes:
         name: as messages show it, after its kind.
-        line: in the file.
+        line: in the file; 0 if only the file of the source has it.
         source: without inline code; None if the file has translations only.
         target: likewise.
         lang_pair: "en-de_AT"; None if the file does not say it.

@@ -13,6 +13,7 @@ from matese.annotation import Rating
 from matese.errors import FormatError, InputError
 from matese.formats import detection, source_files, writing
 from matese.formats.format import ReadOptions, WriteOptions
+from matese.formats.row_issues import IssueCounts, RowIssue
 from matese.formats.tables.headings import CORRECTED
 
 SOURCE_XML = r"""<?xml version="1.0" encoding="utf-8"?>
@@ -136,6 +137,58 @@ def test_json(tmp_path: Path, names: str, mark: str) -> None:
     assert corrected(tmp_path / target, {0: "17 Äpfel", 1: '"Öffne {{name}}"'}) == changed
 
 
+@pytest.mark.parametrize(
+    ("name", "files", "missing"),
+    [
+        ("de.json", {"en.json": '{"a": "A", "b": "B", "n": ""}', "de.json": '{"a": "A"}'}, ["text b"]),
+        ("de.json", {"en.json": '{"m": {"a": "A", "b": "B"}}', "de.json": "{}"}, ["text m.a", "text m.b"]),
+        ("ja.json", {"en.json": '{"n_one": "a", "n_other": "b"}', "ja.json": '{"n_other": "x"}'}, []),
+        ("ru.json", {"en.json": '{"n": {"one": "a", "other": "b"}}', "ru.json": '{"n": {"few": "x"}}'}, []),
+        ("ru.json", {"en.json": '{"n": "a", "n_plural": "b"}', "ru.json": '{"n_0": "x", "n_1": "y"}'}, []),
+        ("de.json", {"en.json": '{"step_1": "A", "step_2": "B"}', "de.json": '{"step_1": "A"}'}, ["text step_2"]),
+        ("de.json", {"en.json": '{"x": {"message": "a", "description": "b"}}', "de.json": "{}"}, ["text x.message"]),
+        ("de.json", {"en.json": '{"": "a"}', "de.json": "{}"}, ["text "]),
+        ("de-AT.json", {"en.json": '{"a": "A"}', "de.json": '{"a": "A"}', "de-AT.json": "{}"}, []),
+        ("de-AT.json", {"en.json": '{"a": "A"}', "de-AT.json": "{}"}, ["text a"]),
+        ("en-GB.json", {"en.json": '{"a": "A"}', "en-GB.json": "{}"}, []),
+        (
+            "values-es-rMX/strings.xml",
+            {
+                "values/strings.xml": SOURCE_XML,
+                "values-es/strings.xml": "<resources/>",
+                "values-es-rMX/strings.xml": "<resources/>",
+            },
+            [],
+        ),
+        (
+            "values-de/strings.xml",
+            {"values/strings.xml": SOURCE_XML, "values-de/strings.xml": TARGET_XML.replace("<item>Di</item>", "")},
+            ["text days.1"],
+        ),
+    ],
+)
+def test_texts_of_the_source_without_translation(
+    tmp_path: Path, name: str, files: dict[str, str], missing: list[str]
+) -> None:
+    put(tmp_path, files)
+    issues: list[RowIssue] = []
+    blank = list(detection.read(tmp_path / name, ReadOptions(issues.append, untranslated=True, may_be_empty=True)))
+    assert [rating.segment.label for rating in blank if not rating.segment.hypothesis] == missing
+    issues.clear()
+    translated = list(detection.read(tmp_path / name, ReadOptions(issues.append, may_be_empty=True)))
+    assert len(translated) == len(blank) - len(missing)
+    assert sum(issue.kind == "skipped" for issue in issues) == len(missing)
+
+
+def test_texts_that_the_source_lacks_are_counted(tmp_path: Path) -> None:
+    put(tmp_path, {"en.json": '{"a": "A", "n_other": "B"}', "de.json": '{"a": "A", "b": "B", "n_few": "C"}'})
+    counts = IssueCounts()
+    list(detection.read(tmp_path / "de.json", ReadOptions(counts)))
+    assert [message.partition(": ")[2] for message in counts.messages()][1:] == [
+        "the source lacks 1 text of it, so that most rules cannot check them: b"
+    ]
+
+
 def test_arb_says_what_texts_are_for(tmp_path: Path) -> None:
     source = '{"@@locale": "en", "a": "A", "@a": {"description": "A button", "placeholders": {"x": {"type": "int"}}}}'
     put(tmp_path, {"app_en.arb": source, "app_de.arb": '{"@@locale": "de", "a": "B"}'})
@@ -178,6 +231,7 @@ def test_string_catalogues(tmp_path: Path) -> None:
         ("values/strings.xml", "<resources>\n<", r"/values/strings\.xml:2: not XML.*Android"),
         ("values-de/strings.xml", "<resources><string name='a'>x</resources>", "mismatched tag.*Android"),
         ("values-de/strings.xml", "<!DOCTYPE resources><resources/>", "document type"),
+        ("de.json", '{"a":' * 9999 + "1" + "}" * 9999, "nested too deeply"),
         ("xx/other.json", '{"a": "x"}', "not known by the names"),
         ("values/strings.xml", "<resources><string name='a'>x</string></resources>", "not known by the names"),
     ],
