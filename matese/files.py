@@ -51,7 +51,8 @@ def name_of(path: str | Path) -> str:
     """Returns the name of the file in messages."""
     if str(path) == "-":
         return "standard input"
-    return "ratings" if Path(path).parent == given_ratings() else str(path)
+    is_given = f"{os.sep}ratings{os.sep}" in str(path) and Path(path).parent == given_ratings()
+    return "ratings" if is_given else str(path)
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

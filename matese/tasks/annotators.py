@@ -146,10 +146,10 @@ class Marking(Loading):
         """Whether rules alone annotate, without a model."""
         return not self.chosen_rules.has_model
 
-    def check_has_model(self) -> None:
-        """Raises a UsageError at an option that changes the marks of a model, where rules alone run."""
+    def check_without_model(self) -> None:
+        """Raises a UsageError at an option that changes the marks of a model: rules alone run."""
         given = self.given()
-        for each in (*options_of(DecodingChoice), *options_of(Intervals)) if self.is_only_checks else ():
+        for each in (*options_of(DecodingChoice), *options_of(Intervals)):
             problem = f"{each.flag} needs a model, but rules alone run: leave it out, or leave out --checks only"
             require(each.name not in given, problem)
 

@@ -114,7 +114,8 @@ class RatedOrTexts(Weighted):
         require(n_forms == 1, "give either RATINGS, translations (--hyp) or a table (--input)")
         problem = "--checks is for translations: give their files with --input, not as RATINGS, or leave it out"
         require(not self.ratings or self.marking.checks is None, problem)
-        self.marking.check_has_model()
+        if self.marking.is_only_checks:
+            self.marking.check_without_model()
 
     @property
     def files(self) -> list[str]:

@@ -173,8 +173,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         segments = texts.segments(request.texts, needs_context=not marking.is_only_checks)
         require(
             is_own or form == segments.form or not _is_copy(form),
-            f"{form} is a copy of its input, which is {segments.form or 'text'}: write the same format, or one that is "
-            "no copy, such as JSONL",
+            f"{form} copies an input of this format: write the format of the input, or one that is no copy, such as JSONL",
         )
         annotators.tell_rules(marking, segments)
         if segments.alignment and output is not None:
@@ -289,7 +288,8 @@ def _check(request: Request) -> str:
     require(has_model or not request.tokens, "--tokens needs a model; leave out --checks only")
     no_model = "--error-free needs a model: leave out --checks only and --annotator"
     require(request.has_own_model or not marking.error_free, no_model)
-    marking.check_has_model()
+    if not has_model:
+        marking.check_without_model()
     can_sort = not is_copy and not request.tokens
     problem = "--sort cannot be used with --tokens, or with a copy of the input, which keeps the order of the file"
     require(request.selection.sort == "file" or can_sort, problem)

@@ -351,7 +351,7 @@ def test_a_copy_has_the_format_of_its_input(folder: Path) -> None:
     refused = refusal(tag, input=["a.xlf"], checks="only", output="a.po")
     assert (
         refused
-        == "po is a copy of its input, which is xliff: write the same format, or one that is no copy, such as JSONL"
+        == "po copies an input of this format: write the format of the input, or one that is no copy, such as JSONL"
     )
 
 
