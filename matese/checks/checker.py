@@ -67,14 +67,17 @@ def _new_unplaced(rating: Rating, findings: Rating) -> tuple[UnplacedError, ...]
 
 
 def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed]) -> tuple[Placed, ...]:
-    """Returns the spans and the findings; a span on the words of a finding becomes part of it, so that it costs once.
+    """Returns the spans and the findings; a span becomes part of the first finding on its words, so that it costs once.
 
     Findings of several rules on the same words stay, as without a model.
     """
-    joined = [span for span in spans if not any(_is_same(segment, span, finding) for finding in findings)]
+    left = list(spans)
+    merged: list[Placed] = []
     for finding in findings:
-        joined.append(_merged(finding, [span for span in spans if _is_same(segment, span, finding)]))
-    return tuple(joined)
+        same = [span for span in left if _is_same(segment, span, finding)]
+        left = [span for span in left if span not in same]
+        merged.append(_merged(finding, same))
+    return tuple(left + merged)
 
 
 def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:

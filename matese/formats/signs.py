@@ -193,10 +193,11 @@ def is_xcstrings(head: FileHead) -> bool:
 
 
 def is_i18n_json(head: FileHead) -> bool:
-    """Whether a file is one object by keys that are no columns of ours; a new translation has no texts yet."""
+    """Whether a file is an empty object, or one of texts and objects of them by keys that are no columns of ours."""
     is_object = head.has_ending(".json", ".arb") and head.text.lstrip().startswith("{")
+    has_texts = not head.keys or re.search(r':\s*"', head.text) is not None
     is_ours = "hypothesis" in map(headings.role_of, head.keys) or {"errors", "segments", "hypotheses"} & set(head.keys)
-    return is_object and not is_ours
+    return is_object and has_texts and not is_ours
 
 
 def is_keyed(head: FileHead) -> bool:

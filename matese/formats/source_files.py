@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from matese.text import languages
@@ -51,32 +51,38 @@ def source_of(path: str | Path, source_lang: str | None = None) -> str | None:
     place = _place_of_language(path)
     if place is None:
         return None
-    wanted = [source_lang] if source_lang else []
-    names = ("values",) if _ANDROID_FOLDER.fullmatch(place[1]) else (*wanted, *_ENGLISH)
-    return next(filter(None, (_file_of(path, place, name) for name in names)), None)
-
-
-def has_fallback(path: str | Path, source_lang: str) -> bool:
-    """Whether a file of a region need not have all texts: its language has a file of its own, or is the source's."""
-    code = language_of(path) or ""
-    place = _place_of_language(path)
-    language = re.split("[-_]", code)[0]
-    if place is None or language == code:
-        return False
-    prefix = "values-" if _ANDROID_FOLDER.fullmatch(place[1]) else ""
-    is_of_source = language == re.split("[-_]", source_lang)[0]
-    return is_of_source or _file_of(path, place, f"{prefix}{language}") is not None
-
-
-def _file_of(path: str | Path, place: tuple[int, str], name: str) -> str | None:
-    """Returns the file beside another one that has a name in place of its language; None if it is not there."""
     part, code = place
+    wanted = [source_lang] if source_lang else []
+    names = ("values",) if _ANDROID_FOLDER.fullmatch(code) else (*wanted, *_ENGLISH)
     parts = list(Path(path).parts)
     if len(parts) < -part:
         parts = list(Path(os.path.abspath(path)).parts)
-    head, _, tail = parts[part].rpartition(code)
-    candidate = Path(*parts[:part], f"{head}{name}{tail}", *(parts[part + 1 :] if part < -1 else ()))
-    return str(candidate) if name != code and candidate.is_file() else None
+    for name in names:
+        head, _, tail = parts[part].rpartition(code)
+        candidate = Path(*parts[:part], f"{head}{name}{tail}", *(parts[part + 1 :] if part < -1 else ()))
+        if name != code and candidate.is_file():
+            return str(candidate)
+    return None
+
+
+def has_fallback(path: str | Path, source_lang: str) -> bool:
+    """Whether a file of a region need not have all texts: its language has a file of its own, or is the source's.
+
+    Of a language in several scripts, such a file is one of a script without a region.
+    """
+    language, *rest = re.split("[-_]", language_of(path) or "")
+    if not rest:
+        return False
+    general = re.compile(language + ("" if len(rest[-1]) == 4 else r"([-_]\w{4})?"))
+    is_of_source = language == re.split("[-_]", source_lang)[0]
+    return is_of_source or any(general.fullmatch(language_of(other) or "") for other in _beside(path))
+
+
+def _beside(path: str | Path) -> Iterator[Path]:
+    """Yields the files in the same place as another one, and those of its name in the folders beside its own."""
+    whole = Path(os.path.abspath(path))
+    yield from whole.parent.iterdir()
+    yield from (other for folder in whole.parent.parent.iterdir() if (other := folder / whole.name).is_file())
 
 
 def read_beside(path: str) -> list[str]:

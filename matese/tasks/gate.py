@@ -290,7 +290,7 @@ def _parsed_maximum(limit: Maximum | str) -> Maximum:
 
 def _accepted(request: Request) -> Accepted:
     """Returns what is accepted: in files of its own, and by people in the files that are checked."""
-    from matese.formats import detection
+    from matese.formats import detection, source_files
     from matese.formats.format import ReadOptions
 
     accepted = Accepted()
@@ -299,7 +299,7 @@ def _accepted(request: Request) -> Accepted:
         if os.path.exists(path) or request.changes.accept is None:  # which makes the first one
             accepted.read(path)
     options = ReadOptions(lambda issue: None, lang_pair=request.texts.lang_pair, may_be_empty=True)
-    for path in request.texts.input:
+    for path in source_files.without_sources(request.texts.input)[0]:
         if _is_for_localisation(path):
             for rating in detection.read(path, options):
                 accepted.add_rating(replace(rating, segment=replace(rating.segment, file=path)))

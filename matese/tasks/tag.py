@@ -100,7 +100,7 @@ class Request(Weighted):
         output: write to a file, which appears when it is complete.
         tokens: jsonl: add the probabilities of every token.
         correct: ask a language model for the corrected translation, too.
-        dry_run: only tell how many requests a language model would get, kept answers apart, and about how many tokens.
+        dry_run: only tell how many requests a language model would still get, and about how many tokens.
         scores_only: where no format is given, print only the score that ranks, one number a line.
     """
 
@@ -173,7 +173,7 @@ def run(request: Request, stream: TextIO | None = None) -> Tagged:
         segments = texts.segments(request.texts, needs_context=not marking.is_only_checks)
         require(
             is_own or form == segments.form or not _is_copy(form),
-            f"{form} copies an input of this format: write the format of the input, or one that is no copy, such as JSONL",
+            f"{form} copies an input of this format: write that of the input, or one that is no copy, such as JSONL",
         )
         annotators.tell_rules(marking, segments)
         if segments.alignment and output is not None:

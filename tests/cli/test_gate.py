@@ -393,6 +393,10 @@ def test_the_workflow_for_an_app_fails_at_the_line_of_the_error(run: Run, folder
     arguments = [path for word in words[1:] for path in (sorted(glob.glob(word)) if "*" in word else [word])]
     ran = run(*arguments)
     assert ran.code == 0, ran.err
+    ran = run(
+        "gate", "--checks", "only", "--max-findings", "0", "--input", *sorted(glob.glob("web/locales/*/app.json"))
+    )
+    assert ran.code == 0, ran.err
     changed = folder / "app/src/main/res/values-fr/strings.xml"
     changed.write_text(android.format(15).replace("Save", "Enregistrer").replace("files", "fichiers"), encoding="utf-8")
     ran = run(*arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -64,7 +65,8 @@ def test_the_newest_ratings_to_train_on_are_kept(tmp_path: Path, monkeypatch: py
 
 def test_ratings_to_train_on_are_called_ratings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    request = Request(ratings=RATINGS[:1] * 2, config="a.yaml")
+    segment = replace(RATINGS[0].segment, key=SegmentKey(system="A", index=0))
+    request = Request(ratings=[replace(RATINGS[0], segment=segment)] * 2, config="a.yaml")
     data = DataConfig(train=cast("tuple[str]", request.ratings))
     with pytest.raises(InputError, match=r"^ratings: anna has rated segment 1 .* twice"):
         list(reading.read(data.files, data))

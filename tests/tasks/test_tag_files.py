@@ -350,8 +350,7 @@ def test_a_copy_has_the_format_of_its_input(folder: Path) -> None:
     (folder / "a.xlf").write_text(XLIFF, encoding="utf-8")
     refused = refusal(tag, input=["a.xlf"], checks="only", output="a.po")
     assert (
-        refused
-        == "po copies an input of this format: write the format of the input, or one that is no copy, such as JSONL"
+        refused == "po copies an input of this format: write that of the input, or one that is no copy, such as JSONL"
     )
 
 

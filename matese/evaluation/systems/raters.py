@@ -179,8 +179,15 @@ def by_segment(ratings: Sequence[Rating], name: str | None = None) -> list[list[
 
 
 def check_marked_once(ratings: Iterable[Rating], name: str) -> None:
-    """Raises an InputError if a rater has marked a segment twice; several scores alone may be of several rounds."""
-    by_segment([rating for rating in ratings if rating.errors is not None], name)
+    """Raises an InputError if a rater has marked a segment of a named system twice.
+
+    Several scores alone may be of several rounds, and equal numbers without a system of several data sets.
+    """
+    by_segment([rating for rating in ratings if rating.errors is not None and _is_of_system(rating)], name)
+
+
+def _is_of_system(rating: Rating) -> bool:
+    return rating.segment.key is not None and rating.segment.key.system is not None
 
 
 def check_rated_once(ratings: Iterable[Rating], name: str | None = None) -> None:

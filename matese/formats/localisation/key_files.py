@@ -31,6 +31,8 @@ from matese.text import languages
 _PLURALS = ("zero", "one", "two", "few", "many", "other")
 _PLURAL_KEY = re.compile(rf"(.+[_.])({'|'.join(_PLURALS)})")
 _FORM = re.compile(rf"(^|_)(?:{'|'.join(_PLURALS)}|plural|\d)$")  # the last two of i18next before 2021
+_NO_TEXT = re.compile(r"[@?]\S*|[\W\d_]*")
+"""A reference (@string/ok), or a text without a letter: a translation need not have it."""
 _FOR_ONE = ("zero", "one", "two")
 _JSON_TOKEN = re.compile(r'\s+|("(?:[^"\\]|\\.)*")|([{}\[\]:,])|[^\s{}\[\]:,"]+', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -52,6 +54,7 @@ class _Entry:
         encode: returns what stands for another text.
         context: what the file says to translators.
         placeholder_kinds: see `Segment`.
+        may_lack: whether the file says that translations may lack it.
     """
 
     key: tuple[str, ...]
@@ -62,6 +65,7 @@ class _Entry:
     encode: Callable[[str], str]
     context: str = ""
     placeholder_kinds: tuple[str, ...] = ()
+    may_lack: bool = False
 
     @property
     def form(self) -> str | None:
@@ -94,8 +98,8 @@ def parse(raw: bytes, path: str | Path, source_lang: str | None = None) -> Local
     units = [(_unit(entry, sources.get(entry.key) or sources.get(_other(entry.key)), pair), entry) for entry in entries]
     remarks = [f"the source is {source}, in {own_source}, by the names of folders and files"]
     if unknown := [unit.name for unit, _ in units if unit.source is None]:
-        rules = "so that most rules cannot check them"
-        remarks.append(f"the source lacks {counted(len(unknown), 'text')} of it, {rules}: {abridged(unknown)}")
+        rules = "without which most rules cannot run"
+        remarks.append(f"{counted(len(unknown), 'text')} not in {source}, {rules}: {abridged(unknown)}")
     if not source_files.has_fallback(path, own_source):
         units += [(_unit(replace(entry, text="", line=0), entry, pair), entry) for entry in _lacking(sources, entries)]
     return replace(_file(units, raw), remarks=remarks)
@@ -133,9 +137,11 @@ def _lacking(sources: Mapping[tuple[str, ...], _Entry], entries: Iterable[_Entry
 
     keys = {entry.key for entry in entries}
     stems = set(map(stem, keys))
-    plurals = {stem(key) for key in sources if stem(key) != key and not key[-1][-1:].isdigit()}
+    plurals = {stem(key) for key in sources if key[-1].endswith(("other", "plural"))}
     for key, entry in sources.items():
-        # What extensions of browsers say to translators.
+        if entry.may_lack or _NO_TEXT.fullmatch(entry.text):
+            continue
+        # In messages.json of a browser's extension, for translators.
         is_note = key[1:2] in (("description",), ("placeholders",)) and (key[0], "message") in sources
         if key not in keys and stem(key) not in plurals & stems and not is_note:
             yield entry
@@ -210,8 +216,9 @@ def _of_android(raw: bytes, path: str | Path) -> Iterator[_Entry]:
         line = raw.count(b"\n", 0, opening) + 1
         text = _android_text(content)
         kind = "no-printf" if attributes.get("formatted") == "false" else "printf"
-        entry = _Entry(key, text, line, opening, last, _android_encoder(content), placeholder_kinds=(kind,))
-        entries.append(entry)
+        may_lack = any("MissingTranslation" in of_element.get("tools:ignore", "") for of_element in around)
+        encode = _android_encoder(content)
+        entries.append(_Entry(key, text, line, opening, last, encode, placeholder_kinds=(kind,), may_lack=may_lack))
 
     def refuse(*_: object) -> None:
         raise InputError("has a document type declaration: must be plain XML")

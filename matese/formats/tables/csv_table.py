@@ -1,9 +1,9 @@
 """CSV, separated by commas or semicolons, and TSV, by tabs: a header and a row for each segment or rating.
 
 The columns are recognised by their names (`columns`). Ours are the keys of our JSONL; their cells hold lists and
-objects (`errors`, `references`, ...) as JSON, and an empty cell is null; of another column, it is no key. Every cell is
-quoted, so that texts can contain line ends. In a TSV whose header is not quoted, a quotation mark is a character like
-any other; only a cell in quotation marks that has doubled ones inside, and no others, is taken for a quoted one.
+objects (`errors`, `references`, ...) as JSON, and an empty cell is null. Every cell is quoted, so that texts can
+contain line ends. In a TSV whose header is not quoted, a quotation mark is a character like any other; only a cell in
+quotation marks that has doubled ones inside, and no others, is taken for a quoted one.
 """
 
 from __future__ import annotations
@@ -200,9 +200,8 @@ def row_maker(
     needed = {name for name in names if user_columns or name in jsonl.KEYS or headings.role_of(name)}
 
     def to_row(number: int, cells: Iterable[tuple[str, object]]) -> dict[str, object]:
-        filled = ((name, cell) for name, cell in cells if name in needed or cell not in (None, ""))
         with located(path, number):
-            return {name: _value(name, "" if cell is None else cell) for name, cell in filled}
+            return {name: _value(name, cell or "") if cell or name in needed else None for name, cell in cells}
 
     return to_row
 

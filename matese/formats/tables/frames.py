@@ -118,7 +118,7 @@ def without_ratings(frame: Any) -> Any:  # noqa: ANN401
     is_data_set = _kind(frame) == "datasets.Dataset"
     names = list(map(str, frame.column_names if is_data_set else frame.columns))
     ours = [name for name in ADDED if name in names]
-    if ours and _is_rated(frame):
+    if ours and (len(frame) == 0 or _is_rated(frame)):
         if is_data_set:
             return frame.remove_columns(ours)
         return frame.drop(columns=ours) if _kind(frame) == "pandas.DataFrame" else frame.drop(ours)

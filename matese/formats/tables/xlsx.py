@@ -517,10 +517,8 @@ def _extra(row: Mapping[str, object], roles: Mapping[str, str], rating: Rating) 
         if f"={_INPUT}{name}" not in roles.values():  # the name that it has in the second sheet beside one of ours
             extra.pop(f"{_INPUT}{name}", None)
         is_new = name not in extra or "".join(_text(cell).split()) != "".join(_shown(extra[name]).split())
-        if _text(cell) == "":
-            extra.pop(name, None)
-        elif is_new or isinstance(cell, int | float):
-            extra[name] = _other_value(cell)
+        if is_new or isinstance(cell, int | float):
+            extra[name] = None if _text(cell) == "" else _other_value(cell)
     return extra or None
 
 

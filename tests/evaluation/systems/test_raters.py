@@ -95,6 +95,9 @@ def test_a_rater_counts_once_in_a_segment(options: dict[str, Any]) -> None:
         raters.one_per_segment(given, name="gold", **options)
     with pytest.raises(InputError, match=r"anna has rated segment 1 of A .* twice"):
         raters.by_segment(twice)
+    with pytest.raises(InputError, match=r"gold: anna has rated segment 1 of A .* twice"):
+        raters.check_marked_once(twice, "gold")
+    raters.check_marked_once([replace(one, segment=Segment(TEXT, key=SegmentKey(index=0))) for one in twice], "gold")
 
 
 def test_what_is_no_second_rating_of_a_rater() -> None:

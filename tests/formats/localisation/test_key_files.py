@@ -151,6 +151,20 @@ def test_json(tmp_path: Path, names: str, mark: str) -> None:
         ("de-AT.json", {"en.json": '{"a": "A"}', "de.json": '{"a": "A"}', "de-AT.json": "{}"}, []),
         ("de-AT.json", {"en.json": '{"a": "A"}', "de-AT.json": "{}"}, ["text a"]),
         ("en-GB.json", {"en.json": '{"a": "A"}', "en-GB.json": "{}"}, []),
+        ("zh-TW.json", {"en.json": '{"a": "A"}', "zh-Hant.json": '{"a": "A"}', "zh-TW.json": "{}"}, []),
+        ("zh-TW.json", {"en.json": '{"a": "A"}', "zh-CN.json": '{"a": "A"}', "zh-TW.json": "{}"}, ["text a"]),
+        ("zh-Hant.json", {"en.json": '{"a": "A"}', "zh-Hans.json": '{"a": "A"}', "zh-Hant.json": "{}"}, ["text a"]),
+        ("de.json", {"en.json": '{"s_one": "A", "s_two": "B"}', "de.json": '{"s_one": "A"}'}, ["text s_two"]),
+        ("de.json", {"en.json": '{"a": "1.2", "b": "@:a", "c": "%d x"}', "de.json": "{}"}, ["text c"]),
+        (
+            "values-de/strings.xml",
+            {
+                "values/strings.xml": '<resources xmlns:tools="t"><string name="a">@string/b</string>'
+                '<string name="b" tools:ignore="Typos,MissingTranslation">B</string></resources>',
+                "values-de/strings.xml": "<resources/>",
+            },
+            [],
+        ),
         (
             "values-es-rMX/strings.xml",
             {
@@ -185,7 +199,7 @@ def test_texts_that_the_source_lacks_are_counted(tmp_path: Path) -> None:
     counts = IssueCounts()
     list(detection.read(tmp_path / "de.json", ReadOptions(counts)))
     assert [message.partition(": ")[2] for message in counts.messages()][1:] == [
-        "the source lacks 1 text of it, so that most rules cannot check them: b"
+        f"1 text not in {tmp_path / 'en.json'}, without which most rules cannot run: b"
     ]
 
 

@@ -143,16 +143,21 @@ def test_other_columns_come_back(tmp_path: Path, form: str) -> None:
     (again, _) = detection.read(path)
     assert again == rating
     lists = '["a", "b"]' if form == "csv" else ["a", "b"]
-    rest = {"n": "3"} if form == "csv" else {"n": 3, "none": None}
+    rest = {"n": "3", "none": None} if form == "csv" else {"n": 3, "none": None}
     assert again.segment.extra == {"topic": "news", "tags": lists, **rest}
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "xlsx"])
-def test_an_empty_cell_of_a_users_column_is_no_key(tmp_path: Path, form: str) -> None:
-    given = ({"context": "menu"}, {"context": None, "n": ""}, None)
+def test_an_empty_cell_of_a_users_column_is_null(tmp_path: Path, form: str) -> None:
+    given = ({"context": "menu", "n": None}, {"context": None, "n": ""}, None)
     ratings = [Rating(Segment("Ja", "Yes", extra=extra), "r", ()) for extra in given]
     writing.write(ratings, tmp_path / "a", form)
-    assert [rating.segment.extra for rating in detection.read(tmp_path / "a")] == [{"context": "menu"}, None, None]
+    empty = {"context": None, "n": None}
+    assert [rating.segment.extra for rating in detection.read(tmp_path / "a")] == [
+        empty | {"context": "menu"},
+        empty,
+        empty,
+    ]
 
 
 def test_quotation_marks_of_tsv(tmp_path: Path) -> None:

@@ -55,6 +55,12 @@ def test_columns_that_are_no_ratings_are_kept(annotator: matese.Annotator, kind:
     assert {name: next(iter(marked[f"input_{name}"])) for name in own} == own
 
 
+def test_a_table_without_rows_is_marked_again(annotator: matese.Annotator) -> None:
+    frame = pytest.importorskip("pandas").DataFrame({"mt": [], "ref": []}, dtype=object)
+    marked = annotator.annotate(frame)
+    assert list(annotator.annotate(marked).columns) == list(marked.columns)
+
+
 def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"out": ["a", "b"], "gold": ["a", "c"]}, index=[7, 3])
