@@ -199,9 +199,13 @@ def row_maker(
         return lambda number, cells: dict(cells)
     needed = {name for name in names if user_columns or name in jsonl.KEYS or headings.role_of(name)}
 
+    def to_value(name: str, cell: object) -> object:
+        is_empty = cell in (None, "")
+        return None if is_empty and name not in needed else _value(name, "" if is_empty else cell)
+
     def to_row(number: int, cells: Iterable[tuple[str, object]]) -> dict[str, object]:
         with located(path, number):
-            return {name: _value(name, cell or "") if cell or name in needed else None for name, cell in cells}
+            return {name: to_value(name, cell) for name, cell in cells}
 
     return to_row
 
