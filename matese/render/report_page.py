@@ -94,10 +94,12 @@ def _by_segment(
 
 
 def named_segment(rating: Rating, systems: Iterable[str]) -> Segment:
-    """Returns the segment of a rating, which names its system if there is a single one."""
+    """Returns the segment of a rating without blank texts, which names its system if there is a single one."""
     names = list(systems)
     key = rating.segment.key or SegmentKey()
-    return replace(rating.segment, key=key if key.system or len(names) > 1 else replace(key, system=names[0]))
+    return replace(
+        rating.segment.without_blanks(), key=key if key.system or len(names) > 1 else replace(key, system=names[0])
+    )
 
 
 def raters(ratings: Sequence[Rating]) -> dict[str, str]:

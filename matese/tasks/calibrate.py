@@ -59,6 +59,8 @@ def run(request: Request, stream: TextIO | None = None) -> Calibration:
             report=issues,
         )
     notices.info(*issues.messages())
+    if unfitted := [each.inputs for each in result.inputs if each.marking is None]:
+        notices.info(f"too few ratings to fit marks by {', '.join(unfitted)}: {target} has no thresholds for them")
     if stream is not None:
         stream.writelines(f"{line}\n" for line in (*report(result), _line("model", str(target))))
     return result

@@ -54,6 +54,10 @@ def test_faulty_rows_are_counted(run: Run, tiny_model_dir: Path, folder: Path) -
     (folder / "dev.tsv").write_text("\n".join([*lines, re.sub("Minor|Major", "Bad", lines[-1])]), encoding="utf-8")
     result = run("calibrate", str(tiny_model_dir), "dev.jsonl", "dev.tsv", "--output", "out")
     assert "dev.tsv: 1 row skipped: unknown severity" in result.err
+    assert (
+        "too few ratings to fit marks by reference, source, source+reference: out has no thresholds for them"
+        in result.err
+    )
     assert (result.code, result.out.splitlines()[-1]) == (0, "model\tout")
 
 
