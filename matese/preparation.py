@@ -272,7 +272,7 @@ def _references(ratings: Sequence[Rating]) -> tuple[str, ...]:
     distinct = [*dict.fromkeys(rating.segment.references for rating in ratings if rating.segment.references)]
     if len(distinct) > 1:
         segment = ratings[0].segment
-        both = " and ".join(shortened(references) for references in distinct[:2])
+        both = " and ".join(shortened(" / ".join(references)) for references in distinct[:2])
         place = f"{segment.label or 'segment'} ({shortened(segment.hypothesis)})"
         raise InputError(f"{place} has ratings with different references ({both}): must have the same")
     return distinct[0] if distinct else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -75,14 +76,20 @@ def has_fallback(path: str | Path, source_lang: str) -> bool:
         return False
     general = re.compile(language + ("" if len(rest[-1]) == 4 else r"([-_]\w{4})?"))
     is_of_source = language == re.split("[-_]", source_lang)[0]
-    return is_of_source or any(general.fullmatch(language_of(other) or "") for other in _beside(path))
+    return is_of_source or any(map(general.fullmatch, _other_languages(path)))
 
 
-def _beside(path: str | Path) -> Iterator[Path]:
-    """Yields the files in the same place as another one, and those of its name in the folders beside its own."""
+def _other_languages(path: str | Path) -> Iterator[str]:
+    """Yields the languages of the files beside another one whose names differ in the language alone."""
+    part, code = _place_of_language(path) or (-1, "")
     whole = Path(os.path.abspath(path))
-    yield from whole.parent.iterdir()
-    yield from (other for folder in whole.parent.parent.iterdir() if (other := folder / whole.name).is_file())
+    folder = whole.parents[-part - 1]
+    head, _, tail = whole.parts[part].rpartition(code)
+    with contextlib.suppress(OSError):  # a folder that may not be listed
+        for name in os.listdir(folder):
+            other = os.path.join(folder, name, *([] if part == -1 else [whole.name]))
+            if name.startswith(head) and name.endswith(tail) and os.path.isfile(other):
+                yield language_of(other) or ""
 
 
 def read_beside(path: str) -> list[str]:

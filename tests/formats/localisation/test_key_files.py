@@ -152,6 +152,16 @@ def test_json(tmp_path: Path, names: str, mark: str) -> None:
         ("de-AT.json", {"en.json": '{"a": "A"}', "de-AT.json": "{}"}, ["text a"]),
         ("en-GB.json", {"en.json": '{"a": "A"}', "en-GB.json": "{}"}, []),
         ("zh-TW.json", {"en.json": '{"a": "A"}', "zh-Hant.json": '{"a": "A"}', "zh-TW.json": "{}"}, []),
+        (
+            "app_de_AT.arb",
+            {"app_en.arb": '{"a": "A"}', "other_de.arb": '{"a": "A"}', "app_de_AT.arb": '{"@@locale": "de_AT"}'},
+            ["text a"],
+        ),
+        (
+            "l/de-AT/app.json",
+            {"l/en/app.json": '{"a": "A"}', "l/de/app.json": '{"a": "A"}', "l/de-AT/app.json": "{}"},
+            [],
+        ),
         ("zh-TW.json", {"en.json": '{"a": "A"}', "zh-CN.json": '{"a": "A"}', "zh-TW.json": "{}"}, ["text a"]),
         ("zh-Hant.json", {"en.json": '{"a": "A"}', "zh-Hans.json": '{"a": "A"}', "zh-Hant.json": "{}"}, ["text a"]),
         ("de.json", {"en.json": '{"s_one": "A", "s_two": "B"}', "de.json": '{"s_one": "A"}'}, ["text s_two"]),
